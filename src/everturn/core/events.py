@@ -1,0 +1,254 @@
+"""What happens, for eyes: each event says what precedes and what follows it. Records (for disk) are in `records`."""
+
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+from everturn.core.budget import Usage
+from everturn.core.messages import Block, Message
+from everturn.core.outcomes import Problem
+from everturn.core.state import Reason, Transition
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
+    """The root of a closed set."""
+
+
+class RequestStarted(Event, frozen=True, kw_only=True, tag="request_start"):
+    """An iteration begins. Everything up to the next one, or to the terminal, belongs to it."""
+
+    turn: int
+    model: str
+
+
+class BlockBegan(Event, frozen=True, kw_only=True, tag="block_start"):
+    """Follows `request_start`; deltas of this index follow, then `block` unless the message is retracted."""
+
+    message_id: str
+    index: int
+    kind: str
+    name: str = ""
+    """Of a tool call."""
+
+
+class TextDelta(Event, frozen=True, kw_only=True, tag="text_delta"):
+    message_id: str
+    index: int
+    text: str
+
+
+class ThinkingDelta(Event, frozen=True, kw_only=True, tag="thinking_delta"):
+    message_id: str
+    index: int
+    text: str
+
+
+class InputDelta(Event, frozen=True, kw_only=True, tag="input_delta"):
+    """A piece of a call's JSON; not valid by itself."""
+
+    message_id: str
+    index: int
+    text: str
+
+
+class BlockFinished(Event, frozen=True, kw_only=True, tag="block"):
+    message_id: str
+    block: Block
+
+
+class AnswerAdded(Event, frozen=True, kw_only=True, tag="assistant"):
+    """The response is in the transcript and will not be retracted."""
+
+    message: Message
+
+
+class UserAdded(Event, frozen=True, kw_only=True, tag="user"):
+    """A user message that the loop yields: a prompt, tool results, a hidden word. Prompts and results count as turns."""
+
+    message: Message
+
+
+class RetractionCause(StrEnum):
+    RETRY = "retry"
+    FALLBACK = "fallback"
+    ESCALATION = "escalation"
+    REPAIR = "repair"
+    WITHHELD = "withheld"
+    """The response ended in an error that recovery may still mend."""
+    REFUSED = "refused"
+
+
+class Retracted(Event, frozen=True, kw_only=True, tag="tombstone"):
+    """What was shown under `message_id` must be removed: the answer is being made again.
+
+    Follows any number of deltas and blocks of that message; after it, no event carries that id.
+    """
+
+    message_id: str
+    cause: RetractionCause
+
+
+class RetryScheduled(Event, frozen=True, kw_only=True, tag="api_retry"):
+    """The wait begins now; the next attempt follows, or an abort."""
+
+    attempt: int
+    """The one that failed, from 1."""
+    max_tries: int
+    delay_s: float
+    status: int | None
+    error: str
+    """The kind of fault."""
+    text: str
+
+
+class ModelSwitched(Event, frozen=True, kw_only=True, tag="fallback"):
+    """The rest of the query, and of the session, runs on `model`."""
+
+    before: str
+    model: str
+    cause: str
+
+
+class Continued(Event, frozen=True, kw_only=True, tag="transition"):
+    """The iteration ends here and another follows."""
+
+    transition: Transition
+    turn: int
+    """Of the iteration that follows."""
+
+
+class CallBegan(Event, frozen=True, kw_only=True, tag="tool_start"):
+    """Passed the gate and runs; progress may follow, `tool_end` does."""
+
+    tool_use_id: str
+    name: str
+    line: str
+    """What it does, in one line for people."""
+
+
+class CallProgressed(Event, frozen=True, kw_only=True, tag="tool_progress"):
+    tool_use_id: str
+    text: str
+
+
+class CallEnded(Event, frozen=True, kw_only=True, tag="tool_end"):
+    """Exactly one per call of a response that was not retracted, also for those that never began."""
+
+    tool_use_id: str
+    name: str
+    is_error: bool
+    duration_s: float
+    shown: Any = None
+    """The half of the result that is for people."""
+
+
+class CallDenied(Event, frozen=True, kw_only=True, tag="permission_denied"):
+    tool_use_id: str
+    name: str
+    reason: str
+
+
+class ContextChanged(Event, frozen=True, kw_only=True, tag="context"):
+    """A stage changed what is sent. The prefix of the next request differs from the last one's, and this is why."""
+
+    stage: str
+    cause: str
+    tokens_before: int
+    tokens_after: int
+
+
+class CommandNoted(Event, frozen=True, kw_only=True, tag="command"):
+    """A queued command changed its state."""
+
+    command_id: str
+    state: str
+
+
+class Attached(Event, frozen=True, kw_only=True, tag="attachment"):
+    """Something was added beside what the user said (`max_turns_reached`, `changed_files`, `queued_command`)."""
+
+    kind: str
+    detail: dict[str, Any]
+
+
+class StopPhaseProgressed(Event, frozen=True, kw_only=True, tag="stop_phase"):
+    step: str
+    text: str
+
+
+class ToolsSummarised(Event, frozen=True, kw_only=True, tag="tool_summary"):
+    """One line on the calls of an earlier turn."""
+
+    text: str
+    tool_use_ids: tuple[str, ...]
+
+
+class Level(StrEnum):
+    INFO = "info"
+    WARNING = "warning"
+
+
+class Noticed(Event, frozen=True, kw_only=True, tag="notice"):
+    text: str
+    level: Level = Level.INFO
+
+
+class WorkCompleted(Event, frozen=True, kw_only=True, tag="work_budget"):
+    continuations: int
+    percent: int
+    diminishing: bool
+    duration_s: float
+
+
+class ErrorReleased(Event, frozen=True, kw_only=True, tag="error"):
+    """An error that nothing helped against. At most one per query, directly before the terminal."""
+
+    problem: Problem
+
+
+class Terminated(Event, frozen=True, kw_only=True, tag="terminal"):
+    """The last event of a query, exactly one."""
+
+    reason: Reason
+    problem: Problem | None = None
+    exit: int = 0
+
+
+class ModelUsage(msgspec.Struct, frozen=True, kw_only=True):
+    usage: Usage = Usage()
+    usd: float = 0.0
+    calls: int = 0
+
+
+class Denial(msgspec.Struct, frozen=True, kw_only=True):
+    tool_use_id: str
+    tool_name: str
+    tool_input: dict[str, Any]
+    reason: str
+
+
+class ResultEvent(Event, frozen=True, kw_only=True, tag="result"):
+    """The last event of a submit, exactly one; follows the terminal."""
+
+    subtype: str
+    is_error: bool
+    duration_s: float
+    api_duration_s: float
+    num_turns: int
+    """Prompts and tool-result messages; `State.turn` counts rounds with the API."""
+    text: str
+    stop_reason: str | None
+    reason: Reason
+    terminal_reason: str
+    """The public name of the reason."""
+    exit: int
+    total_usd: float
+    """Of the session so far, all model calls included."""
+    usage: Usage
+    """Of the main loop in this query."""
+    models: dict[str, ModelUsage]
+    denials: tuple[Denial, ...]
+    errors: tuple[str, ...]
+    session_id: str
+    structured_output: Any = None

@@ -1,0 +1,61 @@
+"""Every number of the loop. Each is a setting; a query takes a snapshot at its start."""
+
+import msgspec
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    max_turns: int = 0
+    """Rounds with the API in one query; 0 = no limit."""
+    max_usd: float = 0.0
+    """USD of one query, all its model calls included; 0 = no limit. At most one call over."""
+    max_tokens_total: int = 0
+    """Tokens of one query, all four counters; 0 = no limit."""
+    max_tool_calls: int = 0
+    max_wall_s: float = 0.0
+    max_repeated_calls: int = 20
+    """Identical calls in a row (same tool, input and result); 0 = no limit."""
+    structured_retries: int = 5
+
+    work_budget: int = 0
+    """Output tokens that a query should spend; 0 = off."""
+    work_threshold: float = 0.9
+    work_min_gain: int = 500
+    work_min_continuations: int = 3
+
+    output_cap: int = 8_192
+    """Output tokens asked for, as long as nothing raised it."""
+    output_cap_escalated: int = 64_000
+    output_recoveries: int = 3
+    escalate: bool = True
+    """A caller's own output cap switches this off: it is an override already."""
+    stop_hook_blocks: int = 8
+    pauses: int = 10
+    reactive_compact: bool = True
+
+    tries: int = 10
+    """Attempts per model in one call."""
+    overloads_before_fallback: int = 3
+    backoff_first_s: float = 0.5
+    backoff_most_s: float = 32.0
+    retry_after_most_s: float = 60.0
+    retry_scale: float = 1.0
+    """Shortens the sleep, not the announced delay; for tests."""
+    stall_s: float = 90.0
+    """Silence after which a stream counts as broken; pings are not silence."""
+    connect_s: float = 20.0
+
+    tool_concurrency: int = 10
+    abort_grace_s: float = 2.0
+    """From the abort signal to the end of a tool that does not obey."""
+
+    auto_compact: bool = True
+    compact_share: float = 0.9
+    """Of the window without the reserved output."""
+    compact_failures: int = 3
+    """Failed compactions in a row after which it stops trying in this session."""
+    collapse_share: float = 0.8
+    """Above it staged collapses are committed, one at a time."""
+    summary_tries: int = 3
+    """Times a summary that is itself too long is cut and sent again."""
+    summary_output: int = 8_192
+    file_states: int = 1_000

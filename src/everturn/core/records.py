@@ -1,0 +1,198 @@
+"""What is kept on disk: few kinds, versioned. State after a crash is a replay of these; events are for eyes only."""
+
+from typing import Any
+
+import msgspec
+
+from everturn.core.budget import Usage
+from everturn.core.errors import JournalError
+from everturn.core.messages import Answer, Kind, Message, Role, decode_block
+
+FORMAT = 1
+"""Raised when an older Everturn could misread what we write."""
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=True):
+    """The root of a closed set."""
+
+
+class SessionOpened(Record, frozen=True, kw_only=True, tag="session"):
+    """First in a file, and again at each reopening."""
+
+    format: int
+    session_id: str
+    at: float
+    folder: str
+    version: str
+
+
+class QueryBegan(Record, frozen=True, kw_only=True, tag="query"):
+    query_id: str
+    at: float
+    source: str
+    model: str
+
+
+class MessageAdded(Record, frozen=True, kw_only=True, tag="message"):
+    """Block bytes are written as they are: what is read back is what was sent."""
+
+    id: str
+    role: Role
+    kind: Kind
+    blocks: tuple[msgspec.Raw, ...]
+    answer: Answer | None = None
+    blames: tuple[str, ...] = ()
+    keeps: tuple[str, ...] = ()
+
+
+class MessageRetracted(Record, frozen=True, kw_only=True, tag="retracted"):
+    """Of a message that was shown but never added, or of one that is taken back."""
+
+    id: str
+    cause: str
+
+
+class CallIntended(Record, frozen=True, kw_only=True, tag="intent"):
+    """Written before a call with side effects runs. Without its `settled`, the outcome is unknown."""
+
+    tool_use_id: str
+    name: str
+    input: msgspec.Raw
+
+
+class CallSettled(Record, frozen=True, kw_only=True, tag="settled"):
+    tool_use_id: str
+    is_error: bool
+
+
+class TransitionTaken(Record, frozen=True, kw_only=True, tag="transition"):
+    query_id: str
+    transition: str
+    turn: int
+
+
+class ErrorWithheld(Record, frozen=True, kw_only=True, tag="withheld"):
+    kind: str
+    text: str
+
+
+class UsageCharged(Record, frozen=True, kw_only=True, tag="usage"):
+    """One model call, or a part of one, that was billed; also attempts that were thrown away."""
+
+    purpose: str
+    model: str
+    usage: Usage
+    usd: float
+    turn: int = 0
+
+
+class ContextAltered(Record, frozen=True, kw_only=True, tag="context"):
+    """The bytes sent before are no longer a prefix of the next request, and this is why."""
+
+    stage: str
+    cause: str
+    tokens_before: int = 0
+    tokens_after: int = 0
+
+
+class CollapseNoted(Record, frozen=True, kw_only=True, tag="collapse"):
+    """A stretch of the transcript for which `summary` stands once it is committed."""
+
+    id: str
+    first: str
+    last: str
+    summary: str
+    state: str
+
+
+class ModelChanged(Record, frozen=True, kw_only=True, tag="model"):
+    before: str
+    model: str
+    cause: str
+
+
+class CommandChanged(Record, frozen=True, kw_only=True, tag="command"):
+    id: str
+    state: str
+    text: str = ""
+    address: str = ""
+
+
+class WorkSpent(Record, frozen=True, kw_only=True, tag="work"):
+    continuations: int
+    percent: int
+    diminishing: bool
+    duration_s: float
+
+
+class QueryEnded(Record, frozen=True, kw_only=True, tag="terminal"):
+    query_id: str
+    reason: str
+    error: str = ""
+
+
+AnyRecord = (
+    SessionOpened
+    | QueryBegan
+    | MessageAdded
+    | MessageRetracted
+    | CallIntended
+    | CallSettled
+    | TransitionTaken
+    | ErrorWithheld
+    | UsageCharged
+    | ContextAltered
+    | CollapseNoted
+    | ModelChanged
+    | CommandChanged
+    | WorkSpent
+    | QueryEnded
+)
+_DECODER = msgspec.json.Decoder(AnyRecord)
+_KIND = msgspec.json.Decoder(dict[str, Any])
+_ENCODER = msgspec.json.Encoder()
+_TAGS = frozenset(kind.__struct_config__.tag for kind in Record.__subclasses__())
+
+
+def encode_record(record: Record) -> bytes:
+    """One line, its newline included. Raw bytes inside hold no newline: whoever made them saw to that."""
+    return _ENCODER.encode(record) + b"\n"
+
+
+def decode_record(line: bytes) -> Record | None:
+    """None for a line of another program, or of a kind that does not concern us. Raises `JournalError` on a broken one."""
+    try:
+        record: Record = _DECODER.decode(line)
+    except (msgspec.DecodeError, RecursionError) as error:
+        try:
+            kind = _KIND.decode(line).get("type")
+        except (msgspec.DecodeError, RecursionError):
+            raise JournalError(f"not a record: {error}") from error
+        if kind in _TAGS:
+            raise JournalError(f"a damaged {kind} record: {error}") from error
+        return None
+    return record
+
+
+def record_message(message: Message) -> MessageAdded:
+    return MessageAdded(
+        id=message.id,
+        role=message.role,
+        kind=message.kind,
+        blocks=tuple(msgspec.Raw(block.raw) for block in message.blocks),
+        answer=message.answer,
+        blames=message.blames,
+        keeps=message.keeps,
+    )
+
+
+def restore_message(record: MessageAdded) -> Message:
+    return Message(
+        id=record.id,
+        role=record.role,
+        kind=record.kind,
+        blocks=tuple(decode_block(bytes(raw)) for raw in record.blocks),
+        answer=record.answer,
+        blames=record.blames,
+        keeps=record.keeps,
+    )

@@ -1,0 +1,68 @@
+"""What to do after a failed attempt: wait, repair, switch the model, or give up. Pure; the sleeping is done elsewhere."""
+
+from enum import StrEnum
+
+import msgspec
+
+from everturn.core.errors import RETRYABLE, FaultKind
+from everturn.core.limits import Limits
+
+
+class Repair(StrEnum):
+    """Mends of our own side, each done once per call."""
+
+    DROP_THINKING = "drop_thinking"
+    REPAIR_PAIRS = "repair_pairs"
+
+
+class Attempts(msgspec.Struct, frozen=True, kw_only=True):
+    """What one call has been through on the model in use."""
+
+    tried: int = 1
+    overloads: int = 0
+    """In a row."""
+    repairs: frozenset[Repair] = frozenset()
+    fallbacks_left: int = 0
+
+
+class RetryAfter(msgspec.Struct, frozen=True):
+    delay_s: float
+
+
+class MendWith(msgspec.Struct, frozen=True):
+    repair: Repair
+
+
+class SwitchModel(msgspec.Struct, frozen=True):
+    pass
+
+
+class GiveUp(msgspec.Struct, frozen=True):
+    pass
+
+
+REPAIRS = {FaultKind.SIGNATURE: Repair.DROP_THINKING, FaultKind.PAIRING: Repair.REPAIR_PAIRS}
+SWITCHING = frozenset({FaultKind.FALLBACK, FaultKind.MODEL_NOT_FOUND})
+
+
+def plan_recovery(
+    kind: FaultKind, attempts: Attempts, limits: Limits, *, retry_after: float | None, jitter: float
+) -> RetryAfter | MendWith | SwitchModel | GiveUp:
+    """`jitter` is a fraction in [0, 1)."""
+    if (repair := REPAIRS.get(kind)) and repair not in attempts.repairs:
+        return MendWith(repair)
+    overloaded = kind is FaultKind.OVERLOADED and attempts.overloads >= limits.overloads_before_fallback
+    exhausted = kind in RETRYABLE and attempts.tried >= limits.tries
+    if attempts.fallbacks_left and (kind in SWITCHING or overloaded or exhausted):
+        return SwitchModel()
+    if kind in RETRYABLE and not exhausted:
+        return RetryAfter(plan_delay(attempts.tried, limits, retry_after=retry_after, jitter=jitter))
+    return GiveUp()
+
+
+def plan_delay(tried: int, limits: Limits, *, retry_after: float | None, jitter: float) -> float:
+    """Seconds. The server's word counts up to a cap; ours doubles from try to try, less up to a quarter of jitter."""
+    if retry_after is not None and retry_after > 0:
+        return min(retry_after, limits.retry_after_most_s)
+    delay: float = min(limits.backoff_first_s * 2 ** (tried - 1), limits.backoff_most_s)
+    return delay * (1 - jitter / 4)

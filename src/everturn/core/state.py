@@ -1,0 +1,132 @@
+"""What the policy remembers between two decisions of one query, and the names of all ways to go on and to stop."""
+
+from enum import IntEnum, StrEnum
+
+import msgspec
+
+from everturn.core.budget import WorkBudget
+
+
+class Transition(StrEnum):
+    """Why the loop goes on."""
+
+    NEXT_TURN = "next_turn"
+    MAX_OUTPUT_TOKENS_ESCALATE = "max_output_tokens_escalate"
+    MAX_OUTPUT_TOKENS_RECOVERY = "max_output_tokens_recovery"
+    COLLAPSE_DRAIN_RETRY = "collapse_drain_retry"
+    REACTIVE_COMPACT_RETRY = "reactive_compact_retry"
+    STOP_HOOK_BLOCKING = "stop_hook_blocking"
+    TOKEN_BUDGET_CONTINUATION = "token_budget_continuation"  # noqa: S105 (a name, not a secret)
+
+
+class Reason(StrEnum):
+    """Why the loop stops: eleven of the loop itself, five of the ledger."""
+
+    ABORTED_STREAMING = "aborted_streaming"
+    ABORTED_TOOLS = "aborted_tools"
+    MAX_BUDGET_USD = "max_budget_usd"
+    IMAGE_ERROR = "image_error"
+    MODEL_ERROR = "model_error"
+    PROMPT_TOO_LONG = "prompt_too_long"
+    COMPLETED = "completed"
+    STOP_HOOK_PREVENTED = "stop_hook_prevented"
+    HOOK_STOPPED = "hook_stopped"
+    BLOCKING_LIMIT = "blocking_limit"
+    MAX_TURNS = "max_turns"
+
+    MAX_TOKENS_TOTAL = "max_tokens_total"
+    MAX_TOOL_CALLS = "max_tool_calls"
+    MAX_WALL_TIME = "max_wall_time"
+    REPEATED_CALLS = "repeated_calls"
+    STRUCTURED_OUTPUT_RETRIES = "structured_output_retries"
+
+
+class Exit(IntEnum):
+    OK = 0
+    ERROR = 1
+    USAGE = 2
+    INTERRUPTED = 130
+    TERMINATED = 143
+
+
+class Ending(msgspec.Struct, frozen=True, kw_only=True):
+    """How a reason shows in the result."""
+
+    public: str
+    subtype: str
+    is_error: bool
+    exit: Exit
+    stop_failure: bool = False
+    """StopFailure hooks start, not awaited."""
+
+
+def _limit(public: str = "budget_exhausted", subtype: str = "error_max_budget_usd") -> Ending:
+    return Ending(public=public, subtype=subtype, is_error=True, exit=Exit.ERROR)
+
+
+def _failure(public: str, *, stop_failure: bool = False) -> Ending:
+    return Ending(public=public, subtype="success", is_error=True, exit=Exit.ERROR, stop_failure=stop_failure)
+
+
+def _end(public: str) -> Ending:
+    return Ending(public=public, subtype="success", is_error=False, exit=Exit.OK)
+
+
+def _abort(public: str) -> Ending:
+    return Ending(public=public, subtype="error_during_execution", is_error=True, exit=Exit.INTERRUPTED)
+
+
+ENDINGS: dict[Reason, Ending] = {
+    Reason.ABORTED_STREAMING: _abort("aborted_streaming"),
+    Reason.ABORTED_TOOLS: _abort("aborted_tools"),
+    Reason.MAX_BUDGET_USD: _limit(),
+    Reason.IMAGE_ERROR: _failure("image_error"),
+    Reason.MODEL_ERROR: _failure("model_error", stop_failure=True),
+    Reason.PROMPT_TOO_LONG: _failure("prompt_too_long", stop_failure=True),
+    Reason.COMPLETED: _end("completed"),
+    Reason.STOP_HOOK_PREVENTED: _end("stop_hook_prevented"),
+    Reason.HOOK_STOPPED: _end("hook_stopped"),
+    Reason.BLOCKING_LIMIT: _failure("blocking_limit"),
+    Reason.MAX_TURNS: _limit("max_turns", "error_max_turns"),
+    Reason.MAX_TOKENS_TOTAL: _limit(),
+    Reason.MAX_TOOL_CALLS: _limit(),
+    Reason.MAX_WALL_TIME: _limit(),
+    Reason.REPEATED_CALLS: _limit(),
+    Reason.STRUCTURED_OUTPUT_RETRIES: _limit(
+        "structured_output_retry_exhausted", "error_max_structured_output_retries"
+    ),
+}
+"""Two rows have a nuance that the terminal brings along: `completed` with a released error is an error, and
+`model_error` is shown as `api_error` when the API failed."""
+
+
+class AbortCause(StrEnum):
+    USER = "user"
+    NEW_PROMPT = "new_prompt"
+    """The user submitted another prompt: no interruption message, the prompt says it all."""
+    TERMINATED = "terminated"
+    PARENT = "parent"
+
+
+class Phase(StrEnum):
+    STREAMING = "streaming"
+    TOOLS = "tools"
+
+
+class Guards(msgspec.Struct, frozen=True, kw_only=True):
+    """Never mutated: whoever goes on builds the next one, whole."""
+
+    turn: int = 1
+    output_recoveries: int = 0
+    """Resumes after a cut answer, at most `Limits.output_recoveries`."""
+    reactive_compact_tried: bool = False
+    """Survives a stop hook's veto: resetting it there would make a loop that never ends."""
+    max_output_override: int | None = None
+    """The raised output cap in force."""
+    stop_hook_active: bool = False
+    stop_hook_blocks: int = 0
+    pauses: int = 0
+    """`pause_turn` answers in a row."""
+    work: WorkBudget = WorkBudget()
+    transition: Transition | None = None
+    """Why the iteration before this one went on; none on the first."""

@@ -1,0 +1,315 @@
+"""Folding a stream: from the events of one response to whole blocks with their bytes."""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from everturn.core.budget import Usage, decode_nested, decode_usage, merge_reports
+from everturn.core.errors import FaultKind, InputFault, ModelFault
+from everturn.core.messages import Answer, Block, Text, ToolUse, decode_block, encode_block, repair_surrogates
+
+INVALID_JSON = "INVALID_JSON"
+"""The key under which a call's unreadable input goes back to the model."""
+NAME_LIMIT = 64
+
+
+class StreamEvent(msgspec.Struct, frozen=True):
+    """The root of a closed set; the order is that of the Messages API."""
+
+
+class MessageStarted(StreamEvent, frozen=True):
+    api_id: str
+    model: str
+    report: dict[str, Any]
+    """The API's `usage` object, as far as it is known now."""
+
+
+class BlockStarted(StreamEvent, frozen=True):
+    index: int
+    raw: bytes
+
+
+class TextAdded(StreamEvent, frozen=True):
+    index: int
+    text: str
+
+
+class ThinkingAdded(StreamEvent, frozen=True):
+    index: int
+    text: str
+
+
+class SignatureAdded(StreamEvent, frozen=True):
+    index: int
+    text: str
+
+
+class InputAdded(StreamEvent, frozen=True):
+    index: int
+    text: str
+
+
+class CitationAdded(StreamEvent, frozen=True):
+    index: int
+    raw: bytes
+
+
+class ContentAdded(StreamEvent, frozen=True):
+    """Content of a block whose kind we only carry (`compaction`)."""
+
+    index: int
+    text: str
+
+
+class BlockStopped(StreamEvent, frozen=True):
+    index: int
+
+
+class MessageChanged(StreamEvent, frozen=True):
+    stop_reason: str | None
+    details: dict[str, Any]
+    """`stop_details` of a refusal; empty otherwise."""
+    report: dict[str, Any]
+
+
+class MessageStopped(StreamEvent, frozen=True):
+    pass
+
+
+class Pinged(StreamEvent, frozen=True):
+    """A sign of life: a ping, or an event we do not know."""
+
+
+class _Open:
+    """A block that is still growing."""
+
+    def __init__(self, raw: bytes) -> None:
+        self.fields: dict[str, Any] = _decode_fields(raw)
+        self.kind = _string(self.fields.get("type"))
+        self.text: list[str] = []
+        self.signature: list[str] = []
+        self.input: list[str] = []
+        self.citations: list[msgspec.Raw] = []
+
+
+class Fold:
+    """Collects one response. Feed it every event; it answers with a block whenever one is finished.
+
+    `claim_id` gives each call an id that is unique in the conversation (the received one, if it is free).
+    """
+
+    def __init__(self, claim_id: Callable[[str], str]) -> None:
+        self._claim_id = claim_id
+        self._open: dict[int, _Open] = {}
+        self._closed: dict[int, Block] = {}
+        self._unfed: set[int] = set()
+        self._ended = False
+        self.api_id = ""
+        self.model = ""
+        self.stop_reason: str | None = None
+        self.details: dict[str, Any] = {}
+        self.report: dict[str, Any] = {}
+        self.started = False
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """Finished blocks in the order of their indices."""
+        return tuple(self._closed[index] for index in sorted(self._closed))
+
+    @property
+    def complete(self) -> bool:
+        """The stop reason is known and all blocks are closed, or the message said that it ended."""
+        return self._ended or (self.stop_reason is not None and not self._open)
+
+    @property
+    def ended(self) -> bool:
+        return self._ended
+
+    @property
+    def usage(self) -> Usage:
+        return decode_usage(self.report)
+
+    @property
+    def nested(self) -> tuple[tuple[str | None, Usage], ...]:
+        return decode_nested(self.report)
+
+    def feed(self, event: StreamEvent) -> Block | None:
+        """Raises `ModelFault` where the stream contradicts itself; nothing after the message's end counts."""
+        if self._ended:
+            return None
+        match event:
+            case TextAdded(index, text) | ThinkingAdded(index, text) | ContentAdded(index, text):
+                self._at(index).text.append(text)
+            case InputAdded(index, text):
+                self._at(index).input.append(text)
+            case BlockStarted(index, raw):
+                self._start(index, raw)
+            case BlockStopped(index) if index in self._open:
+                return self._close(index)
+            case SignatureAdded(index, text):
+                self._at(index).signature.append(text)
+            case CitationAdded(index, raw):
+                self._at(index).citations.append(msgspec.Raw(raw))
+            case MessageStarted(api_id, model, report):
+                self._begin(api_id, model, report)
+            case MessageChanged(stop_reason, details, report):
+                self.stop_reason = stop_reason or self.stop_reason
+                self.details = details or self.details
+                self.report = merge_reports(self.report, report)
+            case MessageStopped():
+                for index in sorted(self._open):
+                    self._close(index)
+                self._ended = True
+            case _:
+                pass
+        return None
+
+    def is_unfed(self, block: Block) -> bool:
+        """A call that closed without a byte of input: only the stop reason tells whether it is whole."""
+        return any(self._closed.get(index) is block for index in self._unfed)
+
+    def finish(self) -> tuple[Block, ...]:
+        """The blocks of a complete response; a call that the output cap cut off is not one of them."""
+        if self.stop_reason != "max_tokens" or not self._closed:
+            return self.blocks
+        last = max(self._closed)
+        view = self._closed[last].view
+        if isinstance(view, ToolUse) and (last in self._unfed or is_invalid(view)):
+            del self._closed[last]
+        return self.blocks
+
+    def salvage(self) -> tuple[Block, ...]:
+        """What can be kept of a response that was cut: whole blocks, and the text of one that was growing."""
+        growing = [self._open[index] for index in sorted(self._open)]
+        texts = ["".join(block.text) for block in growing if block.kind == "text"]
+        return self.blocks + tuple(encode_block(Text(repair_surrogates(text))) for text in texts if text.strip())
+
+    def answer(self, asked: str, *, incomplete: bool = False) -> Answer:
+        return Answer(
+            api_id=self.api_id,
+            asked=asked,
+            model=self.model,
+            stop_reason=self.stop_reason,
+            usage=self.usage,
+            incomplete=incomplete,
+        )
+
+    def _begin(self, api_id: str, model: str, report: dict[str, Any]) -> None:
+        if self._open or self._closed:
+            raise ModelFault(FaultKind.STREAM_BROKEN, "The stream started a second message inside the first.")
+        self.started = True
+        self.api_id, self.model, self.report = api_id, model, report
+
+    def _start(self, index: int, raw: bytes) -> None:
+        if index in self._open or index in self._closed:
+            raise ModelFault(FaultKind.STREAM_BROKEN, f"The stream started block {index} twice.")
+        self._open[index] = _Open(raw)
+
+    def _at(self, index: int) -> _Open:
+        if (block := self._open.get(index)) is None:
+            raise ModelFault(FaultKind.STREAM_BROKEN, f"The stream continued block {index}, which is not open.")
+        return block
+
+    def _close(self, index: int) -> Block:
+        block = self._fold(index, self._open.pop(index))
+        self._closed[index] = block
+        return block
+
+    def _fold(self, index: int, block: _Open) -> Block:
+        fields = block.fields
+        match block.kind:
+            case "text":
+                text = repair_surrogates(_string(fields.get("text")) + "".join(block.text))
+                if len(fields) == 2 and not block.citations:  # noqa: PLR2004 (type and text: the usual case)
+                    return encode_block(Text(text))
+                fields["text"] = text
+                if block.citations:
+                    fields["citations"] = block.citations
+            case "thinking":
+                fields["thinking"] = repair_surrogates(_string(fields.get("thinking")) + "".join(block.text))
+                fields["signature"] = _string(fields.get("signature")) + "".join(block.signature)
+            case "tool_use":
+                fields["id"] = self._claim_id(_string(fields.get("id")))
+                fields["name"] = clean_name(_string(fields.get("name")))
+                if block.input:
+                    fields["input"] = encode_input("".join(block.input))
+                elif bytes(fields.setdefault("input", msgspec.Raw(b"{}"))) == b"{}":
+                    self._unfed.add(index)
+            case _ if block.input:
+                fields["input"] = encode_input("".join(block.input))
+            case _ if block.text:
+                fields["content"] = repair_surrogates("".join(block.text))
+        return decode_block(msgspec.json.encode(fields))
+
+
+def parse_input(text: str) -> dict[str, Any]:
+    """Strict JSON: a call runs from exactly what the model wrote, or not at all. Raises `InputFault`."""
+    try:
+        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite)
+    except RecursionError:
+        raise InputFault("The input is nested too deeply.") from None
+    except ValueError as error:
+        raise InputFault(f"The input is not valid JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise InputFault("The input must be a JSON object.")
+    return value
+
+
+def encode_input(text: str) -> msgspec.Raw:
+    """The bytes of a call's input as they go back: the model's own, or wrapped where they are no JSON object."""
+    try:
+        parse_input(text)
+    except InputFault:
+        return msgspec.Raw(msgspec.json.encode({INVALID_JSON: repair_surrogates(text)}))
+    return msgspec.Raw(text.replace("\n", " ").replace("\r", " ").encode("utf-8", "backslashreplace"))
+
+
+def is_invalid(use: ToolUse) -> bool:
+    return bytes(use.input).startswith(b'{"' + INVALID_JSON.encode() + b'"')
+
+
+def clean_name(name: str) -> str:
+    """A tool name that the API takes back; one that was fine is unchanged."""
+    return re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:NAME_LIMIT] or "_"
+
+
+def _decode_fields(raw: bytes) -> dict[str, Any]:
+    try:
+        return msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+    except (msgspec.DecodeError, RecursionError):
+        pass
+    try:
+        value = json.loads(raw)
+        return {key: msgspec.Raw(json.dumps(item).encode()) for key, item in value.items()}
+    except (ValueError, RecursionError, AttributeError):
+        raise ModelFault(FaultKind.STREAM_BROKEN, "The stream held a block that is not a JSON object.") from None
+
+
+def _string(raw: Any) -> str:
+    """The string in a raw field; anything else counts as empty."""
+    try:
+        value = json.loads(bytes(raw)) if raw is not None else ""
+    except ValueError:
+        return ""
+    return value if isinstance(value, str) else ""
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        raise ValueError("a key stands twice")
+    return fields
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if value in {float("inf"), float("-inf")}:
+        raise ValueError(f"{text} is out of range")
+    return value

@@ -1,0 +1,175 @@
+"""From the transcript to what is sent: the boundary, the four normalisation steps, and the invariants they keep."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from everturn.core.messages import (
+    UNSENT,
+    Block,
+    Kind,
+    Message,
+    RedactedThinking,
+    Role,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+    decode_block,
+    result_block,
+    text_block,
+)
+
+UNANSWERED = "<tool_use_error>The call has no result: it was interrupted before it finished.</tool_use_error>"
+MEDIA_REFUSED = "[An image or document stood here; the API refused it, so it was taken out.]"
+MEDIA_DROPPED = "[An older image or document stood here; the model takes no more of them at once.]"
+CONTINUED = "[The conversation goes on from here.]"
+_PARTS = msgspec.json.Decoder(str | list[msgspec.Raw])
+
+
+class Wire(msgspec.Struct, frozen=True):
+    """One message as the API sees it."""
+
+    role: Role
+    blocks: tuple[Block, ...]
+
+
+class Abilities(msgspec.Struct, frozen=True, kw_only=True):
+    """What the chosen model takes back."""
+
+    model: str = ""
+    thinking: bool = True
+    max_media: int = 100
+
+
+def view_of(transcript: Sequence[Message]) -> tuple[Message, ...]:
+    """Only what follows the last boundary, led by its summary and what it keeps."""
+    for index in range(len(transcript) - 1, -1, -1):
+        if transcript[index].kind is Kind.BOUNDARY:
+            kept = set(transcript[index].keeps)
+            summary, rest = transcript[index + 1 : index + 2], transcript[index + 2 :]
+            return (*summary, *(message for message in transcript[:index] if message.id in kept), *rest)
+    return tuple(transcript)
+
+
+def normalise(messages: Sequence[Message], abilities: Abilities) -> tuple[Wire, ...]:
+    """Every request goes through here; what comes out is valid whatever went in."""
+    blamed = {id_ for message in messages for id_ in message.blames}
+    wires: list[Wire] = []
+    for segment in segments(messages):
+        wires.extend(normalise_segment(segment, abilities, blamed))
+    if not wires or wires[0].role == "assistant":
+        wires.insert(0, Wire("user", (text_block(CONTINUED),)))
+    if sum(block.media for wire in wires for block in wire.blocks) > abilities.max_media:
+        return limit_media(wires, abilities.max_media)
+    return tuple(wires)
+
+
+def segments(messages: Iterable[Message]) -> Iterator[list[Message]]:
+    """A run of assistant messages with the user messages after it. No step looks beyond its segment."""
+    segment: list[Message] = []
+    for message in messages:
+        if message.kind in UNSENT:
+            continue
+        if message.role == "assistant" and segment and segment[-1].role == "user":
+            yield segment
+            segment = []
+        segment.append(message)
+    if segment:
+        yield segment
+
+
+def normalise_segment(segment: list[Message], abilities: Abilities, blamed: set[str]) -> Iterator[Wire]:
+    """Steps one to three; the fourth needs the whole request."""
+    answers = [message for message in segment if message.role == "assistant"]
+    users = lift_attachments([message for message in segment if message.role == "user"])
+    said = [block for message in answers for block in sendable(message, abilities)]
+    asked = [block for message in users for block in without_blamed(message, blamed) if not is_blank(block)]
+    uses = [block.view.id for block in said if isinstance(block.view, ToolUse)]
+    replies = pair_results(uses, asked)
+    if said:
+        yield Wire("assistant", tuple(said))
+    if replies:
+        yield Wire("user", tuple(replies))
+
+
+def lift_attachments(users: list[Message]) -> list[Message]:
+    """Attachments move up past plain user text, but not past a tool result."""
+    lifted: list[Message] = []
+    for message in users:
+        place = len(lifted)
+        if message.kind is Kind.ATTACHMENT:
+            while place and lifted[place - 1].kind not in {Kind.ATTACHMENT, Kind.RESULTS}:
+                place -= 1
+        lifted.insert(place, message)
+    return lifted
+
+
+def sendable(message: Message, abilities: Abilities) -> Iterator[Block]:
+    """Without blank text, and without thinking that this model did not sign."""
+    signed_here = abilities.thinking and message.answer is not None and message.answer.asked == abilities.model
+    for block in message.blocks:
+        match block.view:
+            case Thinking(signature=signature) if not (signed_here and signature):
+                continue
+            case RedactedThinking() if not signed_here:
+                continue
+            case _ if is_blank(block):
+                continue
+        yield block
+
+
+def pair_results(uses: list[str], blocks: list[Block]) -> list[Block]:
+    """Exactly one result per use, first and in the order of the uses; results that answer nothing are left out."""
+    answers: dict[str, Block] = {}
+    others: list[Block] = []
+    for block in blocks:
+        if not isinstance(block.view, ToolResult):
+            others.append(block)
+        elif block.view.tool_use_id in uses:
+            answers.setdefault(block.view.tool_use_id, block)
+    paired = [answers[use] if use in answers else result_block(use, UNANSWERED, is_error=True) for use in uses]
+    return paired + others
+
+
+def without_blamed(message: Message, blamed: set[str]) -> Iterator[Block]:
+    for block in message.blocks:
+        yield replace_media(block, MEDIA_REFUSED, block.media) if block.media and message.id in blamed else block
+
+
+def limit_media(wires: Sequence[Wire], most: int) -> tuple[Wire, ...]:
+    """Oldest first, until the rest is within the limit."""
+    excess = sum(block.media for wire in wires for block in wire.blocks) - most
+    limited: list[Wire] = []
+    for wire in wires:
+        blocks: list[Block] = []
+        for block in wire.blocks:
+            drop = min(excess, block.media)
+            blocks.append(replace_media(block, MEDIA_DROPPED, drop) if drop else block)
+            excess -= drop
+        limited.append(Wire(wire.role, tuple(blocks)))
+    return tuple(limited)
+
+
+def replace_media(block: Block, note: str, count: int) -> Block:
+    """The first `count` pieces of media in the block become a note."""
+    if not isinstance(block.view, ToolResult):
+        return text_block(note)
+    fields = msgspec.json.decode(block.raw, type=dict[str, msgspec.Raw])
+    parts = []
+    for part in _PARTS.decode(block.view.content):
+        is_media = bool(decode_block(bytes(part)).media) if isinstance(part, msgspec.Raw) else False
+        parts.append(msgspec.Raw(text_block(note).raw) if is_media and count > 0 else part)
+        count -= is_media
+    fields["content"] = msgspec.Raw(msgspec.json.encode(parts))
+    return decode_block(msgspec.json.encode(fields))
+
+
+def is_blank(block: Block) -> bool:
+    return isinstance(block.view, Text) and not block.view.text.strip()
+
+
+def unanswered(messages: Sequence[Message]) -> list[ToolUse]:
+    """Uses without a result, in order."""
+    answered = {result.tool_use_id for message in messages for result in message.results}
+    return [use for message in messages for use in message.uses if use.id not in answered]

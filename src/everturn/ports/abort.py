@@ -1,0 +1,65 @@
+"""The abort signal: raised once, with its cause, by whoever may end a query."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from everturn.core.outcomes import Problem
+from everturn.core.state import AbortCause, Reason
+
+T = TypeVar("T")
+
+
+class AbortedError(Exception):
+    """Unwinds an action; never leaves the loop."""
+
+
+class AbortSignal:
+    """The first cause counts. `limit` is set when the ledger, not a person, ended the query."""
+
+    def __init__(self) -> None:
+        self.cause: AbortCause | None = None
+        self.limit: tuple[Reason, Problem] | None = None
+        self._event: asyncio.Event | None = None
+
+    @property
+    def raised(self) -> bool:
+        return self.cause is not None or self.limit is not None
+
+    def abort(self, cause: AbortCause = AbortCause.USER) -> None:
+        if not self.raised:
+            self.cause = cause
+            self._set()
+
+    def trip(self, reason: Reason, problem: Problem) -> None:
+        if not self.raised:
+            self.limit = (reason, problem)
+            self._set()
+
+    async def wait(self) -> None:
+        if self._event is None:
+            self._event = asyncio.Event()
+            if self.raised:
+                self._event.set()
+        await self._event.wait()
+
+    async def guard(self, work: Coroutine[Any, Any, T]) -> T:
+        """Awaits `work`, but cancels it when the signal is raised; then, or if it was raised before, `AbortedError`."""
+        task = asyncio.ensure_future(work)
+        watch = asyncio.ensure_future(self.wait())
+        try:
+            await asyncio.wait({task, watch}, return_when=asyncio.FIRST_COMPLETED)
+            if task.done() and not self.raised:
+                return task.result()
+        finally:
+            watch.cancel()
+            if not task.done():
+                task.cancel()
+            await asyncio.wait({task, watch})
+        if not task.cancelled() and (error := task.exception()) is not None and not isinstance(error, AbortedError):
+            raise AbortedError from error
+        raise AbortedError
+
+    def _set(self) -> None:
+        if self._event is not None:
+            self._event.set()

@@ -1,0 +1,101 @@
+"""A model, and what is known about it: one streaming call, and the card with its window, caps, prices and abilities."""
+
+from collections.abc import AsyncIterator
+from enum import StrEnum
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+from everturn.core.budget import Prices
+from everturn.core.stream import StreamEvent
+from everturn.core.transcript import Wire
+
+Effort = Literal["low", "medium", "high", "xhigh", "max"]
+
+
+class ThinkingMode(StrEnum):
+    ADAPTIVE = "adaptive"
+    ENABLED = "enabled"
+    DISABLED = "disabled"
+
+
+class ThinkingConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """`budget_tokens` goes with `enabled` only. `display` is `summarized` or `omitted`."""
+
+    mode: ThinkingMode
+    budget_tokens: int | None = None
+    display: str | None = None
+
+
+class TaskBudget(msgspec.Struct, frozen=True, kw_only=True):
+    """Told to the API; it is the API's to keep. `remaining` is named only after a compaction of ours."""
+
+    total: int
+    remaining: int | None = None
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """One model call, ready but for its encoding. The order of sending is tools, system, messages."""
+
+    model: str
+    messages: tuple[Wire, ...]
+    max_tokens: int
+    system: tuple[str, ...] = ()
+    """Text blocks, static before dynamic."""
+    tools: tuple[bytes, ...] = ()
+    """Each tool's JSON (name, description, input_schema), byte-stable in a session."""
+    thinking: ThinkingConfig | None = None
+    effort: Effort | None = None
+    betas: tuple[str, ...] = ()
+    task_budget: TaskBudget | None = None
+    fast: bool = False
+    cache: bool = True
+    """Place cache marks."""
+    cache_ttl: Literal["5m", "1h"] = "5m"
+    output_schema: dict[str, Any] | None = None
+    stop_sequences: tuple[str, ...] = ()
+
+
+class ModelCard(msgspec.Struct, frozen=True, kw_only=True):
+    """What the catalogue knows of a model."""
+
+    id: str
+    family: str = ""
+    window: int = 200_000
+    max_output: int = 64_000
+    prices: Prices = Prices()
+    fast_prices: Prices | None = None
+    """Set where fast mode exists."""
+    thinking: tuple[ThinkingMode, ...] = ()
+    """Modes that the API takes, the default one first."""
+    thinking_default_on: bool = False
+    efforts: tuple[Effort, ...] = ()
+    task_budget: bool = False
+    max_media: int = 100
+    min_cacheable: int = 1_024
+    prefill: bool = False
+    """Takes a conversation that ends with an assistant message."""
+    known: bool = True
+    """False: the card is a guess from the model's family."""
+
+
+class Model(Protocol):
+    """Contract: yields at least one event or raises `ModelFault`; may be closed at any time; never retries by itself."""
+
+    def stream(self, request: Request) -> AsyncIterator[StreamEvent]: ...
+
+    async def count_tokens(self, request: Request) -> int:
+        """Tokens of the request's input, by the API's own count. Raises `ModelFault`."""
+        ...
+
+    async def aclose(self) -> None: ...
+
+
+class Catalog(Protocol):
+    """Never raises: an unknown model gets its family's card, marked as a guess."""
+
+    def card(self, model: str) -> ModelCard: ...
+
+    def resolve(self, name: str) -> str:
+        """The id behind an alias (`sonnet`); any other name is itself."""
+        ...

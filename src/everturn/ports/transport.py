@@ -1,0 +1,29 @@
+"""HTTP as a client of models needs it: one POST, its answer streamed."""
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Protocol
+
+
+class Response(Protocol):
+    """Header names are lower case. Close it: a body that was not read to its end closes the connection."""
+
+    status: int
+    headers: Mapping[str, str]
+
+    def body(self) -> AsyncIterator[bytes]:
+        """Decoded (gzip, deflate) pieces as they come. Raises `ModelFault`: broken, silent too long, or too large."""
+        ...
+
+    async def aclose(self) -> None: ...
+
+
+class Transport(Protocol):
+    """Contract: raises `ModelFault` (connection, TLS, stalled) and nothing else; follows no redirect."""
+
+    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Response: ...
+
+    async def warm(self, url: str) -> None:
+        """Opens a connection ahead of the first request; a failure is kept quiet, the request will tell."""
+        ...
+
+    async def aclose(self) -> None: ...
