@@ -77,6 +77,8 @@ class RetractionCause(StrEnum):
     WITHHELD = "withheld"
     """The response ended in an error that recovery may still mend."""
     REFUSED = "refused"
+    ABORTED = "aborted"
+    """Aborted before anything worth keeping had come."""
 
 
 class Retracted(Event, frozen=True, kw_only=True, tag="tombstone"):
@@ -192,6 +194,16 @@ class Level(StrEnum):
 class Noticed(Event, frozen=True, kw_only=True, tag="notice"):
     text: str
     level: Level = Level.INFO
+
+
+class UsageReported(Event, frozen=True, kw_only=True, tag="usage"):
+    """A model call was billed, or a part of one; also an attempt that was thrown away."""
+
+    purpose: str
+    model: str
+    usage: Usage
+    usd: float
+    turn: int
 
 
 class WorkCompleted(Event, frozen=True, kw_only=True, tag="work_budget"):

@@ -167,19 +167,24 @@ class Fold:
                 pass
         return None
 
-    def is_unfed(self, block: Block) -> bool:
-        """A call that closed without a byte of input: only the stop reason tells whether it is whole."""
-        return any(self._closed.get(index) is block for index in self._unfed)
+    def describe(self, index: int) -> tuple[str, str]:
+        """Kind of an open block, and its name if it is a call."""
+        block = self._at(index)
+        return block.kind, _string(block.fields.get("name"))
+
+    def is_certain(self, block: Block) -> bool:
+        """False for a call without input, or with broken input: only the stop reason tells whether it was cut off."""
+        if not isinstance(block.view, ToolUse):
+            return True
+        unfed = any(self._closed.get(index) is block for index in self._unfed)
+        return not unfed and not is_invalid(block.view)
 
     def finish(self) -> tuple[Block, ...]:
         """The blocks of a complete response; a call that the output cap cut off is not one of them."""
-        if self.stop_reason != "max_tokens" or not self._closed:
-            return self.blocks
-        last = max(self._closed)
-        view = self._closed[last].view
-        if isinstance(view, ToolUse) and (last in self._unfed or is_invalid(view)):
-            del self._closed[last]
-        return self.blocks
+        blocks = self.blocks
+        if self.stop_reason == "max_tokens" and blocks and not self.is_certain(blocks[-1]):
+            return blocks[:-1]
+        return blocks
 
     def salvage(self) -> tuple[Block, ...]:
         """What can be kept of a response that was cut: whole blocks, and the text of one that was growing."""
@@ -255,6 +260,10 @@ def parse_input(text: str) -> dict[str, Any]:
         raise InputFault(f"The input is not valid JSON: {error}") from None
     if not isinstance(value, dict):
         raise InputFault("The input must be a JSON object.")
+    try:
+        msgspec.json.decode(text.encode("utf-8", "replace"))
+    except (msgspec.DecodeError, RecursionError):
+        raise InputFault("The input holds half a Unicode character, or is nested too deeply.") from None
     return value
 
 
@@ -264,7 +273,7 @@ def encode_input(text: str) -> msgspec.Raw:
         parse_input(text)
     except InputFault:
         return msgspec.Raw(msgspec.json.encode({INVALID_JSON: repair_surrogates(text)}))
-    return msgspec.Raw(text.replace("\n", " ").replace("\r", " ").encode("utf-8", "backslashreplace"))
+    return msgspec.Raw(text.replace("\n", " ").replace("\r", " ").encode("utf-8", "replace"))
 
 
 def is_invalid(use: ToolUse) -> bool:

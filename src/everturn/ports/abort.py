@@ -45,6 +45,9 @@ class AbortSignal:
 
     async def guard(self, work: Coroutine[Any, Any, T]) -> T:
         """Awaits `work`, but cancels it when the signal is raised; then, or if it was raised before, `AbortedError`."""
+        if self.raised:
+            work.close()
+            raise AbortedError
         task = asyncio.ensure_future(work)
         watch = asyncio.ensure_future(self.wait())
         try:

@@ -1,6 +1,6 @@
 """A model, and what is known about it: one streaming call, and the card with its window, caps, prices and abilities."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from enum import StrEnum
 from typing import Any, Literal, Protocol
 
@@ -82,7 +82,7 @@ class ModelCard(msgspec.Struct, frozen=True, kw_only=True):
 class Model(Protocol):
     """Contract: yields at least one event or raises `ModelFault`; may be closed at any time; never retries by itself."""
 
-    def stream(self, request: Request) -> AsyncIterator[StreamEvent]: ...
+    def stream(self, request: Request) -> AsyncGenerator[StreamEvent]: ...
 
     async def count_tokens(self, request: Request) -> int:
         """Tokens of the request's input, by the API's own count. Raises `ModelFault`."""

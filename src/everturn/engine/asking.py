@@ -1,0 +1,75 @@
+"""Side questions to a model (summaries, classifiers, hooks): retried like the main call, charged like it, never shown."""
+
+from contextlib import aclosing
+
+import msgspec
+
+from everturn.core.errors import FaultKind, ModelFault
+from everturn.core.limits import Limits
+from everturn.core.messages import Text
+from everturn.core.schedule import Attempts, RetryAfter, plan_recovery
+from everturn.core.stream import Fold
+from everturn.engine.deps import AgentContext, Deps
+from everturn.engine.recorder import Recorder
+from everturn.engine.requests import Requests
+from everturn.ports.ask import Question, Reply
+from everturn.ports.model import Request
+
+
+class Asker:
+    """Implements `ports.ask.Ask` for one agent in its present state."""
+
+    def __init__(
+        self, *, deps: Deps, limits: Limits, requests: Requests, recorder: Recorder, agent: AgentContext, turn: int
+    ) -> None:
+        self._deps = deps
+        self._limits = limits
+        self._requests = requests
+        self._recorder = recorder
+        self._agent = agent
+        self._turn = turn
+
+    async def ask(self, question: Question) -> Reply:
+        request = self._build(question)
+        tried = 1
+        while True:
+            try:
+                return await self._try(question.purpose, request)
+            except ModelFault as fault:
+                attempts = Attempts(tried=tried)
+                plan = plan_recovery(
+                    fault.kind,
+                    attempts,
+                    self._limits,
+                    retry_after=fault.retry_after,
+                    jitter=self._deps.clock.jitter(),
+                )
+                if not isinstance(plan, RetryAfter):
+                    raise
+                await self._deps.clock.sleep(plan.delay_s * self._limits.retry_scale)
+                tried += 1
+
+    def _build(self, question: Question) -> Request:
+        if question.share_prefix:
+            request = self._requests.build(question.messages, self._agent, max_tokens=question.max_tokens)
+            return msgspec.structs.replace(request, output_schema=None)
+        model = question.model or self._agent.model
+        return self._requests.build_plain(question.messages, model, question.system, question.max_tokens)
+
+    async def _try(self, purpose: str, request: Request) -> Reply:
+        fold = Fold(lambda received: received or self._deps.ids.new())
+        started = self._deps.clock.elapsed()
+        try:
+            async with aclosing(self._deps.model.stream(request)) as stream:
+                async for event in stream:
+                    fold.feed(event)
+                    if fold.ended:
+                        break
+        finally:
+            self._recorder.api_s += self._deps.clock.elapsed() - started
+            for model, usage in fold.nested or ((None, fold.usage),):
+                self._recorder.charge(purpose, model or request.model, usage, fast=request.fast, turn=self._turn)
+        if not fold.complete:
+            raise ModelFault(FaultKind.STREAM_BROKEN, "The stream ended before the answer was complete.")
+        text = "".join(block.view.text for block in fold.finish() if isinstance(block.view, Text))
+        return Reply(text=text, stop_reason=fold.stop_reason, usage=fold.usage)

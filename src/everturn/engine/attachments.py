@@ -1,0 +1,38 @@
+"""What is added after a tool round, before the next call: the user's queued words, and files that changed on disk."""
+
+from everturn.core.events import Attached
+from everturn.core.messages import Kind, Message
+from everturn.engine import wording
+from everturn.engine.commands import CommandQueue
+from everturn.engine.deps import Deps
+from everturn.engine.recorder import Recorder
+from everturn.ports.files import FileStates
+
+
+class Attachments:
+    def __init__(self, *, deps: Deps, recorder: Recorder, queue: CommandQueue, files: FileStates) -> None:
+        self._deps = deps
+        self._recorder = recorder
+        self._queue = queue
+        self._files = files
+
+    def collect(self, address: str) -> list[Message]:
+        """Adds them to the transcript; the caller carries them on."""
+        texts = [*self._queued(address), *self._changed()]
+        return [self._recorder.add_user(Kind.ATTACHMENT, *texts)] if texts else []
+
+    def _queued(self, address: str) -> list[str]:
+        texts = []
+        for command in self._queue.take(address):
+            self._recorder.emit(Attached(kind="queued_command", detail={"command_id": command.id}))
+            texts.append(wording.queued_command(command.text))
+        return texts
+
+    def _changed(self) -> list[str]:
+        paths = [path for path, state in self._files if self._deps.files.changed(path, state.stamp)]
+        if not paths:
+            return []
+        for path in paths:
+            self._files.forget(path)
+        self._recorder.emit(Attached(kind="changed_files", detail={"paths": paths}))
+        return [wording.changed_files(paths)]

@@ -1,0 +1,83 @@
+"""What a query is given: the world behind ports, a snapshot of the switches, and the parameters of the prompt."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from everturn.core.commands import MAIN
+from everturn.core.limits import Limits
+from everturn.ports.clock import Clock, Ids
+from everturn.ports.context import Pipeline
+from everturn.ports.files import Files
+from everturn.ports.hooks import Checker, Hooks
+from everturn.ports.ledger import Ledger
+from everturn.ports.model import Catalog, Effort, Model, TaskBudget, ThinkingConfig
+from everturn.ports.policy import Approver, Policy
+from everturn.ports.store import Journal
+from everturn.ports.tool import Tool
+
+
+class Deps(msgspec.Struct, frozen=True, kw_only=True):
+    """All I/O. Production and test versions satisfy the same Protocols."""
+
+    model: Model
+    catalog: Catalog
+    pipeline: Pipeline
+    journal: Journal
+    ledger: Ledger
+    policy: Policy
+    hooks: Hooks
+    files: Files
+    clock: Clock
+    ids: Ids
+    approver: Approver | None = None
+    checker: Checker | None = None
+    """Set where the answer must fit a schema."""
+
+
+class Config(msgspec.Struct, frozen=True, kw_only=True):
+    """Taken once when a query starts; nothing of it changes while the query runs."""
+
+    session_id: str
+    folder: str
+    limits: Limits
+    streaming_tools: bool = True
+    """Calls start while the model still streams."""
+    tool_summaries: bool = False
+    collapse: bool = True
+    fast: bool = False
+    cache: bool = True
+    cache_ttl: str = "5m"
+    small_model: str = ""
+    is_compaction: bool = False
+
+
+class Prompting(msgspec.Struct, frozen=True, kw_only=True):
+    """What stands before the messages: constant over all iterations, the contexts over the whole session."""
+
+    system: tuple[str, ...] = ()
+    user_context: Mapping[str, str] = {}
+    system_context: Mapping[str, str] = {}
+    output_schema: Mapping[str, object] | None = None
+
+
+class AgentContext(msgspec.Struct, frozen=True, kw_only=True):
+    """Who works here, and with what. The spec's `tool_context`: rebuilt, never edited; a fallback changes its model."""
+
+    model: str
+    tools: tuple[Tool, ...]
+    fallbacks: tuple[str, ...] = ()
+    """Models not used yet in this query."""
+    thinking: ThinkingConfig | None = None
+    effort: Effort | None = None
+    betas: tuple[str, ...] = ()
+    max_output: int | None = None
+    """The caller's own output cap."""
+    task_budget: TaskBudget | None = None
+    address: str = MAIN
+    source: str = "main"
+    """Main thread, `sdk`, `agent:…`, `compact`, …"""
+
+    @property
+    def is_main(self) -> bool:
+        return self.address == MAIN

@@ -1,0 +1,72 @@
+"""How a query ends: calls are settled, the transcript is left so that the next prompt can follow, the error is said."""
+
+import msgspec
+
+from everturn.core.decide import Terminal
+from everturn.core.events import Attached, ErrorReleased, Level, RetractionCause, WorkCompleted
+from everturn.core.messages import Block, Kind, Message, Text, ToolResult, ToolUse, result_block
+from everturn.core.records import WorkSpent
+from everturn.core.state import AbortCause, Reason
+from everturn.core.transcript import is_blank, unanswered
+from everturn.engine import wording
+from everturn.engine.iteration import Iteration
+from everturn.engine.sampling import Attempt
+
+RECENT = 8
+"""Messages at the end of the transcript among which an unanswered call can be."""
+
+
+async def end_query(last: Iteration, terminal: Terminal, *, duration_s: float) -> None:
+    shop, reason = last.shop, terminal.reason
+    last.commit_partial()
+    await settle_calls(last)
+    if reason in {Reason.ABORTED_STREAMING, Reason.ABORTED_TOOLS} and shop.signal.cause is not AbortCause.NEW_PROMPT:
+        in_tools = reason is Reason.ABORTED_TOOLS
+        text = wording.INTERRUPTED_TOOLS if in_tools else wording.INTERRUPTED_STREAMING
+        shop.recorder.add_user(Kind.INTERRUPTION, text)
+    if terminal.overridden:
+        blocks = shop.config.limits.stop_hook_blocks
+        last.notice(f"Stop hooks blocked {blocks} times and were overridden.", Level.WARNING)
+    if reason is Reason.MAX_TURNS:
+        detail = {"limit": shop.config.limits.max_turns, "turn": last.state.guards.turn}
+        shop.recorder.emit(Attached(kind="max_turns_reached", detail=detail))
+    if terminal.work is not None:
+        work = WorkSpent(
+            continuations=terminal.work.work.continuations,
+            percent=terminal.work.percent,
+            diminishing=terminal.work.diminishing,
+            duration_s=duration_s,
+        )
+        shop.recorder.record(work)
+        shop.recorder.emit(WorkCompleted(**msgspec.structs.asdict(work)))
+    if terminal.release is not None:
+        shop.recorder.emit(ErrorReleased(problem=terminal.release))
+
+
+async def settle_calls(last: Iteration) -> None:
+    """Every use in the transcript has exactly one result, wherever the query was cut."""
+    recorder, attempt = last.shop.recorder, last.sampling.attempt
+    results: list[Block] = []
+    if attempt is not None and not attempt.settled:
+        results = await salvage(last, attempt)
+    answered = {block.view.tool_use_id for block in results if isinstance(block.view, ToolResult)}
+    error = wording.tool_error(wording.CALL_INTERRUPTED)
+    for use in unanswered(recorder.transcript[-RECENT:]):
+        if use.id not in answered:
+            results.append(result_block(use.id, error, is_error=True))
+    if results:
+        last.carry(recorder.add_user(Kind.RESULTS, *results))
+
+
+async def salvage(last: Iteration, attempt: Attempt) -> list[Block]:
+    """Keeps what a cut response had brought; gives the results of its calls, which are settled first."""
+    attempt.settled = True
+    blocks = attempt.fold.salvage()
+    if not any(isinstance(block.view, Text | ToolUse) and not is_blank(block) for block in blocks):
+        await attempt.executor.discard()
+        if attempt.shown:
+            last.shop.recorder.retract(attempt.message_id, RetractionCause.ABORTED)
+        return []
+    answer = attempt.fold.answer(attempt.asked, incomplete=True)
+    last.commit(Message(id=attempt.message_id, role="assistant", kind=Kind.ANSWER, blocks=blocks, answer=answer))
+    return await attempt.executor.finish()

@@ -1,0 +1,340 @@
+"""One conversation: owns the transcript, the totals, the denials and the abort signal; runs one query at a time."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any, Self
+
+import msgspec
+
+from everturn.core.commands import MAIN, QueuedCommand
+from everturn.core.errors import BusyError, OptionError
+from everturn.core.events import (
+    Denial,
+    Event,
+    InputDelta,
+    Level,
+    Noticed,
+    ResultEvent,
+    Terminated,
+    TextDelta,
+    ThinkingDelta,
+    UserAdded,
+)
+from everturn.core.messages import Block, Kind, Message, encode_block, result_block, text_block
+from everturn.core.records import QueryBegan
+from everturn.core.state import ENDINGS, AbortCause, Reason
+from everturn.core.tokens import Meter
+from everturn.core.transcript import unanswered
+from everturn.engine import wording
+from everturn.engine.attachments import Attachments
+from everturn.engine.commands import CommandQueue
+from everturn.engine.crew import Crew
+from everturn.engine.deps import AgentContext, Config, Deps, Prompting
+from everturn.engine.executor import Executor
+from everturn.engine.gate import Gate
+from everturn.engine.iteration import Iteration, Workshop
+from everturn.engine.outbox import Outbox
+from everturn.engine.query import query
+from everturn.engine.recorder import Recorder
+from everturn.engine.requests import Requests
+from everturn.engine.state import State
+from everturn.engine.stop_phase import StopPhase
+from everturn.engine.summaries import Summaries
+from everturn.ports.abort import AbortSignal
+from everturn.ports.context import Tracking
+from everturn.ports.files import FileStates
+from everturn.ports.store import Replay
+
+Prompt = str | list[dict[str, Any]]
+_DELTAS = (TextDelta, ThinkingDelta, InputDelta)
+
+
+class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
+    """What a side question needs to fork from the present context with a warm cache."""
+
+    messages: tuple[Message, ...]
+    agent: AgentContext
+
+
+class Engine:
+    """`submit` a prompt and iterate its events; the last is exactly one `ResultEvent`. Close it when done."""
+
+    def __init__(
+        self, *, deps: Deps, config: Config, prompting: Prompting, agent: AgentContext, replay: Replay | None = None
+    ) -> None:
+        self._deps = deps
+        self._config = config
+        self._agent = agent
+        self._fallbacks = agent.fallbacks
+        self._outbox: Outbox | None = None
+        self._signal = AbortSignal()
+        self._busy = False
+        self._closed = False
+        self._tracking = Tracking()
+        self._meter: Meter | None = None
+        self._background = Crew()
+        self._denials: list[Denial] = []
+        self._num_turns = 0
+        self._notices: list[str] = []
+        self._recorder = Recorder(deps, self._emit, replay.messages if replay else ())
+        self._queue = CommandQueue(self._recorder.record, self._emit)
+        self._requests = Requests(deps, config, prompting)
+        self.files = FileStates(config.limits.file_states)
+        self.snapshot: Snapshot | None = None
+        """Kept at each stop of the main thread."""
+        if replay is not None:
+            self._restore(replay)
+
+    @property
+    def session_id(self) -> str:
+        return self._config.session_id
+
+    @property
+    def transcript(self) -> tuple[Message, ...]:
+        """Whole, whatever was compacted."""
+        return tuple(self._recorder.transcript)
+
+    @property
+    def model(self) -> str:
+        return self._agent.model
+
+    @property
+    def total_usd(self) -> float:
+        return self._deps.ledger.session_usd
+
+    @property
+    def denials(self) -> tuple[Denial, ...]:
+        return tuple(self._denials)
+
+    @property
+    def queued(self) -> tuple[QueuedCommand, ...]:
+        """Commands that no tool round took: a frontend may submit them next."""
+        return self._queue.waiting
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def submit(self, prompt: Prompt) -> AsyncGenerator[Event]:
+        """Raises `BusyError` while another prompt is at work, `OptionError` for a prompt that is empty or no content."""
+        if self._closed:
+            raise BusyError("The engine is closed.")
+        if self._busy:
+            raise BusyError("The engine is at work on another prompt; abort it, or queue the words with `enqueue`.")
+        blocks = prompt_blocks(prompt)
+        self._busy = True
+        try:
+            async with aclosing(self._run(blocks)) as events:
+                async for event in events:
+                    yield event
+        finally:
+            self._busy = False
+            self._outbox = None
+
+    def abort(self, cause: AbortCause = AbortCause.USER) -> None:
+        """Ends the query under way; does nothing when there is none."""
+        if self._busy:
+            self._signal.abort(cause)
+
+    def enqueue(self, text: str, *, address: str = MAIN) -> str:
+        """Hands words to the query under way; they are added after its next tool round. Gives the command's id."""
+        command = QueuedCommand(id=self._deps.ids.new(), text=text, address=address)
+        self._queue.put(command)
+        return command.id
+
+    def take_queued(self, address: str = MAIN) -> list[QueuedCommand]:
+        """Starts what still waits, for a frontend that submits it as the next prompt."""
+        return self._queue.take(address)
+
+    def note(self, text: str) -> None:
+        """Shown as a notice at the start of the next query."""
+        self._notices.append(text)
+
+    async def aclose(self) -> None:
+        """Ends what runs in the background and lets go of journal and connection. Safe to call twice."""
+        if self._closed:
+            return
+        self._closed = True
+        self._signal.abort(AbortCause.TERMINATED)
+        await self._background.end()
+        self._deps.journal.close()
+        await self._deps.model.aclose()
+
+    async def _run(self, blocks: tuple[Block, ...]) -> AsyncGenerator[Event]:
+        clock, query_id = self._deps.clock, self._deps.ids.new()
+        outbox = self._outbox = Outbox()
+        signal = self._signal = AbortSignal()
+        started_s, api_s = clock.elapsed(), self._recorder.api_s
+        self._num_turns = 0
+        self._agent = msgspec.structs.replace(
+            self._agent, fallbacks=tuple(model for model in self._fallbacks if model != self._agent.model)
+        )
+        self._deps.ledger.begin_query(self._config.limits, started_s)
+        self._recorder.record(
+            QueryBegan(query_id=query_id, at=clock.now(), source=self._agent.source, model=self._agent.model)
+        )
+        self._open_query()
+        self._recorder.add_user(Kind.PROMPT, *blocks)
+        last: list[Iteration] = []
+        timer = asyncio.create_task(self._watch_time(signal)) if self._config.limits.max_wall_s else None
+        terminated: Terminated | None = None
+        try:
+            events = query(
+                self._workshop(query_id, signal),
+                State(
+                    messages=self._recorder.view,
+                    tool_context=self._agent,
+                    compaction=self._tracking,
+                    meter=self._meter,
+                ),
+                outbox=outbox,
+                queue=self._queue,
+                on_end=last.append,
+            )
+            async with aclosing(events) as stream:
+                async for event in stream:
+                    terminated = event if isinstance(event, Terminated) else terminated
+                    yield event
+        finally:
+            if timer is not None:
+                timer.cancel()
+            if last:
+                self._learn(last[0])
+        if terminated is not None:
+            api_duration_s = self._recorder.api_s - api_s
+            yield self._result(terminated, last[0] if last else None, clock.elapsed() - started_s, api_duration_s)
+
+    def _workshop(self, query_id: str, signal: AbortSignal) -> Workshop:
+        deps, config, recorder = self._deps, self._config, self._recorder
+        gate, crew = Gate(deps, recorder, self._denials), Crew()
+
+        def make_executor(agent: AgentContext) -> Executor:
+            return Executor(
+                deps=deps,
+                config=config,
+                recorder=recorder,
+                gate=gate,
+                signal=signal,
+                files=self.files,
+                tools=agent.tools,
+                crew=crew,
+                eager=config.streaming_tools,
+            )
+
+        return Workshop(
+            deps=deps,
+            config=config,
+            query_id=query_id,
+            requests=self._requests,
+            recorder=recorder,
+            signal=signal,
+            attachments=Attachments(deps=deps, recorder=recorder, queue=self._queue, files=self.files),
+            stop_phase=StopPhase(deps=deps, config=config, recorder=recorder, keep_snapshot=self._keep_snapshot),
+            summaries=Summaries(recorder=recorder, ids=deps.ids, model=config.small_model, crew=crew),
+            make_executor=make_executor,
+            crew=crew,
+            background=self._background,
+        )
+
+    def _emit(self, event: Event) -> None:
+        """Every event passes here, after its record: the ledger is checked, then it is shown."""
+        if isinstance(event, UserAdded) and event.message.kind in {Kind.PROMPT, Kind.RESULTS}:
+            self._num_turns += 1
+        if self._outbox is not None:
+            self._outbox.put(event)
+        if self._busy and not isinstance(event, _DELTAS):
+            self._check_limits()
+
+    def _check_limits(self) -> None:
+        if not self._signal.raised and (limit := self._deps.ledger.tripped(self._deps.clock.elapsed())) is not None:
+            self._signal.trip(*limit)
+
+    async def _watch_time(self, signal: AbortSignal) -> None:
+        await self._deps.clock.sleep(self._config.limits.max_wall_s)
+        if self._signal is signal:
+            self._check_limits()
+
+    def _open_query(self) -> None:
+        """A transcript that was left open (a crash, a closed iterator) is mended before the prompt follows."""
+        for text in self._notices:
+            self._emit(Noticed(text=text, level=Level.WARNING))
+        self._notices.clear()
+        error = wording.tool_error(wording.CALL_INTERRUPTED)
+        if uses := unanswered(self._recorder.transcript):
+            self._recorder.add_user(Kind.RESULTS, *(result_block(use.id, error, is_error=True) for use in uses))
+            self._num_turns = 0
+
+    def _restore(self, replay: Replay) -> None:
+        """A call whose outcome is unknown gets a result that says so; one that left no message is told of."""
+        if replay.model is not None:
+            self._agent = msgspec.structs.replace(self._agent, model=replay.model)
+        self._deps.pipeline.restore(replay.collapses)
+        uses = {use.id: use for use in unanswered(self._recorder.transcript)}
+        results: list[Block] = []
+        lost: list[str] = []
+        for intent in replay.unsettled:
+            input_ = bytes(intent.input).decode("utf-8", "replace")
+            if intent.tool_use_id in uses:
+                text = wording.unknown_outcome(intent.name, input_)
+                results.append(result_block(intent.tool_use_id, text, is_error=True))
+            else:
+                lost.append(wording.lost_call(intent.name, input_))
+        if results:
+            error = wording.tool_error(wording.CALL_INTERRUPTED)
+            known = {intent.tool_use_id for intent in replay.unsettled}
+            results += [result_block(id_, error, is_error=True) for id_ in uses if id_ not in known]
+            self._recorder.add_user(Kind.RESULTS, *results)
+        if lost:
+            self._recorder.add_user(Kind.HIDDEN, *lost)
+
+    def _learn(self, last: Iteration) -> None:
+        """What outlives the query: the model that answers now, the compaction's memory, the last count."""
+        self._agent = last.agent
+        self._tracking, self._meter = last.tracking, last.meter
+
+    def _keep_snapshot(self, messages: tuple[Message, ...], agent: AgentContext) -> None:
+        self.snapshot = Snapshot(messages=messages, agent=agent)
+
+    def _result(
+        self, terminated: Terminated, last: Iteration | None, duration_s: float, api_duration_s: float
+    ) -> ResultEvent:
+        reason, problem, ledger = terminated.reason, terminated.problem, self._deps.ledger
+        ending = ENDINGS[reason]
+        failed_by_api = reason is Reason.MODEL_ERROR and problem is not None and problem.by_api
+        text = last.text if last else ""
+        if problem is not None and ending.subtype == "success" and reason is not Reason.COMPLETED:
+            text = problem.text
+        return ResultEvent(
+            subtype=ending.subtype,
+            is_error=ending.is_error or problem is not None,
+            duration_s=duration_s,
+            api_duration_s=api_duration_s,
+            num_turns=self._num_turns,
+            text=text,
+            stop_reason=last.stop_reason if last else None,
+            reason=reason,
+            terminal_reason="api_error" if failed_by_api else ending.public,
+            exit=terminated.exit,
+            total_usd=ledger.session_usd,
+            usage=ledger.query_usage,
+            models=ledger.models,
+            denials=tuple(self._denials),
+            errors=(problem.text,) if problem else (),
+            session_id=self.session_id,
+            structured_output=last.structured if last else None,
+        )
+
+
+def prompt_blocks(prompt: Prompt) -> tuple[Block, ...]:
+    if isinstance(prompt, str):
+        blocks: tuple[Block, ...] = (text_block(prompt),) if prompt.strip() else ()
+    else:
+        blocks = tuple(encode_block(part) for part in prompt if isinstance(part, dict) and part.get("type"))
+        if len(blocks) != len(prompt):
+            raise OptionError("prompt", "every part must be a content block of the Messages API with a `type`")
+    if not blocks:
+        raise OptionError("prompt", "it is empty")
+    return blocks

@@ -1,0 +1,244 @@
+"""Runs the calls of one response: readers together, writers alone, each with exactly one result, in order."""
+
+import asyncio
+from typing import Any
+
+import msgspec
+
+from everturn.core.errors import EverturnError, InputFault
+from everturn.core.events import CallBegan, CallEnded, CallProgressed
+from everturn.core.messages import Block, ToolUse, result_block
+from everturn.core.records import CallIntended, CallSettled
+from everturn.core.stream import INVALID_JSON, is_invalid, parse_input
+from everturn.engine import wording
+from everturn.engine.crew import Crew
+from everturn.engine.deps import Config, Deps
+from everturn.engine.gate import Gate
+from everturn.engine.recorder import Recorder
+from everturn.ports.abort import AbortSignal
+from everturn.ports.files import FileStates
+from everturn.ports.policy import Call
+from everturn.ports.tool import Tool, ToolContext, ToolResult, Traits
+
+
+class Refusal(Exception):
+    """The call cannot run; the text is its error result."""
+
+
+class _Slot:
+    """One call from its arrival to its result."""
+
+    def __init__(self, use: ToolUse) -> None:
+        self.use = use
+        self.tool: Tool | None = None
+        self.parsed: Any = None
+        self.call: Call | None = None
+        self.refusal: str | None = None
+        self.running = False
+        self.result: Block | None = None
+        self.task: asyncio.Task[None] | None = None
+
+    @property
+    def concurrent(self) -> bool:
+        return self.call is None or self.call.traits.concurrent
+
+    @property
+    def has_effects(self) -> bool:
+        return self.running and self.call is not None and not self.call.traits.read_only
+
+
+class Executor:
+    """`add` calls as they are completed, then `finish`; where `eager`, a call starts when it is added.
+
+    A safe call may join running safe calls; any other waits for all before it and holds back all after it.
+    """
+
+    def __init__(
+        self,
+        *,
+        deps: Deps,
+        config: Config,
+        recorder: Recorder,
+        gate: Gate,
+        signal: AbortSignal,
+        files: FileStates,
+        tools: tuple[Tool, ...],
+        crew: Crew,
+        eager: bool,
+    ) -> None:
+        self._deps = deps
+        self._config = config
+        self._recorder = recorder
+        self._gate = gate
+        self._signal = signal
+        self._files = files
+        self._tools = {tool.name: tool for tool in tools}
+        self._crew = crew
+        self._eager = eager
+        self._slots: list[_Slot] = []
+        self._scheduled = 0
+        self._group: list[asyncio.Task[None]] = []
+        self._barrier: asyncio.Task[None] | None = None
+        self._places = asyncio.Semaphore(config.limits.tool_concurrency)
+        self.stopped_by: str | None = None
+        """What a post-tool hook said when it forbade going on."""
+
+    @property
+    def has_effects(self) -> bool:
+        """A call that is not read-only has started: the response that asked for it must be kept."""
+        return any(slot.has_effects for slot in self._slots)
+
+    @property
+    def uses(self) -> tuple[ToolUse, ...]:
+        return tuple(slot.use for slot in self._slots)
+
+    def add(self, use: ToolUse) -> None:
+        slot = _Slot(use)
+        try:
+            self._prepare(slot)
+        except (Refusal, InputFault) as error:
+            slot.refusal = str(error)
+        self._slots.append(slot)
+        if self._eager:
+            self._schedule()
+
+    async def finish(self) -> list[Block]:
+        """Waits for all calls; on abort they get a grace, then they are cancelled. Every call has a result then."""
+        self._schedule()
+        tasks = {slot.task for slot in self._slots if slot.task is not None}
+        try:
+            await self._wait(tasks)
+        except BaseException:
+            await self._cancel(tasks)
+            raise
+        for slot in self._slots:
+            if slot.result is None:
+                self._settle(slot, ToolResult(content=wording.tool_error(wording.CALL_INTERRUPTED), is_error=True), 0.0)
+        return [slot.result for slot in self._slots if slot.result is not None]
+
+    async def discard(self) -> None:
+        """Cancels what runs and drops all results. Never called once a call has effects."""
+        await self._cancel({slot.task for slot in self._slots if slot.task is not None})
+        self._slots.clear()
+
+    def _prepare(self, slot: _Slot) -> None:
+        use = slot.use
+        if is_invalid(use):
+            parse_input(msgspec.json.decode(use.input)[INVALID_JSON])
+            raise InputFault("The input could not be read.")
+        tool = self._tools.get(use.name)
+        if tool is None:
+            raise Refusal(f"There is no tool named {use.name}. The tools are: {', '.join(self._tools)}.")
+        input_ = parse_input(bytes(use.input).decode())
+        slot.tool, slot.parsed = tool, tool.parse(input_)
+        slot.call = Call(
+            id=use.id, name=use.name, input=input_, traits=tool.traits(slot.parsed), line=tool.line(slot.parsed)
+        )
+
+    def _schedule(self) -> None:
+        for slot in self._slots[self._scheduled :]:
+            if slot.concurrent:
+                before = [self._barrier] if self._barrier else []
+                slot.task = self._crew.start(self._run(slot, before))
+                self._group.append(slot.task)
+            else:
+                before = [*self._group, self._barrier] if self._barrier else list(self._group)
+                slot.task = self._barrier = self._crew.start(self._run(slot, before))
+                self._group = []
+        self._scheduled = len(self._slots)
+
+    async def _run(self, slot: _Slot, before: list[asyncio.Task[None]]) -> None:
+        if before:
+            await asyncio.wait(before)
+        async with self._places:
+            started = self._deps.clock.elapsed()
+            try:
+                result = await self._perform(slot)
+            except (Refusal, EverturnError) as error:
+                result = ToolResult(content=wording.tool_error(str(error)), is_error=True)
+            except Exception as error:  # noqa: BLE001 (a tool that raises never ends the loop)
+                result = ToolResult(content=wording.tool_error(f"{type(error).__name__}: {error}"), is_error=True)
+            self._settle(slot, result, self._deps.clock.elapsed() - started)
+
+    async def _perform(self, slot: _Slot) -> ToolResult:
+        if slot.refusal is not None:
+            raise Refusal(slot.refusal)
+        if self._signal.raised:
+            raise Refusal(wording.CALL_NOT_RUN)
+        tool, call = slot.tool, slot.call
+        if tool is None or call is None:
+            raise Refusal(wording.CALL_NOT_RUN)
+        if (reason := await self._gate.admit(call)) is not None:
+            raise Refusal(f"Permission denied: {reason}.")
+        slot.running = True
+        if not call.traits.read_only:
+            self._recorder.record(CallIntended(tool_use_id=call.id, name=call.name, input=slot.use.input))
+            await self._recorder.sync()
+        self._recorder.emit(CallBegan(tool_use_id=call.id, name=call.name, line=call.line))
+        result = await tool.run(slot.parsed, self._context(call))
+        verdict = await self._deps.hooks.post_tool(call, result)
+        self.stopped_by = self.stopped_by or verdict.stop
+        return fit(result, tool.result_limit, verdict.note)
+
+    def _context(self, call: Call) -> ToolContext:
+        return ToolContext(
+            folder=self._config.folder,
+            tool_use_id=call.id,
+            abort=self._signal,
+            files=self._files,
+            progress=lambda text: self._recorder.emit(CallProgressed(tool_use_id=call.id, text=text)),
+            abort_grace_s=self._config.limits.abort_grace_s,
+        )
+
+    def _settle(self, slot: _Slot, result: ToolResult, duration_s: float) -> None:
+        use = slot.use
+        slot.result = result_block(use.id, result.content, is_error=result.is_error)
+        if slot.running and not (slot.call or _UNKNOWN).traits.read_only:
+            self._recorder.record(CallSettled(tool_use_id=use.id, is_error=result.is_error))
+        self._deps.ledger.note_call(use.name, bytes(use.input), slot.result.raw.replace(use.id.encode(), b""))
+        self._recorder.emit(
+            CallEnded(
+                tool_use_id=use.id,
+                name=use.name,
+                is_error=result.is_error,
+                duration_s=duration_s,
+                shown=result.shown,
+            )
+        )
+
+    async def _wait(self, tasks: set[asyncio.Task[None]]) -> None:
+        if not tasks:
+            return
+        watch = asyncio.create_task(self._signal.wait())
+        try:
+            pending = tasks
+            while pending and not self._signal.raised:
+                _, rest = await asyncio.wait({*pending, watch}, return_when=asyncio.FIRST_COMPLETED)
+                pending = rest - {watch}
+            if pending:
+                _, pending = await asyncio.wait(pending, timeout=self._config.limits.abort_grace_s)
+                await self._cancel(pending)
+        finally:
+            watch.cancel()
+
+    async def _cancel(self, tasks: set[asyncio.Task[None]]) -> None:
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+
+_UNKNOWN = Call(id="", name="", input={}, traits=Traits(read_only=True), line="")
+
+
+def fit(result: ToolResult, limit: int, note: str) -> ToolResult:
+    """Within the tool's limit: what is too long loses its middle. A hook's note comes last."""
+    content = result.content
+    if isinstance(content, str):
+        if len(content) > limit:
+            half = limit // 2
+            content = f"{content[:half]}\n[… {len(content) - 2 * half} characters left out …]\n{content[-half:]}"
+        content = f"{content}\n{note}" if note else content
+    elif note:
+        content = [*content, {"type": "text", "text": note}]
+    return ToolResult(content=content or "(no output)", is_error=result.is_error, shown=result.shown)

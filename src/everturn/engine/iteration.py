@@ -1,0 +1,349 @@
+"""One iteration of the loop: performs actions and tells what came of them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from everturn.core.actions import Action, CallModel, CompactNow, DrainCollapses, RunTools
+from everturn.core.decide import AnyOutcome, Continue
+from everturn.core.errors import FaultKind, ModelFault
+from everturn.core.events import Continued, Level, Noticed, RequestStarted, RetractionCause
+from everturn.core.messages import Kind, Message
+from everturn.core.outcomes import (
+    Aborted,
+    Answered,
+    CallsFinished,
+    CallsRequested,
+    Compacted,
+    Drained,
+    Failed,
+    LimitReached,
+    MediaTooLarge,
+    NoRoom,
+    Paused,
+    Problem,
+    Refused,
+    TooLong,
+    Truncated,
+)
+from everturn.core.records import TransitionTaken
+from everturn.core.state import AbortCause, Phase, Transition
+from everturn.core.tokens import Meter
+from everturn.engine import wording
+from everturn.engine.asking import Asker
+from everturn.engine.attachments import Attachments
+from everturn.engine.crew import Crew
+from everturn.engine.deps import AgentContext, Config, Deps
+from everturn.engine.executor import Executor
+from everturn.engine.recorder import Recorder
+from everturn.engine.replies import Meaning, answer_text, judge_meaning, refusal_text, trim_overlap
+from everturn.engine.requests import Requests
+from everturn.engine.sampling import Attempt, Sampled, Sampling
+from everturn.engine.state import State
+from everturn.engine.stop_phase import Stop, StopPhase
+from everturn.engine.summaries import Summaries
+from everturn.ports.abort import AbortedError, AbortSignal
+from everturn.ports.context import Prepared, Situation
+
+
+class Workshop(msgspec.Struct, frozen=True, kw_only=True):
+    """What all iterations of a query share."""
+
+    deps: Deps
+    config: Config
+    query_id: str
+    requests: Requests
+    recorder: Recorder
+    signal: AbortSignal
+    attachments: Attachments
+    stop_phase: StopPhase
+    summaries: Summaries
+    make_executor: Callable[[AgentContext], Executor]
+    crew: Crew
+    """What ends with the query."""
+    background: Crew
+    """What ends with the engine."""
+
+
+class Iteration:
+    """Begins with a state and ends with the next one, or with the query. Only its own fields change on the way."""
+
+    def __init__(self, shop: Workshop, state: State) -> None:
+        self.shop = shop
+        self.state = state
+        self.messages = state.messages
+        self.agent = state.tool_context
+        self.summary = shop.summaries.show_finished(state.pending_summary)
+        self.uncommitted: Message | None = None
+        """A truncated answer, until it is decided what becomes of it."""
+        self.stop_reason: str | None = None
+        self.structured: Any = None
+        self.sampling = Sampling(
+            deps=shop.deps,
+            config=shop.config,
+            requests=shop.requests,
+            recorder=shop.recorder,
+            make_executor=shop.make_executor,
+        )
+        self.tracking = state.compaction
+        self.meter = state.meter
+        self._stop_errors: tuple[str, ...] = ()
+        self._overflow = Problem(text="The conversation no longer fits the model's context window.", kind="too_long")
+        shop.recorder.emit(RequestStarted(turn=state.guards.turn, model=self.agent.model))
+
+    async def perform(self, action: Action) -> AnyOutcome:
+        """Never raises: an abort, a limit and our own faults are outcomes too."""
+        phase = Phase.TOOLS if isinstance(action, RunTools) else Phase.STREAMING
+        try:
+            outcome = await self._run(action)
+        except AbortedError:
+            return self._cut_short(phase)
+        except Exception as error:  # noqa: BLE001 (the query ends with a reason, whatever happens)
+            return Failed(error=Problem(text=f"Everturn failed: {type(error).__name__}: {error}", by_api=False))
+        return self._cut_short(phase) if self.shop.signal.raised else outcome
+
+    def next_state(self, decision: Continue) -> State:
+        """Adds what the transition says to the model, and carries everything else over."""
+        recorder, guards = self.shop.recorder, decision.guards
+        recorder.record(TransitionTaken(query_id=self.shop.query_id, transition=decision.transition, turn=guards.turn))
+        match decision.transition:
+            case Transition.MAX_OUTPUT_TOKENS_ESCALATE:
+                self._retract(RetractionCause.ESCALATION)
+            case Transition.MAX_OUTPUT_TOKENS_RECOVERY:
+                self.commit_partial()
+                self._say(wording.RESUME)
+            case Transition.STOP_HOOK_BLOCKING:
+                self._say(*self._stop_errors)
+            case Transition.TOKEN_BUDGET_CONTINUATION:
+                self._say(wording.budget_nudge(guards.work.total * 100 // self.shop.config.limits.work_budget))
+        recorder.emit(Continued(transition=decision.transition, turn=guards.turn))
+        turns_since = self.tracking.turns_since + (decision.transition is Transition.NEXT_TURN)
+        return State(
+            messages=self.messages,
+            tool_context=self.agent,
+            guards=guards,
+            compaction=msgspec.structs.replace(self.tracking, turns_since=turns_since),
+            meter=self.meter,
+            pending_summary=self.summary,
+        )
+
+    def commit(self, message: Message) -> None:
+        """The response enters the transcript; an empty one does not."""
+        if message.blocks:
+            self.carry(self.shop.recorder.add(message))
+        else:
+            self._retract(RetractionCause.WITHHELD)
+        answer = message.answer
+        if answer is not None and answer.usage.context and not answer.incomplete:
+            self.meter = Meter(tokens=answer.usage.context, messages=len(self.messages))
+
+    def commit_partial(self) -> None:
+        if self.uncommitted is not None:
+            self.commit(self.uncommitted)
+            self.uncommitted = None
+
+    @property
+    def text(self) -> str:
+        return answer_text(self.messages)
+
+    def carry(self, message: Message) -> None:
+        self.messages = (*self.messages, message)
+
+    def notice(self, text: str, level: Level = Level.INFO) -> None:
+        self.shop.recorder.emit(Noticed(text=text, level=level))
+
+    def _retract(self, cause: RetractionCause) -> None:
+        """Takes back what was shown of the last response, if anything was."""
+        attempt = self.sampling.attempt
+        if attempt is not None and attempt.shown:
+            self.shop.recorder.retract(attempt.message_id, cause)
+
+    async def _run(self, action: Action) -> AnyOutcome:
+        guard = self.shop.signal.guard
+        match action:
+            case CallModel():
+                return await guard(self._call_model())
+            case RunTools():
+                return await self._run_tools()
+            case DrainCollapses():
+                return self._drain()
+            case CompactNow(media=media):
+                return await guard(self._compact(media=media))
+            case _:
+                return await guard(self._run_stop_phase())
+
+    def _cut_short(self, phase: Phase) -> AnyOutcome:
+        signal = self.shop.signal
+        if signal.limit is not None:
+            which, error = signal.limit
+            return LimitReached(which=which, error=error)
+        return Aborted(cause=signal.cause or AbortCause.USER, phase=phase)
+
+    async def _call_model(self) -> AnyOutcome:
+        prepared = await self.shop.deps.pipeline.prepare(self.messages, self._situation(), self._asker())
+        self._take(prepared)
+        self.tracking = prepared.tracking
+        if prepared.problem:
+            self.notice(f"Compaction did not work: {prepared.problem}", Level.WARNING)
+        if self._is_full(prepared):
+            return NoRoom(error=self._overflow)
+        guards = self.state.guards
+        sampled = await self.sampling.run(self.messages, self.agent, cap=guards.max_output_override, turn=guards.turn)
+        self.agent, self.messages = sampled.agent, sampled.view
+        return self._judge_fault(sampled.fault) if sampled.fault else self._judge_reply(sampled)
+
+    def _judge_fault(self, fault: ModelFault) -> AnyOutcome:
+        problem = Problem(text=fault.text, kind=fault.kind, status=fault.status)
+        match fault.kind:
+            case FaultKind.TOO_LONG:
+                return self._too_long(problem)
+            case FaultKind.MEDIA:
+                self._withhold(problem)
+                return MediaTooLarge(error=problem)
+            case _:
+                return Failed(error=problem)
+
+    def _judge_reply(self, sampled: Sampled) -> AnyOutcome:
+        attempt = sampled.attempt
+        attempt.settled = True
+        self.stop_reason = attempt.fold.stop_reason
+        message = self._message(attempt)
+        match judge_meaning(message.blocks, self.stop_reason, has_effects=attempt.executor.has_effects):
+            case Meaning.REFUSAL:
+                self._retract(RetractionCause.REFUSED)
+                text = refusal_text(attempt.fold.details)
+                return Refused(error=Problem(text=text, kind="refusal", by_api=False))
+            case Meaning.CALLS:
+                self.commit(message)
+                return CallsRequested()
+            case Meaning.CUT:
+                return self._truncated(message)
+            case Meaning.WINDOW_FULL:
+                self._retract(RetractionCause.WITHHELD)
+                return self._too_long(self._overflow)
+            case Meaning.PAUSE:
+                self.commit(message)
+                text = f"The model paused more than {self.shop.config.limits.pauses} times in a row."
+                return Paused(error=Problem(text=text, kind="pauses", by_api=False))
+            case Meaning.ANSWER:
+                self.commit(message)
+                return Answered()
+
+    def _message(self, attempt: Attempt) -> Message:
+        blocks = attempt.blocks
+        if self.state.guards.transition is Transition.MAX_OUTPUT_TOKENS_RECOVERY:
+            before = next((message for message in reversed(self.messages) if message.role == "assistant"), None)
+            blocks = trim_overlap(before, blocks) if before else blocks
+        return Message(id=attempt.message_id, role="assistant", kind=Kind.ANSWER, blocks=blocks, answer=attempt.answer)
+
+    def _truncated(self, message: Message) -> Truncated:
+        self.uncommitted = message
+        cap = self.shop.requests.output_cap(self.agent, self.state.guards.max_output_override)
+        text = f"The answer was cut off at {cap} output tokens."
+        problem = Problem(text=text, kind="max_output_tokens", by_api=False)
+        self._withhold(problem)
+        return Truncated(can_grow=self.shop.requests.card(self.agent).max_output > cap, error=problem)
+
+    def _too_long(self, problem: Problem) -> TooLong:
+        self._withhold(problem)
+        return TooLong(staged=self._staged, error=problem)
+
+    def _withhold(self, problem: Problem) -> None:
+        self._overflow = problem
+        self.shop.recorder.withhold(problem)
+
+    async def _run_tools(self) -> AnyOutcome:
+        attempt = self.sampling.attempt
+        executor = attempt.executor if attempt else self.shop.make_executor(self.agent)
+        results = await executor.finish()
+        self.carry(self.shop.recorder.add_user(Kind.RESULTS, *results))
+        if executor.stopped_by is not None:
+            self.notice(f"A hook stopped the query: {executor.stopped_by}")
+            return CallsFinished(stopped_by_hook=True)
+        if not self.shop.signal.raised:
+            for message in self.shop.attachments.collect(self.agent.address):
+                self.carry(message)
+            if self.shop.config.tool_summaries and self.summary is None:
+                self.summary = self.shop.summaries.start(executor.uses, self._asker())
+        return CallsFinished()
+
+    def _drain(self) -> AnyOutcome:
+        prepared = self.shop.deps.pipeline.drain(self.messages)
+        self._take(prepared)
+        return Drained(committed=len(prepared.collapses), error=self._overflow)
+
+    async def _compact(self, *, media: bool) -> AnyOutcome:
+        pipeline = self.shop.deps.pipeline
+        if media:
+            prepared = pipeline.drop_media(self.messages)
+        else:
+            prepared = await pipeline.compact(self.messages, self._situation(), self._asker(), cause="too_long")
+            self.tracking = prepared.tracking
+        self._take(prepared)
+        return Compacted(worked=prepared.compacted, media=media, error=self._overflow)
+
+    async def _run_stop_phase(self) -> AnyOutcome:
+        stop = Stop(
+            messages=self.messages,
+            agent=self.agent,
+            text=self.text,
+            by_sequence=self.stop_reason == "stop_sequence",
+            hook_active=self.state.guards.stop_hook_active,
+        )
+        ruled = await self.shop.stop_phase.run(stop)
+        self._stop_errors, self.structured = ruled.errors, ruled.structured
+        return ruled.outcome
+
+    def _take(self, prepared: Prepared) -> None:
+        """What the pipeline made: for the transcript, for the journal, for the next request."""
+        recorder = self.shop.recorder
+        for message in prepared.added:
+            recorder.add(message)
+        for collapse in prepared.collapses:
+            recorder.record(collapse)
+        for change in prepared.changes:
+            recorder.note_change(change)
+        if prepared.changes:
+            self.meter = None
+        self.messages = prepared.messages
+
+    def _is_full(self, prepared: Prepared) -> bool:
+        """The blocking limit: the call would be refused, and nothing is left that could make it smaller."""
+        limits, config = self.shop.config.limits, self.shop.config
+        breaker_open = self.tracking.failures >= limits.compact_failures
+        reactive_helps = limits.reactive_compact and not self.state.guards.reactive_compact_tried
+        if (limits.auto_compact and not breaker_open) or reactive_helps or self._staged:
+            return False
+        if prepared.compacted or config.is_compaction:
+            return False
+        return prepared.tokens >= self.shop.requests.card(self.agent).window
+
+    @property
+    def _staged(self) -> int:
+        return self.shop.deps.pipeline.staged if self.shop.config.collapse else 0
+
+    def _situation(self) -> Situation:
+        requests = self.shop.requests
+        return Situation(
+            card=requests.card(self.agent),
+            limits=self.shop.config.limits,
+            fixed_tokens=requests.fixed_tokens(self.agent),
+            output_cap=requests.output_cap(self.agent, self.state.guards.max_output_override),
+            meter=self.meter,
+            tracking=self.tracking,
+            is_compaction=self.shop.config.is_compaction,
+        )
+
+    def _asker(self) -> Asker:
+        return Asker(
+            deps=self.shop.deps,
+            limits=self.shop.config.limits,
+            requests=self.shop.requests,
+            recorder=self.shop.recorder,
+            agent=self.agent,
+            turn=self.state.guards.turn,
+        )
+
+    def _say(self, *texts: str) -> None:
+        self.carry(self.shop.recorder.add_user(Kind.HIDDEN, *texts))

@@ -1,0 +1,31 @@
+"""The way out: the loop puts events in without waiting, the caller takes them out in order."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+
+from everturn.core.events import Event
+
+
+class Outbox:
+    def __init__(self) -> None:
+        self._events: deque[Event] = deque()
+        self._ready = asyncio.Event()
+        self._closed = False
+
+    def put(self, event: Event) -> None:
+        self._events.append(event)
+        self._ready.set()
+
+    def close(self) -> None:
+        self._closed = True
+        self._ready.set()
+
+    async def __aiter__(self) -> AsyncIterator[Event]:
+        while True:
+            while self._events:
+                yield self._events.popleft()
+            if self._closed:
+                return
+            self._ready.clear()
+            await self._ready.wait()

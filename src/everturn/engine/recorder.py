@@ -1,0 +1,108 @@
+"""Record first, then show: everything that enters the transcript, the journal or the event stream goes through here."""
+
+from collections.abc import Callable, Iterable
+
+from everturn.core.budget import Usage, price_usage
+from everturn.core.errors import JournalError
+from everturn.core.events import (
+    AnswerAdded,
+    ContextChanged,
+    Event,
+    Level,
+    Noticed,
+    Retracted,
+    RetractionCause,
+    UsageReported,
+    UserAdded,
+)
+from everturn.core.messages import Block, Kind, Message, text_block
+from everturn.core.outcomes import Problem
+from everturn.core.records import (
+    ContextAltered,
+    ErrorWithheld,
+    MessageRetracted,
+    Record,
+    UsageCharged,
+    record_message,
+)
+from everturn.core.transcript import view_of
+from everturn.engine.deps import Deps
+from everturn.ports.context import Change
+
+
+class Recorder:
+    """Owns the transcript, which stays whole. `emit` is where the engine watches every event."""
+
+    def __init__(self, deps: Deps, emit: Callable[[Event], None], transcript: Iterable[Message] = ()) -> None:
+        self._deps = deps
+        self._journal_lost = False
+        self.emit = emit
+        self.transcript: list[Message] = list(transcript)
+        self.use_ids = {use.id for message in self.transcript for use in message.uses}
+        """Ids of all calls so far: a response that uses one again gets another."""
+        self.api_s = 0.0
+        """Time spent waiting for the API."""
+
+    @property
+    def view(self) -> tuple[Message, ...]:
+        return view_of(self.transcript)
+
+    def record(self, record: Record) -> None:
+        """A journal that cannot be written is said once, loudly; the work goes on in memory."""
+        if self._journal_lost:
+            return
+        try:
+            self._deps.journal.append(record)
+        except JournalError as error:
+            self._journal_lost = True
+            self.emit(Noticed(text=f"This session is no longer saved: {error}", level=Level.WARNING))
+
+    async def sync(self) -> None:
+        if self._journal_lost:
+            return
+        try:
+            await self._deps.journal.sync()
+        except JournalError as error:
+            self._journal_lost = True
+            self.emit(Noticed(text=f"This session is no longer saved: {error}", level=Level.WARNING))
+
+    def add(self, message: Message) -> Message:
+        self.transcript.append(message)
+        self.use_ids.update(use.id for use in message.uses)
+        self.record(record_message(message))
+        if message.role == "assistant":
+            self.emit(AnswerAdded(message=message))
+        elif message.kind not in {Kind.BOUNDARY, Kind.NOTICE}:
+            self.emit(UserAdded(message=message))
+        return message
+
+    def add_user(self, kind: Kind, *blocks: Block | str) -> Message:
+        made = tuple(text_block(block) if isinstance(block, str) else block for block in blocks)
+        return self.add(Message(id=self._deps.ids.new(), role="user", kind=kind, blocks=made))
+
+    def retract(self, message_id: str, cause: RetractionCause) -> None:
+        self.record(MessageRetracted(id=message_id, cause=cause))
+        self.emit(Retracted(message_id=message_id, cause=cause))
+
+    def withhold(self, problem: Problem) -> None:
+        self.record(ErrorWithheld(kind=problem.kind, text=problem.text))
+
+    def note_change(self, change: Change) -> None:
+        fields = {
+            "stage": change.stage,
+            "cause": change.cause,
+            "tokens_before": change.tokens_before,
+            "tokens_after": change.tokens_after,
+        }
+        self.record(ContextAltered(**fields))  # type: ignore[arg-type]
+        self.emit(ContextChanged(**fields))  # type: ignore[arg-type]
+
+    def charge(self, purpose: str, model: str, usage: Usage, *, fast: bool = False, turn: int = 0) -> None:
+        """Every call is charged, also an attempt that was thrown away."""
+        if usage == Usage():
+            return
+        card = self._deps.catalog.card(model)
+        usd = price_usage(usage, card.fast_prices if fast and card.fast_prices else card.prices)
+        self.record(UsageCharged(purpose=purpose, model=model, usage=usage, usd=usd, turn=turn))
+        self._deps.ledger.charge(model, usage, usd, main=purpose == "main")
+        self.emit(UsageReported(purpose=purpose, model=model, usage=usage, usd=usd, turn=turn))

@@ -1,0 +1,77 @@
+"""Building requests: what stands before the messages is encoded once, so that every prefix is byte-stable."""
+
+from typing import Any
+
+import msgspec
+
+from everturn.core.limits import Limits
+from everturn.core.messages import Message, text_block
+from everturn.core.tokens import estimate_bytes
+from everturn.core.transcript import Abilities, Wire, normalise
+from everturn.engine import wording
+from everturn.engine.deps import AgentContext, Config, Deps, Prompting
+from everturn.ports.model import ModelCard, Request
+from everturn.ports.tool import Tool
+
+
+class Requests:
+    def __init__(self, deps: Deps, config: Config, prompting: Prompting) -> None:
+        self._deps = deps
+        self._config = config
+        self._schema: dict[str, Any] | None = dict(prompting.output_schema) if prompting.output_schema else None
+        closing = (wording.system_context(prompting.system_context),) if prompting.system_context else ()
+        self._system = (*prompting.system, *closing)
+        self._opening = (text_block(wording.user_context(prompting.user_context)),) if prompting.user_context else ()
+        self._tools: dict[str, bytes] = {}
+
+    def card(self, agent: AgentContext) -> ModelCard:
+        return self._deps.catalog.card(agent.model)
+
+    def output_cap(self, agent: AgentContext, override: int | None) -> int:
+        limits: Limits = self._config.limits
+        return min(override or agent.max_output or limits.output_cap, self.card(agent).max_output)
+
+    def fixed_tokens(self, agent: AgentContext) -> int:
+        """Estimate of all that stands before the messages."""
+        size = sum(len(text.encode()) for text in self._system) + sum(len(raw) for raw in self._encoded(agent.tools))
+        return estimate_bytes(size) + sum(block.tokens for block in self._opening)
+
+    def build(self, messages: tuple[Message, ...], agent: AgentContext, *, max_tokens: int) -> Request:
+        card = self.card(agent)
+        return Request(
+            model=agent.model,
+            messages=self._open(normalise(messages, Abilities(model=agent.model, max_media=card.max_media))),
+            max_tokens=max_tokens,
+            system=self._system,
+            tools=self._encoded(agent.tools),
+            thinking=agent.thinking,
+            effort=agent.effort,
+            betas=agent.betas,
+            task_budget=agent.task_budget if card.task_budget else None,
+            fast=self._config.fast and card.fast_prices is not None,
+            cache=self._config.cache,
+            cache_ttl="1h" if self._config.cache_ttl == "1h" else "5m",
+            output_schema=self._schema,
+        )
+
+    def build_plain(
+        self, messages: tuple[Message, ...], model: str, system: tuple[str, ...], max_tokens: int
+    ) -> Request:
+        """A side question with nothing of the main loop in it."""
+        card = self._deps.catalog.card(model)
+        wires = normalise(messages, Abilities(model=model, max_media=card.max_media))
+        return Request(
+            model=model, messages=wires, max_tokens=min(max_tokens, card.max_output), system=system, cache=False
+        )
+
+    def _open(self, wires: tuple[Wire, ...]) -> tuple[Wire, ...]:
+        if not self._opening:
+            return wires
+        return (Wire("user", self._opening + wires[0].blocks), *wires[1:])
+
+    def _encoded(self, tools: tuple[Tool, ...]) -> tuple[bytes, ...]:
+        for tool in tools:
+            if tool.name not in self._tools:
+                body = {"name": tool.name, "description": tool.description, "input_schema": tool.schema}
+                self._tools[tool.name] = msgspec.json.encode(body)
+        return tuple(self._tools[tool.name] for tool in tools)

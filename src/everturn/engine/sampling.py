@@ -1,0 +1,239 @@
+"""One model call: streamed, retried, repaired, moved to a fallback model. What goes wrong here stays here if it can."""
+
+import re
+from collections.abc import Callable
+from contextlib import aclosing
+
+import msgspec
+
+from everturn.core.errors import FaultKind, ModelFault
+from everturn.core.events import (
+    BlockBegan,
+    BlockFinished,
+    InputDelta,
+    ModelSwitched,
+    RetractionCause,
+    RetryScheduled,
+    TextDelta,
+    ThinkingDelta,
+)
+from everturn.core.messages import Answer, Block, Message, RedactedThinking, Thinking, ToolResult, ToolUse
+from everturn.core.records import ModelChanged
+from everturn.core.schedule import Attempts, MendWith, Repair, RetryAfter, SwitchModel, plan_recovery
+from everturn.core.stream import BlockStarted, Fold, InputAdded, StreamEvent, TextAdded, ThinkingAdded
+from everturn.engine.deps import AgentContext, Config, Deps
+from everturn.engine.executor import Executor
+from everturn.engine.recorder import Recorder
+from everturn.engine.requests import Requests
+from everturn.ports.context import Change
+from everturn.ports.model import Request
+
+
+class Attempt:
+    """One try at a response, and the calls that started while it streamed."""
+
+    def __init__(self, *, message_id: str, asked: str, fold: Fold, executor: Executor) -> None:
+        self.message_id = message_id
+        self.asked = asked
+        self.fold = fold
+        self.executor = executor
+        self.shown = False
+        self.settled = False
+        """Committed or thrown away: nothing is left to salvage."""
+        self.fault: ModelFault | None = None
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """Of a whole response; of one that was kept after a fault, its finished blocks."""
+        if self.fault is None:
+            return self.fold.finish()
+        return tuple(block for block in self.fold.blocks if self.fold.is_certain(block))
+
+    @property
+    def answer(self) -> Answer:
+        return self.fold.answer(self.asked, incomplete=self.fault is not None)
+
+
+class Sampled(msgspec.Struct, frozen=True, kw_only=True):
+    """How a call ended. With a fault and no kept attempt, nothing of it is left."""
+
+    attempt: Attempt
+    agent: AgentContext
+    """Its model is the one that answers from now on."""
+    view: tuple[Message, ...]
+    """As sent; a repair may have changed it."""
+    fault: ModelFault | None = None
+
+
+class Sampling:
+    def __init__(
+        self,
+        *,
+        deps: Deps,
+        config: Config,
+        requests: Requests,
+        recorder: Recorder,
+        make_executor: Callable[[AgentContext], Executor],
+    ) -> None:
+        self._deps = deps
+        self._config = config
+        self._requests = requests
+        self._recorder = recorder
+        self._make_executor = make_executor
+        self.attempt: Attempt | None = None
+        """The one under way; an abort salvages what it has."""
+
+    async def run(self, view: tuple[Message, ...], agent: AgentContext, *, cap: int | None, turn: int) -> Sampled:
+        attempts = Attempts(fallbacks_left=len(agent.fallbacks))
+        while True:
+            max_tokens = self._requests.output_cap(agent, cap)
+            request = self._requests.build(view, agent, max_tokens=max_tokens)
+            attempt = self._begin(agent)
+            fault = await self._stream(attempt, request, turn)
+            if fault is None:
+                return Sampled(attempt=attempt, agent=agent, view=view)
+            if attempt.executor.has_effects:
+                attempt.fault = fault
+                kept_on = (
+                    self._switch(agent, fault) if fault.kind is FaultKind.OVERLOADED and agent.fallbacks else agent
+                )
+                return Sampled(attempt=attempt, agent=kept_on, view=view)
+            overloads = attempts.overloads + 1 if fault.kind is FaultKind.OVERLOADED else 0
+            attempts = msgspec.structs.replace(attempts, overloads=overloads)
+            plan = plan_recovery(
+                fault.kind,
+                attempts,
+                self._config.limits,
+                retry_after=fault.retry_after,
+                jitter=self._deps.clock.jitter(),
+            )
+            match plan:
+                case RetryAfter(delay_s):
+                    await self._throw_away(attempt, RetractionCause.RETRY)
+                    await self._wait(fault, attempts.tried, delay_s)
+                    attempts = msgspec.structs.replace(attempts, tried=attempts.tried + 1)
+                case MendWith(repair):
+                    await self._throw_away(attempt, RetractionCause.REPAIR)
+                    view = self._mend(view, repair, fault)
+                    attempts = msgspec.structs.replace(attempts, repairs=attempts.repairs | {repair})
+                case SwitchModel():
+                    await self._throw_away(attempt, RetractionCause.FALLBACK)
+                    agent = self._switch(agent, fault)
+                    attempts = Attempts(fallbacks_left=len(agent.fallbacks))
+                case _:
+                    await self._throw_away(attempt, RetractionCause.WITHHELD)
+                    return Sampled(attempt=attempt, agent=agent, view=view, fault=fault)
+
+    def _begin(self, agent: AgentContext) -> Attempt:
+        taken = set[str]()
+
+        def claim(received: str) -> str:
+            free = received and received not in taken and received not in self._recorder.use_ids
+            claimed = received if free else f"toolu_{self._deps.ids.new()}"
+            taken.add(claimed)
+            return claimed
+
+        self.attempt = Attempt(
+            message_id=self._deps.ids.new(),
+            asked=agent.model,
+            fold=Fold(claim),
+            executor=self._make_executor(agent),
+        )
+        return self.attempt
+
+    async def _stream(self, attempt: Attempt, request: Request, turn: int) -> ModelFault | None:
+        fold = attempt.fold
+        started = self._deps.clock.elapsed()
+        try:
+            async with aclosing(self._deps.model.stream(request)) as stream:
+                async for event in stream:
+                    block = fold.feed(event)
+                    self._show(attempt, event)
+                    if block is not None:
+                        self._finish_block(attempt, block)
+                    if fold.ended:
+                        break
+        except ModelFault as fault:
+            # Cut after its stop reason was known and all blocks were closed: nothing is missing.
+            if not fold.complete:
+                return fault
+        finally:
+            self._recorder.api_s += self._deps.clock.elapsed() - started
+            for model, usage in fold.nested or ((None, fold.usage),):
+                self._recorder.charge("main", model or request.model, usage, fast=request.fast, turn=turn)
+        if not fold.complete:
+            return ModelFault(FaultKind.STREAM_BROKEN, "The stream ended before the answer was complete.")
+        for use in (block.view for block in fold.finish()):
+            if isinstance(use, ToolUse) and use not in attempt.executor.uses:
+                attempt.executor.add(use)
+        return None
+
+    def _show(self, attempt: Attempt, event: StreamEvent) -> None:
+        id_, emit = attempt.message_id, self._recorder.emit
+        match event:
+            case TextAdded(index, text):
+                emit(TextDelta(message_id=id_, index=index, text=text))
+            case ThinkingAdded(index, text):
+                emit(ThinkingDelta(message_id=id_, index=index, text=text))
+            case InputAdded(index, text):
+                emit(InputDelta(message_id=id_, index=index, text=text))
+            case BlockStarted(index):
+                attempt.shown = True
+                kind, name = attempt.fold.describe(index)
+                emit(BlockBegan(message_id=id_, index=index, kind=kind, name=name))
+
+    def _finish_block(self, attempt: Attempt, block: Block) -> None:
+        self._recorder.emit(BlockFinished(message_id=attempt.message_id, block=block))
+        if isinstance(block.view, ToolUse) and attempt.fold.is_certain(block):
+            attempt.executor.add(block.view)
+
+    async def _throw_away(self, attempt: Attempt, cause: RetractionCause) -> None:
+        await attempt.executor.discard()
+        attempt.settled = True
+        if attempt.shown:
+            self._recorder.retract(attempt.message_id, cause)
+
+    async def _wait(self, fault: ModelFault, tried: int, delay_s: float) -> None:
+        self._recorder.emit(
+            RetryScheduled(
+                attempt=tried,
+                max_tries=self._config.limits.tries,
+                delay_s=delay_s,
+                status=fault.status,
+                error=fault.kind,
+                text=fault.text,
+            )
+        )
+        await self._deps.clock.sleep(delay_s * self._config.limits.retry_scale)
+
+    def _switch(self, agent: AgentContext, fault: ModelFault) -> AgentContext:
+        """The switch lasts. Thinking of the old model is no longer sent: its signatures are bound to it."""
+        model, *rest = agent.fallbacks
+        self._recorder.record(ModelChanged(before=agent.model, model=model, cause=fault.kind))
+        self._recorder.emit(ModelSwitched(before=agent.model, model=model, cause=fault.text))
+        self._recorder.note_change(Change(stage="signatures", cause="fallback", tokens_before=0, tokens_after=0))
+        return msgspec.structs.replace(agent, model=model, fallbacks=tuple(rest))
+
+    def _mend(self, view: tuple[Message, ...], repair: Repair, fault: ModelFault) -> tuple[Message, ...]:
+        self._recorder.note_change(Change(stage="repair", cause=repair, tokens_before=0, tokens_after=0))
+        if repair is Repair.DROP_THINKING:
+            return tuple(without(message, drop_thinking) for message in view)
+        return tuple(without(message, lambda block: is_named(block, fault.text)) for message in view)
+
+
+def without(message: Message, unwanted: Callable[[Block], bool]) -> Message:
+    blocks = tuple(block for block in message.blocks if not unwanted(block))
+    return message if len(blocks) == len(message.blocks) else msgspec.structs.replace(message, blocks=blocks)
+
+
+def drop_thinking(block: Block) -> bool:
+    return isinstance(block.view, Thinking | RedactedThinking)
+
+
+def is_named(block: Block, text: str) -> bool:
+    """A use or a result whose id the API complained about."""
+    match block.view:
+        case ToolUse(id=id_) | ToolResult(tool_use_id=id_):
+            return id_ in re.findall(r"[\w-]+", text)
+        case _:
+            return False

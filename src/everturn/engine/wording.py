@@ -1,0 +1,87 @@
+"""Every sentence of the loop that the model reads."""
+
+from collections.abc import Mapping
+
+SYSTEM_PROMPT = """\
+You are Everturn, an agent that works in the user's repository through the tools you are given.
+
+- Look before you change: read the code that matters, then make the smallest change that does the job well.
+- Check your work by running what the project offers (tests, linters, the program itself).
+- Calls that do not depend on each other belong in one response.
+- When a tool refuses or fails, read why and adapt; do not repeat the same call unchanged.
+- Never invent results. If something could not be done or verified, say so.
+- Finish with a short answer: what you did, how you know that it works, what is left."""
+
+RESUME = (
+    "Your answer was cut off at the output limit. Go on exactly where it stopped: no apology, no recap. "
+    "Break what remains into smaller portions."
+)
+INTERRUPTED_STREAMING = "[The user interrupted the answer.]"
+INTERRUPTED_TOOLS = "[The user interrupted the tools.]"
+CALL_INTERRUPTED = "The call was interrupted before it finished."
+CALL_NOT_RUN = "The call was not run: the query ended before its turn came."
+CALL_DISCARDED = "The call was not run: the response that asked for it was thrown away."
+
+
+def tool_error(text: str) -> str:
+    return f"<tool_use_error>{text}</tool_use_error>"
+
+
+def reminder(text: str) -> str:
+    return f"<system-reminder>\n{text}\n</system-reminder>"
+
+
+def user_context(entries: Mapping[str, str]) -> str:
+    body = "\n\n".join(f"# {key}\n{value}" for key, value in entries.items())
+    return reminder(f"Background that may or may not matter for the task; use it only where it does.\n\n{body}")
+
+
+def system_context(entries: Mapping[str, str]) -> str:
+    return "\n".join(f"{key}: {value}" for key, value in entries.items())
+
+
+def hook_blocked(text: str) -> str:
+    return reminder(f"A stop hook found that the work is not finished:\n{text}")
+
+
+def output_invalid(text: str) -> str:
+    return reminder(
+        f"The answer does not fit the required output schema: {text}\n"
+        "Answer again with nothing but a JSON value that fits it."
+    )
+
+
+def budget_nudge(percent: int) -> str:
+    return reminder(
+        f"You have used {percent} % of the work budget. Keep working: look for what is missing, untested or could be "
+        "better. Do not sum up yet."
+    )
+
+
+def queued_command(text: str) -> str:
+    return reminder(f"The user sent this while you were working:\n{text}")
+
+
+def changed_files(paths: list[str]) -> str:
+    listing = "\n".join(f"- {path}" for path in paths)
+    return reminder(
+        f"These files changed on disk since you read them; read them again before relying on them:\n{listing}"
+    )
+
+
+def unknown_outcome(name: str, input_: str) -> str:
+    return tool_error(
+        f"The outcome of this {name} call is unknown: the session ended while it ran. Its input was {input_[:500]}. "
+        "Verify what it did before you repeat it."
+    )
+
+
+def lost_call(name: str, input_: str) -> str:
+    return reminder(
+        f"The session ended while a {name} call ran; its outcome is unknown. Its input was {input_[:500]}. "
+        "Verify what it did before you repeat it."
+    )
+
+
+def summary_request(calls: str) -> str:
+    return f"Say in one line of at most ten words, past tense, what these tool calls did:\n{calls}"
