@@ -1,0 +1,1 @@
+"""The only package that names concrete classes: one file per profile."""

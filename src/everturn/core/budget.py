@@ -1,5 +1,6 @@
 """Usage, prices and the two budgets that the core judges: what a call cost, and whether more work is worth it."""
 
+import math
 from typing import Any
 
 import msgspec
@@ -60,13 +61,14 @@ def decode_usage(report: Any) -> Usage:
     """Reads the API's `usage` object; what is missing, negative or no number counts as nothing."""
     if not isinstance(report, dict):
         return Usage()
-    hourly = report.get("cache_creation")
+    parts = report.get("cache_creation")
+    hourly = _count(parts.get("ephemeral_1h_input_tokens")) if isinstance(parts, dict) else 0
     return Usage(
         input=_count(report.get("input_tokens")),
         output=_count(report.get("output_tokens")),
-        cache_write=_count(report.get("cache_creation_input_tokens")),
+        cache_write=max(_count(report.get("cache_creation_input_tokens")), hourly),
         cache_read=_count(report.get("cache_read_input_tokens")),
-        cache_write_1h=_count(hourly.get("ephemeral_1h_input_tokens")) if isinstance(hourly, dict) else 0,
+        cache_write_1h=hourly,
     )
 
 
@@ -93,7 +95,9 @@ def decode_nested(report: Any) -> tuple[tuple[str | None, Usage], ...]:
 
 
 def _count(value: Any) -> int:
-    return int(value) if isinstance(value, int | float) and value > 0 else 0
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return 0
+    return int(value) if 0 < value < math.inf else 0
 
 
 class WorkBudget(msgspec.Struct, frozen=True, kw_only=True):

@@ -160,7 +160,8 @@ def judge_query_work(guards: Guards, spent: int, limits: Limits) -> WorkVerdict 
         min_continuations=limits.work_min_continuations,
     )
     if limits.max_turns and guards.turn >= limits.max_turns:
-        return msgspec.structs.replace(verdict, go_on=False)
+        work = msgspec.structs.replace(verdict.work, continuations=guards.work.continuations)
+        return msgspec.structs.replace(verdict, go_on=False, work=work)
     return verdict
 
 

@@ -136,7 +136,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def decode_block(raw: bytes) -> Block:
-    """Never refuses a JSON object: what we cannot read is carried as `Opaque`."""
+    """Never refuses a JSON object that Python can read: one that says nothing to us is carried as `Opaque`."""
     view: View
     try:
         view = _KNOWN.decode(raw)
@@ -150,7 +150,7 @@ def encode_block(view: View | dict[str, Any]) -> Block:
     try:
         raw = _encode(view)
     except UnicodeEncodeError:
-        raw = _encode(_without_surrogates(msgspec.to_builtins(view)))
+        return decode_block(encode_repaired(view if isinstance(view, dict) else _fields_of(view)))
     if isinstance(view, dict):
         return decode_block(raw)
     return Block(raw, view, *_measure(raw, view))
@@ -169,21 +169,28 @@ def result_block(tool_use_id: str, content: str | list[dict[str, Any]], *, is_er
 
 def result_text(result: ToolResult) -> str:
     """The text parts of a result, joined; media is left out."""
-    content = _PARTS.decode(result.content)
+    content = _parts_of(result)
     if isinstance(content, str):
         return content
-    return "\n".join(
-        view.text for view in (decode_block(bytes(part)).view for part in content) if isinstance(view, Text)
-    )
+    return "\n".join(view.text for view in (decode_block(part).view for part in content) if isinstance(view, Text))
 
 
 def repair_surrogates(text: str) -> str:
     """Joins surrogate pairs that arrived in two pieces; a lone half becomes U+FFFD."""
+    return join_surrogates(text, lone="replace")
+
+
+def join_surrogates(text: str, *, lone: str = "surrogatepass") -> str:
+    """The same, but a lone half stays what it is."""
     try:
         text.encode()
     except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", lone)
     return text
+
+
+def encode_repaired(value: Any) -> bytes:
+    return _encode(_without_surrogates(value))
 
 
 def _without_surrogates(value: Any) -> Any:
@@ -212,6 +219,11 @@ def _type_of(raw: bytes) -> str:
     return str(value.get("type", "unknown"))
 
 
+def is_media(raw: bytes) -> bool:
+    """Whether a block is an image or a document."""
+    return _type_of(raw) in {"image", "document"}
+
+
 def _measure(raw: bytes, view: View) -> tuple[int, int]:
     media = _count_media(view)
     return estimate_block(raw, media=media), media
@@ -220,7 +232,21 @@ def _measure(raw: bytes, view: View) -> tuple[int, int]:
 def _count_media(view: View) -> int:
     if isinstance(view, Image | Document):
         return 1
-    if isinstance(view, ToolResult) and view.content[:1] == b"[":
-        content = _PARTS.decode(view.content)
-        return sum(_type_of(bytes(part)) in {"image", "document"} for part in content if not isinstance(content, str))
+    if isinstance(view, ToolResult) and not isinstance(content := _parts_of(view), str):
+        return sum(is_media(part) for part in content)
     return 0
+
+
+def _parts_of(result: ToolResult) -> str | list[bytes]:
+    """Without what is no block; content of any other form counts as none."""
+    try:
+        content = _PARTS.decode(result.content)
+    except (msgspec.DecodeError, RecursionError):
+        return ""
+    if isinstance(content, str):
+        return content
+    return [raw for raw in map(bytes, content) if raw.startswith(b"{")]
+
+
+def _fields_of(view: View) -> dict[str, Any]:
+    return {"type": view.__struct_config__.tag} | msgspec.structs.asdict(view)

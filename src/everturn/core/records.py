@@ -168,7 +168,7 @@ def decode_record(line: bytes) -> Record | None:
             kind = _KIND.decode(line).get("type")
         except (msgspec.DecodeError, RecursionError):
             raise JournalError(f"not a record: {error}") from error
-        if kind in _TAGS:
+        if isinstance(kind, str) and kind in _TAGS:
             raise JournalError(f"a damaged {kind} record: {error}") from error
         return None
     return record

@@ -42,6 +42,8 @@ class GiveUp(msgspec.Struct, frozen=True):
 
 
 REPAIRS = {FaultKind.SIGNATURE: Repair.DROP_THINKING, FaultKind.PAIRING: Repair.REPAIR_PAIRS}
+DOUBLINGS = 60
+"""More of them say nothing new, and in the end no float holds them."""
 SWITCHING = frozenset({FaultKind.FALLBACK, FaultKind.MODEL_NOT_FOUND})
 
 
@@ -64,5 +66,5 @@ def plan_delay(tried: int, limits: Limits, *, retry_after: float | None, jitter:
     """Seconds. The server's word counts up to a cap; ours doubles from try to try, less up to a quarter of jitter."""
     if retry_after is not None and retry_after > 0:
         return min(retry_after, limits.retry_after_most_s)
-    delay: float = min(limits.backoff_first_s * 2 ** (tried - 1), limits.backoff_most_s)
+    delay = min(limits.backoff_first_s * 2.0 ** min(tried - 1, DOUBLINGS), limits.backoff_most_s)
     return delay * (1 - jitter / 4)

@@ -2,18 +2,30 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
 
 from everturn.core.budget import Usage, decode_nested, decode_usage, merge_reports
 from everturn.core.errors import FaultKind, InputFault, ModelFault
-from everturn.core.messages import Answer, Block, Text, ToolUse, decode_block, encode_block, repair_surrogates
+from everturn.core.messages import (
+    Answer,
+    Block,
+    Text,
+    ToolUse,
+    decode_block,
+    encode_block,
+    encode_repaired,
+    join_surrogates,
+    repair_surrogates,
+)
 
 INVALID_JSON = "INVALID_JSON"
 """The key under which a call's unreadable input goes back to the model."""
 NAME_LIMIT = 64
+DEPTH_LIMIT = 200
+"""Nesting that every reader takes: the journal puts a few levels of its own around it."""
 
 
 class StreamEvent(msgspec.Struct, frozen=True):
@@ -189,7 +201,7 @@ class Fold:
     def salvage(self) -> tuple[Block, ...]:
         """What can be kept of a response that was cut: whole blocks, and the text of one that was growing."""
         growing = [self._open[index] for index in sorted(self._open)]
-        texts = ["".join(block.text) for block in growing if block.kind == "text"]
+        texts = [_string(block.fields.get("text")) + "".join(block.text) for block in growing if block.kind == "text"]
         return self.blocks + tuple(encode_block(Text(repair_surrogates(text))) for text in texts if text.strip())
 
     def answer(self, asked: str, *, incomplete: bool = False) -> Answer:
@@ -228,16 +240,17 @@ class Fold:
         match block.kind:
             case "text":
                 text = repair_surrogates(_string(fields.get("text")) + "".join(block.text))
-                if len(fields) == 2 and not block.citations:  # noqa: PLR2004 (type and text: the usual case)
+                if fields.keys() <= {"type", "text"} and not block.citations:
                     return encode_block(Text(text))
                 fields["text"] = text
                 if block.citations:
                     fields["citations"] = block.citations
             case "thinking":
                 fields["thinking"] = repair_surrogates(_string(fields.get("thinking")) + "".join(block.text))
-                fields["signature"] = _string(fields.get("signature")) + "".join(block.signature)
+                signature = _string(fields.get("signature")) + "".join(block.signature)
+                fields["signature"] = repair_surrogates(signature)
             case "tool_use":
-                fields["id"] = self._claim_id(_string(fields.get("id")))
+                fields["id"] = self._claim_id(repair_surrogates(_string(fields.get("id"))))
                 fields["name"] = clean_name(_string(fields.get("name")))
                 if block.input:
                     fields["input"] = encode_input("".join(block.input))
@@ -260,20 +273,25 @@ def parse_input(text: str) -> dict[str, Any]:
         raise InputFault(f"The input is not valid JSON: {error}") from None
     if not isinstance(value, dict):
         raise InputFault("The input must be a JSON object.")
+    if _nests_deeper(value, DEPTH_LIMIT):
+        raise InputFault("The input is nested too deeply.")
     try:
-        msgspec.json.decode(text.encode("utf-8", "replace"))
-    except (msgspec.DecodeError, RecursionError):
-        raise InputFault("The input holds half a Unicode character, or is nested too deeply.") from None
+        msgspec.json.decode(text.encode())
+    except (msgspec.DecodeError, UnicodeEncodeError):
+        raise InputFault("The input holds half a Unicode character.") from None
     return value
 
 
 def encode_input(text: str) -> msgspec.Raw:
     """The bytes of a call's input as they go back: the model's own, or wrapped where they are no JSON object."""
+    text = join_surrogates(text)
     try:
         parse_input(text)
     except InputFault:
-        return msgspec.Raw(msgspec.json.encode({INVALID_JSON: repair_surrogates(text)}))
-    return msgspec.Raw(text.replace("\n", " ").replace("\r", " ").encode("utf-8", "replace"))
+        # A lone half goes back as an escape: readable for the model, and still invalid when it is parsed again.
+        wrapped = text.encode("utf-8", "backslashreplace").decode()
+        return msgspec.Raw(msgspec.json.encode({INVALID_JSON: wrapped}))
+    return msgspec.Raw(text.replace("\n", " ").replace("\r", " ").encode())
 
 
 def is_invalid(use: ToolUse) -> bool:
@@ -286,22 +304,44 @@ def clean_name(name: str) -> str:
 
 
 def _decode_fields(raw: bytes) -> dict[str, Any]:
+    """What comes out is on one line and strict, so that the journal can be read back."""
+    raw = raw.replace(b"\n", b" ").replace(b"\r", b" ")
+    try:
+        value = json.loads(raw, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict) or _nests_deeper(value, DEPTH_LIMIT):
+        raise ModelFault(FaultKind.STREAM_BROKEN, "The stream held a block that is no JSON object, or too deep a one.")
     try:
         return msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
-    except (msgspec.DecodeError, RecursionError):
-        pass
-    try:
-        value = json.loads(raw)
-        return {key: msgspec.Raw(json.dumps(item).encode()) for key, item in value.items()}
-    except (ValueError, RecursionError, AttributeError):
-        raise ModelFault(FaultKind.STREAM_BROKEN, "The stream held a block that is not a JSON object.") from None
+    except msgspec.DecodeError:
+        return {key: msgspec.Raw(encode_repaired(item)) for key, item in value.items()}
+
+
+def _nests_deeper(value: Any, most: int) -> bool:
+    level = [value]
+    for _ in range(most):
+        level = [child for item in level for child in _children(item)]
+        if not level:
+            return False
+    return True
+
+
+def _children(value: Any) -> Iterable[Any]:
+    match value:
+        case dict():
+            return value.values()
+        case list():
+            return value
+        case _:
+            return ()
 
 
 def _string(raw: Any) -> str:
     """The string in a raw field; anything else counts as empty."""
     try:
         value = json.loads(bytes(raw)) if raw is not None else ""
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""
     return value if isinstance(value, str) else ""
 

@@ -16,6 +16,7 @@ from everturn.core.messages import (
     ToolResult,
     ToolUse,
     decode_block,
+    is_media,
     result_block,
     text_block,
 )
@@ -24,7 +25,7 @@ UNANSWERED = "<tool_use_error>The call has no result: it was interrupted before 
 MEDIA_REFUSED = "[An image or document stood here; the API refused it, so it was taken out.]"
 MEDIA_DROPPED = "[An older image or document stood here; the model takes no more of them at once.]"
 CONTINUED = "[The conversation goes on from here.]"
-_PARTS = msgspec.json.Decoder(str | list[msgspec.Raw])
+_PARTS = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 class Wire(msgspec.Struct, frozen=True):
@@ -57,7 +58,12 @@ def normalise(messages: Sequence[Message], abilities: Abilities) -> tuple[Wire, 
     blamed = {id_ for message in messages for id_ in message.blames}
     wires: list[Wire] = []
     for segment in segments(messages):
-        wires.extend(normalise_segment(segment, abilities, blamed))
+        for wire in normalise_segment(segment, abilities, blamed):
+            if wires and wires[-1].role == wire.role:
+                # What stood between them had nothing to send.
+                wires[-1] = Wire(wire.role, wires[-1].blocks + wire.blocks)
+            else:
+                wires.append(wire)
     if not wires or wires[0].role == "assistant":
         wires.insert(0, Wire("user", (text_block(CONTINUED),)))
     if sum(block.media for wire in wires for block in wire.blocks) > abilities.max_media:
@@ -84,7 +90,10 @@ def normalise_segment(segment: list[Message], abilities: Abilities, blamed: set[
     answers = [message for message in segment if message.role == "assistant"]
     users = lift_attachments([message for message in segment if message.role == "user"])
     said = [block for message in answers for block in sendable(message, abilities)]
-    asked = [block for message in users for block in without_blamed(message, blamed) if not is_blank(block)]
+    while said and isinstance(said[-1].view, Thinking | RedactedThinking):
+        # The API refuses an answer that ends in a thought: this one was cut before it said anything.
+        said.pop()
+    asked = [block for message in users for block in without_blamed(message, blamed) if is_askable(block)]
     uses = [block.view.id for block in said if isinstance(block.view, ToolUse)]
     replies = pair_results(uses, asked)
     if said:
@@ -96,17 +105,21 @@ def normalise_segment(segment: list[Message], abilities: Abilities, blamed: set[
 def lift_attachments(users: list[Message]) -> list[Message]:
     """Attachments move up past plain user text, but not past a tool result."""
     lifted: list[Message] = []
+    passed: list[Message] = []
     for message in users:
-        place = len(lifted)
-        if message.kind is Kind.ATTACHMENT:
-            while place and lifted[place - 1].kind not in {Kind.ATTACHMENT, Kind.RESULTS}:
-                place -= 1
-        lifted.insert(place, message)
-    return lifted
+        match message.kind:
+            case Kind.ATTACHMENT:
+                lifted.append(message)
+            case Kind.RESULTS:
+                lifted += [*passed, message]
+                passed = []
+            case _:
+                passed.append(message)
+    return lifted + passed
 
 
 def sendable(message: Message, abilities: Abilities) -> Iterator[Block]:
-    """Without blank text, and without thinking that this model did not sign."""
+    """Without blank text, results, and thinking that this model did not sign."""
     signed_here = abilities.thinking and message.answer is not None and message.answer.asked == abilities.model
     for block in message.blocks:
         match block.view:
@@ -114,19 +127,27 @@ def sendable(message: Message, abilities: Abilities) -> Iterator[Block]:
                 continue
             case RedactedThinking() if not signed_here:
                 continue
+            case ToolResult():
+                continue
             case _ if is_blank(block):
                 continue
         yield block
 
 
+def is_askable(block: Block) -> bool:
+    """Neither blank nor something that only a model says."""
+    return not is_blank(block) and not isinstance(block.view, ToolUse | Thinking | RedactedThinking)
+
+
 def pair_results(uses: list[str], blocks: list[Block]) -> list[Block]:
     """Exactly one result per use, first and in the order of the uses; results that answer nothing are left out."""
+    asked = set(uses)
     answers: dict[str, Block] = {}
     others: list[Block] = []
     for block in blocks:
         if not isinstance(block.view, ToolResult):
             others.append(block)
-        elif block.view.tool_use_id in uses:
+        elif block.view.tool_use_id in asked:
             answers.setdefault(block.view.tool_use_id, block)
     paired = [answers[use] if use in answers else result_block(use, UNANSWERED, is_error=True) for use in uses]
     return paired + others
@@ -158,9 +179,9 @@ def replace_media(block: Block, note: str, count: int) -> Block:
     fields = msgspec.json.decode(block.raw, type=dict[str, msgspec.Raw])
     parts = []
     for part in _PARTS.decode(block.view.content):
-        is_media = bool(decode_block(bytes(part)).media) if isinstance(part, msgspec.Raw) else False
-        parts.append(msgspec.Raw(text_block(note).raw) if is_media and count > 0 else part)
-        count -= is_media
+        drop = count > 0 and bytes(part).startswith(b"{") and is_media(bytes(part))
+        parts.append(msgspec.Raw(text_block(note).raw) if drop else part)
+        count -= drop
     fields["content"] = msgspec.Raw(msgspec.json.encode(parts))
     return decode_block(msgspec.json.encode(fields))
 

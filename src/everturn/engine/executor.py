@@ -170,6 +170,8 @@ class Executor:
             raise Refusal(wording.CALL_NOT_RUN)
         if (reason := await self._gate.admit(call)) is not None:
             raise Refusal(f"Permission denied: {reason}.")
+        if not self._deps.ledger.claim_call():
+            raise Refusal(wording.CALL_NOT_RUN)
         slot.running = True
         if not call.traits.read_only:
             self._recorder.record(CallIntended(tool_use_id=call.id, name=call.name, input=slot.use.input))

@@ -306,7 +306,16 @@ class Iteration:
             recorder.note_change(change)
         if prepared.changes:
             self.meter = None
+        if any(message.kind is Kind.BOUNDARY for message in prepared.added):
+            self._carry_task_budget()
         self.messages = prepared.messages
+
+    def _carry_task_budget(self) -> None:
+        """After a compaction the API cannot see what was spent before it; we tell it what is left."""
+        if (budget := self.agent.task_budget) is not None:
+            left = max(budget.total - self.shop.deps.ledger.query_output, 0)
+            carried = msgspec.structs.replace(budget, remaining=left)
+            self.agent = msgspec.structs.replace(self.agent, task_budget=carried)
 
     def _is_full(self, prepared: Prepared) -> bool:
         """The blocking limit: the call would be refused, and nothing is left that could make it smaller."""
@@ -332,6 +341,7 @@ class Iteration:
             output_cap=requests.output_cap(self.agent, self.state.guards.max_output_override),
             meter=self.meter,
             tracking=self.tracking,
+            collapse=self.shop.config.collapse,
             is_compaction=self.shop.config.is_compaction,
         )
 

@@ -119,7 +119,9 @@ class Ask:
             found.append(placed)
             if placed.block.get("type") == "tool_result" and isinstance(placed.block.get("content"), list):
                 inner = blocks_of(placed.block["content"])
-                found += [placed._replace(path=f"{placed.path}.content.{at}", block=block) for at, block in enumerate(inner)]
+                found += [
+                    placed._replace(path=f"{placed.path}.content.{at}", block=block) for at, block in enumerate(inner)
+                ]
         return found
 
     @property
@@ -136,16 +138,16 @@ class Ask:
         return [block for block in blocks_of(self.last_user.get("content")) if block.get("type") == "tool_result"]
 
     @cached_property
-    def tool_names(self) -> dict[Any, Any]:
+    def tool_names(self) -> dict[str, Any]:
         """The name of the tool behind each call of the conversation, by the call's id."""
-        return {placed.block.get("id"): placed.block.get("name") for placed in self.of_type("tool_use")}
+        return {str(placed.block.get("id")): placed.block.get("name") for placed in self.of_type("tool_use")}
 
     @cached_property
     def trajectory(self) -> int:
         """Index of the first message after the last real prompt: a user message that brings no tool results."""
         for at in range(len(self.messages) - 1, -1, -1):
             message = self.messages[at]
-            kinds = {block.get("type") for block in blocks_of(message.get("content"))}
+            kinds = [block.get("type") for block in blocks_of(message.get("content"))]
             if message.get("role") == "user" and "tool_result" not in kinds:
                 return at + 1
         return 0

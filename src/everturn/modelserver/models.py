@@ -39,17 +39,56 @@ def _model(identity: str, name: str, **traits: object) -> Model:
 
 
 KNOWN = (
-    _model("claude-fable-5", "Claude Fable 5", min_cacheable=512, thinking=("adaptive",), thinks_unasked=True, task_budget=True, system_messages=True),
-    _model("claude-mythos-5", "Claude Mythos 5", min_cacheable=512, thinking=("adaptive",), thinks_unasked=True, task_budget=True, system_messages=True),
-    _model("claude-opus-5", "Claude Opus 5", min_cacheable=512, thinks_unasked=True, off_up_to_high=True, fast=True, task_budget=True, system_messages=True),
+    _model(
+        "claude-fable-5",
+        "Claude Fable 5",
+        min_cacheable=512,
+        thinking=("adaptive",),
+        thinks_unasked=True,
+        task_budget=True,
+        system_messages=True,
+    ),
+    _model(
+        "claude-mythos-5",
+        "Claude Mythos 5",
+        min_cacheable=512,
+        thinking=("adaptive",),
+        thinks_unasked=True,
+        task_budget=True,
+        system_messages=True,
+    ),
+    _model(
+        "claude-opus-5",
+        "Claude Opus 5",
+        min_cacheable=512,
+        thinks_unasked=True,
+        off_up_to_high=True,
+        fast=True,
+        task_budget=True,
+        system_messages=True,
+    ),
     _model("claude-opus-4-8", "Claude Opus 4.8", fast=True, task_budget=True, system_messages=True),
     _model("claude-opus-4-7", "Claude Opus 4.7", min_cacheable=2_048, task_budget=True),
     _model("claude-opus-4-6", "Claude Opus 4.6", min_cacheable=4_096, image_tokens=1_568, **_BOTH),
-    _model("claude-opus-4-5-20251101", "Claude Opus 4.5", aliases=("claude-opus-4-5",), min_cacheable=4_096, efforts=("low", "medium", "high"), **_MANUAL),
+    _model(
+        "claude-opus-4-5-20251101",
+        "Claude Opus 4.5",
+        aliases=("claude-opus-4-5",),
+        min_cacheable=4_096,
+        efforts=("low", "medium", "high"),
+        **_MANUAL,
+    ),
     _model("claude-sonnet-5", "Claude Sonnet 5", thinks_unasked=True),
     _model("claude-sonnet-4-6", "Claude Sonnet 4.6", image_tokens=1_568, **_BOTH),
     _model("claude-sonnet-4-5-20250929", "Claude Sonnet 4.5", aliases=("claude-sonnet-4-5",), efforts=(), **_MANUAL),
-    _model("claude-haiku-4-5-20251001", "Claude Haiku 4.5", aliases=("claude-haiku-4-5",), min_cacheable=4_096, efforts=(), **_MANUAL),
+    _model(
+        "claude-haiku-4-5-20251001",
+        "Claude Haiku 4.5",
+        aliases=("claude-haiku-4-5",),
+        min_cacheable=4_096,
+        efforts=(),
+        **_MANUAL,
+    ),
 )
 
 

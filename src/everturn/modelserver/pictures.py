@@ -6,6 +6,9 @@ import struct
 
 _HEAD = 256 * 1024
 """Base64 characters that are looked at: a JPEG may carry a long preamble."""
+_JPEG_MARKER = 0xFF
+_JPEG_FRAMES = set(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+"""Starts of a frame, which tell its size; the three taken out are tables in the same range."""
 
 
 def parse_size(data: str) -> tuple[int, int] | None:
@@ -36,10 +39,8 @@ def _size(head: bytes) -> tuple[int, int] | None:
 
 def _jpeg_size(head: bytes) -> tuple[int, int] | None:
     at = 2
-    while head[at] == 0xFF:
-        kind = head[at + 1]
-        # A start of frame holds the size; C4, C8 and CC are tables in the same range.
-        if 0xC0 <= kind <= 0xCF and kind not in {0xC4, 0xC8, 0xCC}:
+    while head[at] == _JPEG_MARKER:
+        if head[at + 1] in _JPEG_FRAMES:
             height, width = struct.unpack(">HH", head[at + 5 : at + 9])
             return width, height
         at += 2 + struct.unpack(">H", head[at + 2 : at + 4])[0]

@@ -16,7 +16,9 @@ def sign(model: str, shown: str, thought: str | None = None) -> str:
 
     `thought` is what was really thought when the text shown is another (omitted): it makes the signature its own.
     """
-    salt = hashlib.sha256((shown if thought is None else thought).encode("utf-8", "surrogatepass")).digest()[:_SALT_BYTES]
+    salt = hashlib.sha256((shown if thought is None else thought).encode("utf-8", "surrogatepass")).digest()[
+        :_SALT_BYTES
+    ]
     return base64.b64encode(salt + _seal(model, shown, salt)).decode()
 
 

@@ -1,0 +1,1 @@
+"""May a call run? Modes decide; where they say ask, a person does."""

@@ -56,6 +56,8 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
     output_cap: int
     meter: Meter | None
     tracking: Tracking
+    collapse: bool = True
+    """Staged collapses may be committed."""
     is_compaction: bool = False
     """The query is itself a compaction: it is never compacted."""
 

@@ -1,0 +1,1 @@
+"""What may be set and how it is checked: options, environment, and the setup they make together."""

@@ -1,0 +1,1 @@
+"""Opening, reading and replacing files safely: the one room that tools and permissions share."""

@@ -1,0 +1,235 @@
+"""The library profile: options in, an engine out."""
+
+import os
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from typing import Any
+
+import msgspec
+
+from everturn import __version__
+from everturn.compose.system import RandomIds, SystemClock
+from everturn.context.pipeline import ContextPipeline
+from everturn.core.errors import JournalError, OptionError
+from everturn.core.events import Event
+from everturn.core.records import FORMAT, SessionOpened
+from everturn.engine import engine as engine_room
+from everturn.engine.deps import AgentContext, Config, Deps, Prompting
+from everturn.engine.engine import Prompt
+from everturn.engine.wording import SYSTEM_PROMPT
+from everturn.hooks.inprocess import InProcessHooks
+from everturn.models.anthropic.client import AnthropicModel
+from everturn.models.anthropic.credentials import Credentials
+from everturn.models.anthropic.thinking import check_thinking
+from everturn.models.catalog import JsonCatalog
+from everturn.models.transport.choose import choose_transport
+from everturn.permissions.modes import ModePolicy
+from everturn.ports.hooks import Checker
+from everturn.ports.model import Catalog, Model, ModelCard
+from everturn.ports.store import Journal, Replay
+from everturn.ports.tool import Tool
+from everturn.sessions.journal import FileJournal, make_sessions_folder
+from everturn.sessions.ledger import SessionLedger
+from everturn.sessions.memory import MemoryJournal
+from everturn.settings.options import Options
+from everturn.settings.setup import Setup, check_options
+from everturn.tools.builtin import builtin_tools
+from everturn.workspace.files import LocalFiles
+
+
+class Engine(engine_room.Engine):
+    """One conversation, made from options: `async with Engine(Options(…)) as engine`, then `engine.submit(prompt)`."""
+
+    def __init__(
+        self, options: Options | None = None, *, env: Mapping[str, str] | None = None, model: Model | None = None
+    ) -> None:
+        """Raises `OptionError` that names the field. `model` stands in for the Anthropic client."""
+        setup = check_options(options or Options(), os.environ if env is None else env)
+        parts = Parts(setup, os.environ if env is None else env, model)
+        self.policy = parts.policy
+        """Its `mode` may be changed while a query runs; it counts from the next call on."""
+        self.collapses = parts.pipeline.collapses
+        """Stage finished stretches of work here; they are committed when room is needed."""
+        super().__init__(
+            deps=parts.deps, config=parts.config, prompting=parts.prompting, agent=parts.agent, replay=parts.replay
+        )
+        for text in parts.notes:
+            self.note(text)
+
+
+async def query(
+    prompt: Prompt, options: Options | None = None, *, env: Mapping[str, str] | None = None, model: Model | None = None
+) -> AsyncGenerator[Event]:
+    """One prompt, one engine: yields its events, the last of them a `ResultEvent`."""
+    async with Engine(options, env=env, model=model) as engine, aclosing(engine.submit(prompt)) as events:
+        async for event in events:
+            yield event
+
+
+class Parts:
+    """Everything an engine is made of, built in the order of dependence."""
+
+    def __init__(self, setup: Setup, env: Mapping[str, str], model: Model | None) -> None:
+        options, limits = setup.options, setup.limits
+        self.notes: list[str] = []
+        self.clock, self.ids = SystemClock(), RandomIds()
+        catalog = JsonCatalog(catalog_entries(options.models))
+
+        def resolve(name: str) -> str:
+            return catalog.resolve(setup.aliases.get(name, name))
+
+        main = resolve(setup.model)
+        self._check_model(setup, catalog, main)
+        journal = self._open_journal(setup)
+        self.replay = journal.replay() if options.resume else None
+        self.policy = ModePolicy(
+            options.permission_mode,
+            str(setup.folder),
+            allow=tuple(options.allowed_tools),
+            deny=tuple(options.disallowed_tools),
+        )
+        self.pipeline = ContextPipeline(ids=self.ids)
+        self.deps = Deps(
+            model=model or build_client(setup, env, catalog),
+            catalog=catalog,
+            pipeline=self.pipeline,
+            journal=journal,
+            ledger=build_ledger(self.replay),
+            policy=self.policy,
+            hooks=InProcessHooks(
+                stop=setup.hooks["stop"], post_tool=setup.hooks["post_tool"], stop_failure=setup.hooks["stop_failure"]
+            ),
+            files=LocalFiles(),
+            clock=self.clock,
+            ids=self.ids,
+            approver=options.approver,
+            checker=build_checker(options),
+        )
+        self.config = Config(
+            session_id=journal.session_id,
+            folder=str(setup.folder),
+            limits=limits,
+            streaming_tools=options.streaming_tools,
+            tool_summaries=options.tool_summaries,
+            collapse=options.collapse,
+            fast=options.fast,
+            cache_ttl=options.cache_ttl,
+            small_model=resolve(options.small_model),
+        )
+        first = SYSTEM_PROMPT if options.system_prompt is None else options.system_prompt
+        self.prompting = Prompting(
+            system=tuple(text for text in (first, options.append_system_prompt) if text),
+            user_context=options.user_context,
+            system_context=options.system_context,
+            output_schema=options.output_schema,
+        )
+        self.agent = AgentContext(
+            model=main,
+            tools=choose_tools(options),
+            fallbacks=tuple(resolve(name) for name in options.fallback_models),
+            thinking=setup.thinking,
+            effort=options.effort,
+            betas=setup.betas,
+            max_output=options.max_output_tokens,
+            task_budget=setup.task_budget,
+        )
+
+    def _open_journal(self, setup: Setup) -> Journal:
+        options = setup.options
+        session_id = options.resume or options.session_id or self.ids.new()
+        journal: Journal = MemoryJournal(session_id)
+        if options.resume or (options.persist and self._can_keep(setup)):
+            kept = FileJournal(setup.home, session_id, must_exist=options.resume is not None)
+            self.notes.extend(kept.warnings)
+            journal = kept
+        opened = SessionOpened(
+            format=FORMAT,
+            session_id=session_id,
+            at=self.clock.now(),
+            folder=str(setup.folder),
+            version=__version__,
+        )
+        journal.append(opened)
+        return journal
+
+    def _can_keep(self, setup: Setup) -> bool:
+        """Without a writable home the session lives in memory, and that is said."""
+        try:
+            make_sessions_folder(setup.home)
+        except JournalError as error:
+            self.notes.append(f"This session is not saved. {error}")
+            return False
+        return True
+
+    def _check_model(self, setup: Setup, catalog: Catalog, model: str) -> None:
+        card = catalog.card(model)
+        if not card.known:
+            self.notes.append(
+                f"The model {model} is not in the catalogue; window, caps and prices are those of its family "
+                f"({card.family or 'generic'}). Add it with the option `models`."
+            )
+        if setup.thinking is not None and (problem := check_thinking(setup.thinking, card)):
+            raise OptionError("thinking", problem)
+
+
+def build_client(setup: Setup, env: Mapping[str, str], catalog: Catalog) -> AnthropicModel:
+    limits, options = setup.limits, setup.options
+    transport = choose_transport(
+        env,
+        setup.base_url,
+        connect_s=limits.connect_s,
+        stall_s=limits.stall_s,
+        ca_file=os.fspath(options.ca_file) if options.ca_file else None,
+    )
+    credentials = Credentials(api_key=setup.api_key, auth_token=setup.auth_token, helper=options.api_key_helper)
+    return AnthropicModel(
+        transport=transport,
+        catalog=catalog,
+        credentials=credentials,
+        base_url=setup.base_url,
+        custom_headers=setup.headers,
+    )
+
+
+def build_ledger(replay: Replay | None) -> SessionLedger:
+    return SessionLedger(usd=replay.usd, usage=replay.usage, models=replay.models) if replay else SessionLedger()
+
+
+def build_checker(options: Options) -> Checker | None:
+    if options.output_schema is None:
+        return None
+    from everturn.hooks.output_schema import SchemaChecker
+
+    return SchemaChecker(dict(options.output_schema))
+
+
+def choose_tools(options: Options) -> tuple[Tool, ...]:
+    """Built-in ones first, in their fixed order; an own tool of the same name takes a built-in one's place."""
+    builtin = builtin_tools() if options.builtin_tools is not False else ()
+    if not isinstance(options.builtin_tools, bool):
+        names = [tool.name for tool in builtin]
+        for name in options.builtin_tools:
+            if name not in names:
+                raise OptionError("builtin_tools", f"there is no {name!r} (there are: {', '.join(names)})")
+        builtin = tuple(tool for tool in builtin if tool.name in options.builtin_tools)
+    own = {tool.name: tool for tool in options.tools}
+    if len(own) != len(options.tools):
+        raise OptionError("tools", "two of them have the same name")
+    denied = set(options.disallowed_tools)
+    chosen = (*(tool for tool in builtin if tool.name not in own), *own.values())
+    return tuple(tool for tool in chosen if tool.name not in denied)
+
+
+def catalog_entries(models: Any) -> Any:
+    """In the shape of a catalogue file."""
+    if isinstance(models, str | os.PathLike):
+        return os.fspath(models)
+    entries: dict[str, Any] = {}
+    for model in models:
+        fields = msgspec.to_builtins(model) if isinstance(model, ModelCard) else dict(model)
+        id_ = fields.pop("id", None)
+        if not isinstance(id_, str) or not id_:
+            raise OptionError("models", "each entry needs an id")
+        fields.pop("known", None)
+        entries[id_] = fields
+    return {"models": entries} if entries else None

@@ -1,0 +1,143 @@
+"""Collapses: summaries that stand for stretches of the history in what is sent, while the history stays whole."""
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+import msgspec
+
+from everturn.context.accounting import estimate_messages
+from everturn.context.rounds import last_prompt, round_starts
+from everturn.core.errors import OptionError
+from everturn.core.messages import Kind, Message, text_block
+from everturn.core.records import CollapseNoted
+from everturn.core.transcript import unanswered
+from everturn.ports.clock import Ids
+
+View = tuple[Message, ...]
+
+
+class CollapseState(StrEnum):
+    STAGED = "staged"
+    """Written, but what it stands for is still sent."""
+    COMMITTED = "committed"
+    UNDONE = "undone"
+
+
+class CollapseStore:
+    """Filled by the library's user or in the background; read when a view is made.
+
+    Staging never fails on the range: whether it is whole, present and finished is judged when it would be committed.
+    """
+
+    def __init__(self, ids: Ids) -> None:
+        self._ids = ids
+        self._collapses: dict[str, CollapseNoted] = {}
+        self._replaced: dict[str, View] = {}
+        """What each projected collapse stands for."""
+        self._news: dict[str, CollapseNoted] = {}
+
+    def stage(self, first_id: str, last_id: str, summary: str) -> str:
+        """From one message to another, both included. Returns the collapse's id."""
+        if not summary.strip():
+            raise OptionError("summary", "must say something: it stands for messages that are no longer sent")
+        id_ = self._ids.new()
+        self._note(CollapseNoted(id=id_, first=first_id, last=last_id, summary=summary, state=CollapseState.STAGED))
+        return id_
+
+    def undo(self, id_: str) -> bool:
+        """The messages are sent again from the next request on. False where there is nothing to undo."""
+        collapse = self._collapses.get(id_)
+        if collapse is None or collapse.state == CollapseState.UNDONE:
+            return False
+        self._note(msgspec.structs.replace(collapse, state=CollapseState.UNDONE))
+        return True
+
+    @property
+    def staged(self) -> tuple[CollapseNoted, ...]:
+        """Oldest first."""
+        return self._in_state(CollapseState.STAGED)
+
+    @property
+    def committed(self) -> tuple[CollapseNoted, ...]:
+        return self._in_state(CollapseState.COMMITTED)
+
+    def restore(self, collapses: Iterable[CollapseNoted]) -> None:
+        self._collapses = {collapse.id: collapse for collapse in collapses}
+        self._replaced, self._news = {}, {}
+
+    def take_news(self) -> tuple[CollapseNoted, ...]:
+        """What was staged or undone since the last call, for the journal."""
+        news, self._news = tuple(self._news.values()), {}
+        return news
+
+    def project(self, view: View) -> View:
+        """The view with each committed stretch replaced and each undone one put back."""
+        if not self._collapses:
+            return view
+        view = self._expand(view)
+        for collapse in self.committed:
+            view = self._replace(view, collapse) or view
+        return view
+
+    def commit_oldest(self, view: View) -> tuple[View, CollapseNoted] | None:
+        """Commits the oldest staged collapse that makes this view smaller; None when there is none."""
+        for collapse in self.staged:
+            smaller = self._replace(view, collapse)
+            if smaller is not None:
+                committed = msgspec.structs.replace(collapse, state=CollapseState.COMMITTED)
+                self._collapses[collapse.id] = committed
+                self._news.pop(collapse.id, None)
+                return smaller, committed
+        return None
+
+    def sources(self, id_: str) -> tuple[str, ...]:
+        """Ids in the transcript behind a message of the view: its own, or those of what it stands for."""
+        if id_ not in self._replaced:
+            return (id_,)
+        return tuple(source for message in self._replaced[id_] for source in self.sources(message.id))
+
+    def _replace(self, view: View, collapse: CollapseNoted) -> View | None:
+        span = find_span(view, collapse.first, collapse.last)
+        if span is None:
+            return None
+        first, end = span
+        summary = Message(id=collapse.id, role="user", kind=Kind.SUMMARY, blocks=(text_block(collapse.summary),))
+        if summary.tokens >= estimate_messages(view[first:end]):
+            return None
+        self._replaced[collapse.id] = view[first:end]
+        return (*view[:first], summary, *view[end:])
+
+    def _expand(self, view: View) -> View:
+        back = {id_ for id_, stood in self._replaced.items() if self._is_undone(id_) and stood}
+        while any(message.id in back for message in view):
+            view = tuple(
+                part for message in view for part in (self._replaced[message.id] if message.id in back else (message,))
+            )
+        return view
+
+    def _is_undone(self, id_: str) -> bool:
+        return id_ in self._collapses and self._collapses[id_].state == CollapseState.UNDONE
+
+    def _in_state(self, state: CollapseState) -> tuple[CollapseNoted, ...]:
+        return tuple(collapse for collapse in self._collapses.values() if collapse.state == state)
+
+    def _note(self, collapse: CollapseNoted) -> None:
+        self._collapses[collapse.id] = self._news[collapse.id] = collapse
+
+
+def find_span(view: View, first_id: str, last_id: str) -> tuple[int, int] | None:
+    """The stretch as indices, its end excluded; None unless it may be replaced.
+
+    It must be of whole rounds that are finished, so never the last; and never the user's last prompt.
+    """
+    places = {message.id: index for index, message in enumerate(view)}
+    if first_id not in places or last_id not in places:
+        return None
+    first, end = places[first_id], places[last_id] + 1
+    starts = round_starts(view)
+    if first not in starts or end not in starts or unanswered(view[first:end]):
+        return None
+    prompt = last_prompt(view)
+    if first >= end or (prompt is not None and first <= prompt < end):
+        return None
+    return first, end

@@ -1,0 +1,167 @@
+"""Compaction: one model call makes a summary, and a boundary lets it stand for what is no longer sent."""
+
+from itertools import accumulate
+
+import msgspec
+
+from everturn.context.accounting import blamed_in, costs_of, estimate_messages, usable_window
+from everturn.context.rounds import last_prompt, round_starts
+from everturn.core.errors import FaultKind, ModelFault
+from everturn.core.messages import UNSENT, Kind, Message, text_block
+from everturn.ports.ask import Ask, Question
+from everturn.ports.clock import Ids
+from everturn.ports.context import Situation
+
+PURPOSE = "summary"
+TOO_LONG = "too_long"
+"""The cause when the API refused: its word counts more than our estimate."""
+KEPT_SHARE = 4
+"""At most one part in so many of the window stays word for word."""
+BOUNDARY = "The conversation was compacted here; what came before is no longer sent."
+INSTRUCTION = """\
+Write a summary of this conversation from which the work can go on: apart from it and the last messages, nothing above will be visible any more. Answer with the summary alone, and call no tools.
+
+Say, in this order and only what is known:
+1. The task, in the user's own words wherever they matter, with every wish and every limit.
+2. Decisions that were taken, and why.
+3. Files that were read, created or changed, and what matters in each.
+4. Commands that were run, what failed, and what helped.
+5. What is still open.
+6. The next step.
+
+Be exact about names, paths, figures and error texts; leave out what no longer matters."""
+WRAPPER = """\
+The earlier part of this conversation was compacted. This summary stands for it:
+
+<summary>
+{summary}
+</summary>
+
+What follows stands as it was. Go on from there, without asking again for what the summary answers."""
+
+
+class NoSummaryError(Exception):
+    """Why there is none; caught where the compaction reports."""
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """What stays word for word and what the summary is to replace."""
+
+    kept: tuple[Message, ...]
+    left_out: tuple[Message, ...]
+    against_estimate: bool = False
+    """By our own count there was no need: only a refusal justifies a result that is not smaller."""
+
+    @property
+    def is_idle(self) -> bool:
+        """There is nothing to summarise but, at most, a summary."""
+        sent = [message for message in self.left_out if message.kind not in UNSENT]
+        return not sent or (len(sent) == 1 and sent[0].kind is Kind.SUMMARY)
+
+
+def can_compact(view: tuple[Message, ...]) -> bool:
+    """There is more than the last prompt, led at most by a summary."""
+    return not _split(view, last_prompt(view), len(view)).is_idle
+
+
+def plan_compaction(view: tuple[Message, ...], summary: Message, situation: Situation) -> Plan:
+    """Keeps the last prompt with what came after it, or as many of its latest rounds as there is room for.
+
+    Made when the summary is there, since its size decides about the room: the result is below the threshold, or
+    there is nothing left to leave out.
+    """
+    prompt = last_prompt(view)
+    tail = len(view) if prompt is None else _tail_start(view, prompt, _room(summary, situation))
+    plan = _split(view, prompt, tail)
+    return msgspec.structs.replace(_split(view, prompt, len(view)), against_estimate=True) if plan.is_idle else plan
+
+
+def judge_summary(summary: Message, plan: Plan, cause: str) -> str | None:
+    """What is wrong with it, or None."""
+    if cause == TOO_LONG and plan.against_estimate:
+        return None
+    if summary.tokens >= estimate_messages(plan.left_out):
+        return "The summary was not shorter than what it should replace."
+    return None
+
+
+def render_boundary(keeps: tuple[str, ...], ids: Ids) -> Message:
+    return Message(id=ids.new(), role="user", kind=Kind.BOUNDARY, blocks=(text_block(BOUNDARY),), keeps=keeps)
+
+
+def render_summary(text: str, ids: Ids) -> Message:
+    return Message(
+        id=ids.new(), role="user", kind=Kind.SUMMARY, blocks=(text_block(WRAPPER.format(summary=text.strip())),)
+    )
+
+
+async def ask_for_summary(
+    view: tuple[Message, ...], situation: Situation, ask: Ask, ids: Ids, *, instructions: str
+) -> str:
+    """Leaves out the older half of the rounds each time the call is itself too long. Raises `NoSummaryError`."""
+    limits = situation.limits
+    words = f"{INSTRUCTION}\n\nThe user adds: {instructions.strip()}" if instructions.strip() else INSTRUCTION
+    request = Message(id=ids.new(), role="user", kind=Kind.HIDDEN, blocks=(text_block(words),))
+    shown = view
+    for attempt in range(1, max(1, limits.summary_tries) + 1):
+        question = Question(
+            purpose=PURPOSE,
+            messages=(*shown, request),
+            max_tokens=min(limits.summary_output, situation.card.max_output),
+            share_prefix=True,
+        )
+        try:
+            reply = await ask.ask(question)
+        except ModelFault as fault:
+            fewer = drop_older_half(shown)
+            if fault.kind is not FaultKind.TOO_LONG or fewer is None or attempt == limits.summary_tries:
+                raise NoSummaryError(f"The call for a summary failed: {fault.text}") from fault
+            shown = fewer
+            continue
+        if reply.stop_reason == "refusal":
+            raise NoSummaryError("The model refused to write a summary.")
+        if not reply.text.strip():
+            raise NoSummaryError("The summary was empty.")
+        return reply.text
+    raise NoSummaryError("No summary was asked for.")
+
+
+def drop_older_half(view: tuple[Message, ...]) -> tuple[Message, ...] | None:
+    """The later half of the rounds, with the summary that led the view and the last prompt; None if one round is all."""
+    lead = 1 if view and view[0].kind is Kind.SUMMARY else 0
+    prompt = last_prompt(view)
+    starts = [start for start in round_starts(view) if start >= lead and start != prompt]
+    if len(starts) <= 1:
+        return None
+    middle = starts[(len(starts) + 1) // 2]
+    pinned = view[prompt : prompt + 1] if prompt is not None and prompt < middle else ()
+    return (*view[:lead], *pinned, *view[middle:])
+
+
+def _room(summary: Message, situation: Situation) -> int:
+    """Tokens that may stay word for word."""
+    threshold = int(situation.limits.compact_share * usable_window(situation))
+    return min(situation.card.window // KEPT_SHARE, threshold - situation.fixed_tokens - summary.tokens)
+
+
+def _tail_start(view: tuple[Message, ...], prompt: int, room: int) -> int:
+    """The earliest round from the prompt on whose tail, with the prompt, fits into the room."""
+    costs = costs_of(view, blamed_in(view))
+    tails = list(accumulate(reversed(costs)))[::-1]
+    starts = round_starts(view)
+    if tails[prompt] <= room and prompt in starts:
+        return prompt
+    fitting = (start for start in starts if start > prompt and costs[prompt] + tails[start] <= room)
+    return next(fitting, len(view))
+
+
+def _split(view: tuple[Message, ...], prompt: int | None, tail: int) -> Plan:
+    kept = {message.id for message in view[tail:]}
+    if prompt is not None:
+        kept.add(view[prompt].id)
+    # A notice that takes media out of a message has to stay as long as the message does.
+    kept |= {message.id for message in view if message.kind is Kind.NOTICE and kept.intersection(message.blames)}
+    return Plan(
+        kept=tuple(message for message in view if message.id in kept),
+        left_out=tuple(message for message in view if message.id not in kept),
+    )

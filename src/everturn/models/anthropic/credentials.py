@@ -1,0 +1,129 @@
+"""Who we are to the API: a key, a token, or a command that prints one; and what must never be shown."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Callable, Mapping
+from typing import Self
+
+from everturn.core.errors import FaultKind, ModelFault, OptionError
+from everturn.models.anthropic.headers import is_header_value
+from everturn.models.anthropic.masking import mask_secrets
+
+HELPER_CACHE_S = 300.0
+HELPER_LIMIT_S = 60.0
+
+
+class Credentials:
+    """`helper` is a shell command; what it prints goes out both as key and as bearer token."""
+
+    def __init__(
+        self,
+        *,
+        api_key: str | None = None,
+        auth_token: str | None = None,
+        helper: str | None = None,
+        helper_limit_s: float = HELPER_LIMIT_S,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._api_key = _checked("ANTHROPIC_API_KEY", api_key)
+        self._auth_token = _checked("ANTHROPIC_AUTH_TOKEN", auth_token)
+        self._helper = helper
+        self._helper_limit_s = helper_limit_s
+        self._clock = clock
+        self._printed = ""
+        self._printed_at = 0.0
+        self._printing = asyncio.Lock()
+        self._secrets = {secret for secret in (self._api_key, self._auth_token) if secret}
+
+    @classmethod
+    def from_env(cls, env: Mapping[str, str], *, helper: str | None = None) -> Self:
+        """A helper wins over the variables. Raises `OptionError` for a value that no header can carry."""
+        if helper:
+            return cls(helper=helper)
+        return cls(api_key=env.get("ANTHROPIC_API_KEY"), auth_token=env.get("ANTHROPIC_AUTH_TOKEN"))
+
+    def __repr__(self) -> str:
+        named = {"api_key": self._api_key, "auth_token": self._auth_token, "helper": self._helper}
+        return f"Credentials({', '.join(name for name, value in named.items() if value) or 'none'})"
+
+    @property
+    def present(self) -> bool:
+        return bool(self._api_key or self._auth_token or self._helper)
+
+    @property
+    def renewable(self) -> bool:
+        """A refused key may be an old one: the helper can be asked again."""
+        return self._helper is not None
+
+    def hide(self, *values: str) -> None:
+        """Masks these too from now on."""
+        self._secrets.update(value for value in values if value)
+
+    def mask(self, text: str) -> str:
+        return mask_secrets(text, self._secrets)
+
+    def forget(self) -> None:
+        """What the helper printed is not used again."""
+        self._printed = ""
+
+    async def headers(self) -> dict[str, str]:
+        """Raises `ModelFault` where the helper fails; its output is never part of the text."""
+        if self._helper is not None:
+            key = await self._ask_helper(self._helper)
+            return {"x-api-key": key, "authorization": f"Bearer {key}"}
+        headers = {}
+        if self._api_key:
+            headers["x-api-key"] = self._api_key
+        if self._auth_token:
+            headers["authorization"] = f"Bearer {self._auth_token}"
+        return headers
+
+    async def _ask_helper(self, command: str) -> str:
+        async with self._printing:
+            if not self._printed or self._clock() - self._printed_at >= HELPER_CACHE_S:
+                printed = (await run_helper(command, self._helper_limit_s)).strip()
+                if not printed or not is_header_value(printed):
+                    raise _helper_fault("printed nothing that could be a key")
+                self._secrets.add(printed)
+                self._printed, self._printed_at = printed, self._clock()
+            return self._printed
+
+
+async def run_helper(command: str, limit_s: float) -> str:
+    """The command's output; its process group ends with it, however it ends."""
+    try:
+        process = await asyncio.create_subprocess_shell(
+            command,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except (OSError, ValueError):
+        raise _helper_fault("cannot be started") from None
+    try:
+        async with asyncio.timeout(limit_s):
+            output, _ = await process.communicate()
+    except TimeoutError:
+        raise _helper_fault(f"did not finish within {limit_s:g} s") from None
+    finally:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
+    if process.returncode != 0:
+        raise _helper_fault(f"failed (exit code {process.returncode})")
+    return output.decode("utf-8", "replace")
+
+
+def _helper_fault(problem: str) -> ModelFault:
+    return ModelFault(FaultKind.AUTHENTICATION, f"The command api_key_helper {problem}. Run it by hand to see why.")
+
+
+def _checked(variable: str, value: str | None) -> str | None:
+    value = (value or "").strip()
+    if not is_header_value(value):
+        raise OptionError(variable, "holds characters that no header may carry")
+    return value or None

@@ -1,0 +1,197 @@
+"""From one payload of the stream to one event of ours; strict and typed on the fast path, lenient behind it."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from everturn.core.errors import FaultKind, ModelFault
+from everturn.core.stream import (
+    BlockStarted,
+    BlockStopped,
+    CitationAdded,
+    ContentAdded,
+    InputAdded,
+    MessageChanged,
+    MessageStarted,
+    MessageStopped,
+    Pinged,
+    SignatureAdded,
+    StreamEvent,
+    TextAdded,
+    ThinkingAdded,
+)
+from everturn.models.anthropic.faults import classify_event
+
+
+class _Text(msgspec.Struct, tag="text_delta"):
+    text: str
+
+
+class _Thinking(msgspec.Struct, tag="thinking_delta"):
+    thinking: str
+
+
+class _Input(msgspec.Struct, tag="input_json_delta"):
+    partial_json: str
+
+
+class _Signature(msgspec.Struct, tag="signature_delta"):
+    signature: str
+
+
+class _Citation(msgspec.Struct, tag="citations_delta"):
+    citation: msgspec.Raw
+
+
+class _Delta(msgspec.Struct, tag="content_block_delta"):
+    index: int
+    delta: _Text | _Thinking | _Input | _Signature | _Citation
+
+
+class _Start(msgspec.Struct, tag="content_block_start"):
+    index: int
+    content_block: msgspec.Raw
+
+
+class _Stop(msgspec.Struct, tag="content_block_stop"):
+    index: int
+
+
+class _Ping(msgspec.Struct, tag="ping"):
+    pass
+
+
+class _Whole(msgspec.Struct):
+    content: list[msgspec.Raw]
+
+
+_decode = msgspec.json.Decoder(_Delta | _Start | _Stop | _Ping).decode
+
+
+def decode_event(payload: bytes) -> StreamEvent:
+    """Raises `ModelFault` for an error event and for what is no JSON object; what is unknown counts as a ping."""
+    try:
+        event = _decode(payload)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return decode_rare(payload)
+    if isinstance(event, _Delta):
+        delta = event.delta
+        if isinstance(delta, _Text):
+            return TextAdded(event.index, delta.text)
+        if isinstance(delta, _Input):
+            return InputAdded(event.index, delta.partial_json)
+        if isinstance(delta, _Thinking):
+            return ThinkingAdded(event.index, delta.thinking)
+        if isinstance(delta, _Signature):
+            return SignatureAdded(event.index, delta.signature)
+        return CitationAdded(event.index, keep_raw(delta.citation))
+    if isinstance(event, _Start):
+        return BlockStarted(event.index, keep_raw(event.content_block))
+    if isinstance(event, _Stop):
+        return BlockStopped(event.index)
+    return Pinged()
+
+
+def decode_rare(payload: bytes) -> StreamEvent:
+    """Events that come once a response, and every event that is not quite as it should be."""
+    match load_object(payload, "The stream held an event"):
+        case {"type": "message_start", "message": dict(message)}:
+            return MessageStarted(_string(message, "id"), _string(message, "model"), _object(message, "usage"))
+        case {"type": "message_delta"} as event:
+            delta = _object(event, "delta")
+            details = _object(delta, "stop_details") or _object(event, "stop_details")
+            return MessageChanged(_string(delta, "stop_reason") or None, details, _object(event, "usage"))
+        case {"type": "message_stop"}:
+            return MessageStopped()
+        case {"type": "content_block_delta", "delta": dict(delta)} as event:
+            return _decode_delta(_index(event), delta)
+        case {"type": "content_block_start", "content_block": dict(block)} as event:
+            return BlockStarted(_index(event), json.dumps(block).encode())
+        case {"type": "content_block_stop"} as event:
+            return BlockStopped(_index(event))
+        case {"type": "error"} | {"error": _} as event if "type" not in event or event["type"] == "error":
+            raise classify_event(event)
+        case _:
+            return Pinged()
+
+
+def decode_message(body: bytes) -> Iterator[StreamEvent]:
+    """A whole message, from a server that does not stream, as the events it stands for."""
+    message = load_object(body, "The API answered with something")
+    if message.get("type") == "error" or "error" in message:
+        raise classify_event(message)
+    blocks = message.get("content")
+    if not isinstance(blocks, list):
+        raise ModelFault(FaultKind.NOT_AN_API, "The server did not answer as an API: its JSON is no message.")
+    usage = _object(message, "usage")
+    yield MessageStarted(_string(message, "id"), _string(message, "model"), usage)
+    for index, raw in enumerate(_raw_blocks(body, blocks)):
+        yield BlockStarted(index, raw)
+        yield BlockStopped(index)
+    yield MessageChanged(_string(message, "stop_reason") or None, _object(message, "stop_details"), usage)
+    yield MessageStopped()
+
+
+def keep_raw(received: msgspec.Raw) -> bytes:
+    """The received bytes, on one line (a newline can only stand between tokens) and valid UTF-8."""
+    raw = bytes(received)
+    if b"\n" in raw or b"\r" in raw:
+        raw = raw.replace(b"\n", b" ").replace(b"\r", b" ")
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return raw.decode("utf-8", "replace").encode()
+    return raw
+
+
+def _raw_blocks(body: bytes, blocks: list[Any]) -> list[bytes]:
+    try:
+        return [keep_raw(raw) for raw in msgspec.json.decode(body, type=_Whole).content]
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return [json.dumps(block).encode() for block in blocks]
+
+
+def load_object(payload: bytes, what: str) -> dict[str, Any]:
+    """The lenient reader: lone surrogates pass, bytes that are no UTF-8 become U+FFFD."""
+    try:
+        value = json.loads(payload.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        raise ModelFault(FaultKind.STREAM_BROKEN, f"{what} that is not JSON.") from None
+    if not isinstance(value, dict):
+        raise ModelFault(FaultKind.STREAM_BROKEN, f"{what} that is not a JSON object.")
+    return value
+
+
+def _decode_delta(index: int, delta: dict[str, Any]) -> StreamEvent:
+    match delta:
+        case {"type": "text_delta", "text": str(text)}:
+            return TextAdded(index, text)
+        case {"type": "thinking_delta", "thinking": str(text)}:
+            return ThinkingAdded(index, text)
+        case {"type": "input_json_delta", "partial_json": str(text)}:
+            return InputAdded(index, text)
+        case {"type": "signature_delta", "signature": str(text)}:
+            return SignatureAdded(index, text)
+        case {"type": "citations_delta", "citation": dict(citation)}:
+            return CitationAdded(index, json.dumps(citation).encode())
+        case {"type": "compaction_delta", "content": str(text)}:
+            return ContentAdded(index, text)
+        case _:
+            return Pinged()
+
+
+def _index(event: dict[str, Any]) -> int:
+    index = event.get("index", 0)
+    return index if isinstance(index, int) and index >= 0 else 0
+
+
+def _string(fields: dict[str, Any], name: str) -> str:
+    value = fields.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _object(fields: dict[str, Any], name: str) -> dict[str, Any]:
+    value = fields.get(name)
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,28 @@
+"""Which transport a process uses: h11 by default, httpx2 where a proxy stands in between."""
+
+from collections.abc import Mapping
+
+from everturn.models.transport.limits import BODY_CAP, CONNECT_S, STALL_S
+from everturn.models.transport.proxy import plan_proxy
+from everturn.ports.transport import Transport
+
+
+def choose_transport(
+    env: Mapping[str, str],
+    url: str,
+    *,
+    connect_s: float = CONNECT_S,
+    stall_s: float = STALL_S,
+    ca_file: str | None = None,
+    body_cap: int = BODY_CAP,
+) -> Transport:
+    """Raises `OptionError` for a proxy that cannot be used."""
+    ca_file = ca_file or env.get("SSL_CERT_FILE") or env.get("NODE_EXTRA_CA_CERTS") or None
+    proxy = plan_proxy(env, url)
+    if proxy is None:
+        from everturn.models.transport.h11_transport import H11Transport
+
+        return H11Transport(connect_s=connect_s, stall_s=stall_s, ca_file=ca_file, body_cap=body_cap)
+    from everturn.models.transport.httpx2_transport import Httpx2Transport
+
+    return Httpx2Transport(proxy=proxy, connect_s=connect_s, stall_s=stall_s, ca_file=ca_file, body_cap=body_cap)

@@ -1,0 +1,155 @@
+"""One HTTP/1.1 connection over asyncio streams: writes a request, reads its answer, knows whether it can serve again."""
+
+import asyncio
+import contextlib
+import errno
+import os
+import socket
+import ssl
+from collections.abc import AsyncGenerator, Mapping
+
+import h11
+
+from everturn.core.errors import FaultKind, ModelFault
+from everturn.models.transport.origin import Origin
+from everturn.models.transport.tls import describe_refusal
+
+SLICE = 262_144
+"""The body is handed over in pieces of this size, each when the one before has gone."""
+READ = 65_536
+HEADER_LIMIT = 131_072
+
+
+class Unanswered(Exception):
+    """The peer went away before the first byte of an answer; on a reused connection that only means it was stale."""
+
+
+class Connection:
+    def __init__(self, origin: Origin, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.origin = origin
+        self.idle_since = 0.0
+        self._reader = reader
+        self._writer = writer
+        self._heard = False
+        self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEADER_LIMIT)
+
+    @property
+    def fresh(self) -> bool:
+        """Nothing came that was not asked for, and nobody hung up."""
+        return not (self._reader.at_eof() or self._writer.is_closing() or self._reader.exception())
+
+    async def ask(self, path: str, headers: Mapping[str, str], body: bytes, *, stall_s: float) -> h11.Response:
+        """Raises `Unanswered` where no byte of an answer came, `ModelFault` for everything else."""
+        self._heard = False
+        host = self.origin.authority
+        try:
+            await self._write(path, headers, body, stall_s)
+            while not isinstance(event := await self._next(stall_s), h11.Response):
+                pass
+        except h11.RemoteProtocolError as error:
+            if not self._heard:
+                raise Unanswered(f"{host} closed the connection without an answer.") from None
+            raise ModelFault(FaultKind.CONNECTION, f"{host} did not answer with HTTP ({error}).") from None
+        except TimeoutError:
+            raise ModelFault(FaultKind.STALLED, f"{host} did not answer within {stall_s:g} s.") from None
+        except OSError as error:
+            broken = f"{host} broke the connection before it answered ({describe_failure(error)})."
+            if not self._heard:
+                raise Unanswered(broken) from None
+            raise ModelFault(FaultKind.CONNECTION, broken) from None
+        return event
+
+    async def pieces(self, *, stall_s: float) -> AsyncGenerator[bytes, None]:
+        """The body as it comes, still encoded. Raises `ModelFault`."""
+        host = self.origin.authority
+        try:
+            while True:
+                match await self._next(stall_s):
+                    case h11.Data(data=data):
+                        yield bytes(data)
+                    case _:
+                        return
+        except h11.RemoteProtocolError:
+            raise ModelFault(FaultKind.STREAM_BROKEN, f"{host} broke off in the middle of its answer.") from None
+        except TimeoutError:
+            silence = f"{host} fell silent in the middle of its answer (no byte for {stall_s:g} s)."
+            raise ModelFault(FaultKind.STALLED, silence) from None
+        except OSError as error:
+            broken = f"The connection to {host} broke: {describe_failure(error)}."
+            raise ModelFault(FaultKind.STREAM_BROKEN, broken) from None
+
+    def rewind(self) -> bool:
+        """Ready for the next request? Looks only at what has come already; never waits."""
+        try:
+            while self._http.their_state is h11.SEND_BODY:
+                if self._http.next_event() is h11.NEED_DATA:
+                    return False
+            self._http.start_next_cycle()
+        except h11.ProtocolError:
+            return False
+        return self.fresh
+
+    async def close(self) -> None:
+        """At once: whatever is still on its way is not wanted."""
+        self._writer.transport.abort()
+        with contextlib.suppress(OSError):
+            await self._writer.wait_closed()
+
+    async def _write(self, path: str, headers: Mapping[str, str], body: bytes, stall_s: float) -> None:
+        fields = [("host", self.origin.authority), *headers.items(), ("content-length", str(len(body)))]
+        head = self._http.send(h11.Request(method="POST", target=path, headers=fields))
+        self._http.send(h11.Data(data=body))
+        self._http.send(h11.EndOfMessage())
+        view = memoryview(body)
+        self._writer.write(b"".join((head or b"", view[:SLICE])))
+        try:
+            async with asyncio.timeout(stall_s) as limit:
+                await self._writer.drain()
+                for start in range(SLICE, len(body), SLICE):
+                    self._writer.write(view[start : start + SLICE])
+                    await self._writer.drain()
+                    limit.reschedule(asyncio.get_running_loop().time() + stall_s)
+        except ConnectionError:
+            # A server may refuse a large body without reading it all: its answer, if there is one, tells more.
+            if self._reader.exception() is not None:
+                raise
+
+    async def _next(self, stall_s: float) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
+        while (event := self._http.next_event()) is h11.NEED_DATA:
+            async with asyncio.timeout(stall_s):
+                data = await self._reader.read(READ)
+            self._heard = self._heard or bool(data)
+            self._http.receive_data(data)
+        return event
+
+
+async def open_connection(origin: Origin, context: ssl.SSLContext | None, *, connect_s: float) -> Connection:
+    """Raises `ModelFault`: nobody there, nobody answers in time, or a certificate that cannot be trusted."""
+    host = origin.authority
+    try:
+        async with asyncio.timeout(connect_s):
+            reader, writer = await asyncio.open_connection(
+                origin.host, origin.port, ssl=context, happy_eyeballs_delay=None if _is_address(origin.host) else 0.25
+            )
+    except TimeoutError:
+        raise ModelFault(FaultKind.CONNECTION, f"No connection to {host} within {connect_s:g} s.") from None
+    except (ssl.SSLEOFError, ssl.SSLZeroReturnError):
+        raise ModelFault(FaultKind.CONNECTION, f"{host} hung up during the TLS handshake.") from None
+    except ssl.SSLError as error:
+        raise describe_refusal(origin.host, error) from None
+    except OSError as error:
+        raise ModelFault(FaultKind.CONNECTION, f"No connection to {host}: {describe_failure(error)}.") from None
+    return Connection(origin, reader, writer)
+
+
+def describe_failure(error: OSError) -> str:
+    """The system's words for it, without the addresses that asyncio adds."""
+    if isinstance(error, socket.gaierror):
+        return f"the name cannot be resolved ({error.strerror})"
+    if error.errno is not None and error.errno in errno.errorcode:
+        return os.strerror(error.errno).lower()
+    return error.strerror or str(error) or type(error).__name__
+
+
+def _is_address(host: str) -> bool:
+    return ":" in host or host.replace(".", "").isdigit()

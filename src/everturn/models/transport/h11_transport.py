@@ -1,0 +1,150 @@
+"""The default transport: h11 over asyncio streams, with connections kept alive between the turns of a session."""
+
+import asyncio
+import contextlib
+import ssl
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+
+from everturn.core.errors import FaultKind, ModelFault
+from everturn.models.transport.connection import Connection, Unanswered, open_connection
+from everturn.models.transport.inflate import Inflater
+from everturn.models.transport.limits import BODY_CAP, CONNECT_S, IDLE_LIMIT, IDLE_S, STALL_S
+from everturn.models.transport.origin import Origin, parse_target
+from everturn.models.transport.tls import build_context
+
+
+class H11Response:
+    def __init__(self, owner: "H11Transport", connection: Connection, status: int, headers: dict[str, str]) -> None:
+        self.status = status
+        self.headers: Mapping[str, str] = headers
+        self._owner = owner
+        self._connection = connection
+        self._pieces = self._read()
+        self._closed = False
+
+    def body(self) -> AsyncIterator[bytes]:
+        return self._pieces
+
+    async def aclose(self) -> None:
+        if not self._closed:
+            self._closed = True
+            try:
+                await self._pieces.aclose()
+            finally:
+                await self._owner.take_back(self._connection)
+
+    async def _read(self) -> AsyncGenerator[bytes, None]:
+        inflater = Inflater(self.headers.get("content-encoding", ""), self._owner.body_cap)
+        async with contextlib.aclosing(self._connection.pieces(stall_s=self._owner.stall_s)) as pieces:
+            async for piece in pieces:
+                for part in inflater.feed(piece):
+                    yield part
+        inflater.finish()
+
+
+class H11Transport:
+    """`connect_s` bounds the way to an open connection, `stall_s` every silence after it; both in seconds.
+
+    Asks for no compression: a stream of small events gains nothing by it and is delayed by it.
+    """
+
+    def __init__(
+        self,
+        *,
+        connect_s: float = CONNECT_S,
+        stall_s: float = STALL_S,
+        idle_s: float = IDLE_S,
+        ca_file: str | None = None,
+        body_cap: int = BODY_CAP,
+    ) -> None:
+        self.connect_s = connect_s
+        self.stall_s = stall_s
+        self.idle_s = idle_s
+        self.body_cap = body_cap
+        self._ca_file = ca_file
+        self._context: ssl.SSLContext | None = None
+        self._building = asyncio.Lock()
+        self._idle: dict[Origin, list[Connection]] = {}
+        self._warming: dict[Origin, asyncio.Event] = {}
+        self._closed = False
+
+    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> H11Response:
+        origin, path = parse_target(url)
+        headers = {"accept-encoding": "identity", **headers}
+        if (warming := self._warming.get(origin)) is not None:
+            await warming.wait()
+        if (idle := await self._take_idle(origin)) is not None:
+            # It may have died while it waited; the fresh connection that takes its place gets no second chance.
+            with contextlib.suppress(Unanswered):
+                return await self._ask(idle, path, headers, body)
+        try:
+            return await self._ask(await self._open(origin), path, headers, body)
+        except Unanswered as gone:
+            raise ModelFault(FaultKind.CONNECTION, str(gone)) from None
+
+    async def warm(self, url: str) -> None:
+        with contextlib.suppress(ModelFault):
+            origin, _ = parse_target(url)
+            if self._idle.get(origin) or origin in self._warming:
+                return
+            done = self._warming[origin] = asyncio.Event()
+            try:
+                self._keep(await self._open(origin))
+            finally:
+                del self._warming[origin]
+                done.set()
+
+    async def aclose(self) -> None:
+        self._closed = True
+        idle = [connection for kept in self._idle.values() for connection in kept]
+        self._idle.clear()
+        for connection in idle:
+            await connection.close()
+
+    async def take_back(self, connection: Connection) -> None:
+        """A connection whose answer was read to its end serves again; any other is closed."""
+        if not self._closed and connection.rewind() and len(self._idle.get(connection.origin, ())) < IDLE_LIMIT:
+            self._keep(connection)
+        else:
+            await connection.close()
+
+    def _keep(self, connection: Connection) -> None:
+        connection.idle_since = asyncio.get_running_loop().time()
+        self._idle.setdefault(connection.origin, []).append(connection)
+
+    async def _take_idle(self, origin: Origin) -> Connection | None:
+        oldest = asyncio.get_running_loop().time() - self.idle_s
+        kept = self._idle.get(origin, [])
+        while kept:
+            connection = kept.pop()
+            if connection.fresh and connection.idle_since >= oldest:
+                return connection
+            await connection.close()
+        return None
+
+    async def _open(self, origin: Origin) -> Connection:
+        context = await self._tls() if origin.secure else None
+        return await open_connection(origin, context, connect_s=self.connect_s)
+
+    async def _tls(self) -> ssl.SSLContext:
+        async with self._building:
+            if self._context is None:
+                self._context = await asyncio.to_thread(build_context, self._ca_file)
+            return self._context
+
+    async def _ask(self, connection: Connection, path: str, headers: Mapping[str, str], body: bytes) -> H11Response:
+        try:
+            answer = await connection.ask(path, headers, body, stall_s=self.stall_s)
+        except BaseException:
+            await connection.close()
+            raise
+        return H11Response(self, connection, answer.status_code, join_headers(answer.headers.raw_items()))
+
+
+def join_headers(fields: list[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Names in lower case; what stands twice is joined with a comma, as HTTP has it."""
+    joined: dict[str, str] = {}
+    for raw_name, raw_value in fields:
+        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
+        joined[name] = f"{joined[name]}, {value}" if name in joined else value
+    return joined

@@ -1,0 +1,75 @@
+"""What the server remembers of each request, in memory and in a file; keys stay out of both."""
+
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import msgspec
+
+from everturn.modelserver.rules.lints import Lint
+
+REDACTED = "[redacted]"
+_CREDENTIALS = ("x-api-key", "authorization", "proxy-authorization", "cookie")
+
+
+class Received(msgspec.Struct, frozen=True, kw_only=True):
+    """One request and what became of it."""
+
+    number: int
+    """From 1, over all cases of the server."""
+    at: float
+    """Seconds since the server started."""
+    case: str
+    """The path prefix that chose the script; empty for a server with one script."""
+    method: str
+    path: str
+    """Without prefix and query."""
+    headers: dict[str, str]
+    """Names in lower case; credentials are there, their values are not."""
+    raw: bytes
+    """The body as it came."""
+    body: Any
+    """The body decoded; None when it is no JSON."""
+    refused: str | None = None
+    """The id of the rule that refused it."""
+    lints: tuple[Lint, ...] = ()
+
+
+def without_credentials(headers: Mapping[str, str]) -> dict[str, str]:
+    return {name: REDACTED if name in _CREDENTIALS else value for name, value in headers.items()}
+
+
+class LogFile:
+    """One JSON object for each request, a line each, written at once."""
+
+    def __init__(self, path: Path) -> None:
+        self._file: IO[str] = path.open("a", encoding="utf-8")
+
+    def append(self, received: Received, key: str) -> None:
+        try:
+            text = _render(received, received.body)
+        except RecursionError:
+            text = _render(received, None)
+        # A client that puts its key where it does not belong shall not make us write it down.
+        self._file.write((text.replace(json.dumps(key)[1:-1], REDACTED) if key else text) + "\n")
+        self._file.flush()
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def _render(received: Received, body: Any) -> str:
+    line = {
+        "time": time.time(),
+        "number": received.number,
+        "case": received.case,
+        "method": received.method,
+        "path": received.path,
+        "headers": received.headers,
+        "body": received.raw.decode("utf-8", "replace") if body is None else body,
+        "refused": received.refused,
+        "lints": msgspec.to_builtins(received.lints),
+    }
+    return json.dumps(line)

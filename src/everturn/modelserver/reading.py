@@ -1,0 +1,62 @@
+"""Reads scripts from files: one JSON script, or JSON lines with a case each; an error names the line and the field."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from everturn.modelserver.positions import line_of
+from everturn.modelserver.script_forms import ScriptForm
+from everturn.modelserver.scripts import Script
+
+_WHERE = re.compile(r"(?P<what>.*?)(?: - at `(?P<path>[^`]*)`)?", re.DOTALL)
+
+
+class ScriptError(Exception):
+    """A script that cannot be played; its text says where and why."""
+
+
+def load_cases(path: Path) -> dict[str, Script]:
+    """The scripts of a file by their path prefix; a script without an id has the empty one. Raises ScriptError."""
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ScriptError(f"{path}: {error}") from error
+    return parse_cases(text, name=str(path))
+
+
+def parse_cases(text: str, *, name: str = "script") -> dict[str, Script]:
+    """The scripts of a text: one JSON document (an object, or a list of answers), or a case on each line."""
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    if len(lines) > 1 and all(line.lstrip().startswith("{") and line.rstrip().endswith("}") for _, line in lines):
+        cases: dict[str, Script] = {}
+        for number, line in lines:
+            identity, played = _case(line, name, number)
+            if not identity:
+                raise ScriptError(f"{name}:{number}: id: a case among several needs an id")
+            if identity in cases:
+                raise ScriptError(f"{name}:{number}: id: there is another case {identity!r}")
+            cases[identity] = played
+        return cases
+    return dict([_case(text, name, 1)])
+
+
+def _case(text: str, name: str, line: int) -> tuple[str, Script]:
+    try:
+        value: Any = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ScriptError(f"{name}:{line + error.lineno - 1}: {error.msg} (column {error.colno})") from error
+    except RecursionError as error:
+        raise ScriptError(f"{name}:{line}: nested too deeply") from error
+    bare = isinstance(value, list)
+    try:
+        form = msgspec.convert({"answers": value} if bare else value, ScriptForm)
+        return form.id, form.value()
+    except msgspec.ValidationError as error:
+        found = _WHERE.fullmatch(str(error))
+        what, path = (found["what"], found["path"] or "$") if found else (str(error), "$")
+        path = path.replace("$.answers", "$", 1) if bare else path
+        where = f"{path.removeprefix('$').lstrip('.')}: " if path != "$" else ""
+        raise ScriptError(f"{name}:{line + line_of(text, path) - 1}: {where}{what}") from error

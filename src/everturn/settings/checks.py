@@ -1,0 +1,169 @@
+"""Judging single values: each check answers with what is wrong and what is allowed, or with nothing."""
+
+import math
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+from everturn.core.errors import OptionError
+
+Check = Callable[[Any], str | None]
+"""None = fine; otherwise the end of a sentence that begins with the field's name."""
+
+_BARE_NAME = re.compile(r"[A-Za-z0-9_-]{1,128}")
+_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_SECRET = re.compile(r"[\x21-\x7e]+")
+_SESSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+
+
+def nearest(name: str, known: Collection[str]) -> str:
+    """`; did you mean …?`, or nothing."""
+    import difflib
+
+    lowered = {word.lower(): word for word in known}
+    match = difflib.get_close_matches(name.lower(), list(lowered), n=1)
+    return f"; did you mean {lowered[match[0]]!r}?" if match else ""
+
+
+def require_known(field: str, names: Collection[str], known: Collection[str]) -> None:
+    """Raises `OptionError` that names the first stranger and the word that was probably meant."""
+    for name in names:
+        if name not in known:
+            allowed = ", ".join(sorted(known))
+            raise OptionError(field, f"knows no {name!r}{nearest(name, known)} (allowed: {allowed})")
+
+
+def text(value: Any) -> str | None:
+    return None if isinstance(value, str) and value.strip() else "must be a text that is not empty"
+
+
+def words(value: Any) -> str | None:
+    return None if isinstance(value, str) else "must be a text"
+
+
+def flag(value: Any) -> str | None:
+    return None if isinstance(value, bool) else f"must be True or False, not {_show(value)}"
+
+
+def whole(least: int) -> Check:
+    def check(value: Any) -> str | None:
+        if isinstance(value, int) and not isinstance(value, bool) and value >= least:
+            return None
+        return f"must be a whole number of at least {least}, not {_show(value)}"
+
+    return check
+
+
+def number(least: float, most: float = math.inf) -> Check:
+    def check(value: Any) -> str | None:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        if is_number and least <= value <= most:
+            return None
+        upper = "" if most == math.inf else f" and at most {most:g}"
+        return f"must be a number of at least {least:g}{upper}, not {_show(value)}"
+
+    return check
+
+
+def one_of(*allowed: str) -> Check:
+    def check(value: Any) -> str | None:
+        if isinstance(value, str) and value in allowed:
+            return None
+        hint = nearest(value, allowed) if isinstance(value, str) else ""
+        return f"must be one of {', '.join(allowed)}, not {_show(value)}{hint}"
+
+    return check
+
+
+def list_of(check_item: Check) -> Check:
+    def check(value: Any) -> str | None:
+        if isinstance(value, str | bytes | Mapping) or not isinstance(value, Sequence):
+            return f"must be a list, not {_show(value)}"
+        return next((f"holds an entry that {problem}" for item in value if (problem := check_item(item))), None)
+
+    return check
+
+
+def any_of(*checks: Check) -> Check:
+    def check(value: Any) -> str | None:
+        problems = [problem for judge in checks if (problem := judge(value))]
+        return " or ".join(problems) if len(problems) == len(checks) else None
+
+    return check
+
+
+def bare_name(value: Any) -> str | None:
+    if isinstance(value, str) and _BARE_NAME.fullmatch(value):
+        return None
+    if isinstance(value, str) and "(" in value:
+        return f"is a rule with a specifier ({value[:60]}); only bare tool names are taken here"
+    return f"must be a bare tool name, not {_show(value)}"
+
+
+def session_id(value: Any) -> str | None:
+    if isinstance(value, str) and _SESSION.fullmatch(value):
+        return None
+    return "must be letters, digits, dots, dashes and underscores, at most 128, beginning with a letter or a digit"
+
+
+def text_map(value: Any) -> str | None:
+    if not isinstance(value, Mapping):
+        return f"must map texts to texts, not be {_show(value)}"
+    wrong = next((key for key, item in value.items() if not (isinstance(key, str) and isinstance(item, str))), None)
+    return None if wrong is None else f"must map texts to texts; the entry {_show(wrong)} does not"
+
+
+def headers(value: Any) -> str | None:
+    """Never shows a value: a header may carry a credential."""
+    if not isinstance(value, Mapping):
+        return "must map header names to values"
+    for name, content in value.items():
+        if not (isinstance(name, str) and _HEADER.fullmatch(name)):
+            return f"holds {_show(name)}, which is not a header's name"
+        if not (isinstance(content, str) and is_one_line(content)):
+            return f"holds a value for {name} that is not one line of printable characters"
+    return None
+
+
+def secret(value: Any) -> str | None:
+    """Never shows the value."""
+    if isinstance(value, str) and _SECRET.fullmatch(value.strip()):
+        return None
+    return "must be one line of printable ASCII characters without blanks"
+
+
+def url(value: Any) -> str | None:
+    """Never shows the value: it may hold a credential."""
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(value) if isinstance(value, str) else None
+        port_is_fine = parts is not None and (parts.port is None or parts.port > 0)
+    except ValueError:
+        return "must be an http or https URL"
+    if parts is None or parts.scheme not in {"http", "https"} or not parts.hostname or not port_is_fine:
+        return "must be an http or https URL, such as https://api.anthropic.com"
+    if parts.username is not None or parts.password is not None:
+        return "must not hold a user name or a password"
+    if parts.query or parts.fragment:
+        return "must end with its path: no query, no fragment"
+    return None if is_one_line(str(value)) and " " not in str(value) else "must be one line without blanks"
+
+
+def is_one_line(value: str) -> bool:
+    return all(character.isprintable() or character == "\t" for character in value)
+
+
+def having(*methods: str, hint: str) -> Check:
+    """An object of ours or of the user's, told by what it can do."""
+
+    def check(value: Any) -> str | None:
+        missing = [name for name in methods if not hasattr(value, name)]
+        return f"must have {', '.join(missing)}: {hint}" if missing or isinstance(value, type) else None
+
+    return check
+
+
+def _show(value: Any) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 60 else f"{shown[:57]}…"  # noqa: PLR2004 (a line of an error message)

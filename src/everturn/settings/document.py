@@ -1,0 +1,114 @@
+"""The page of all settings, made from the code: `python -m everturn.settings.document [--write]`."""
+
+import ast
+import inspect
+import sys
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import msgspec
+
+from everturn.core import limits
+from everturn.settings import options
+from everturn.settings.environment import VARIABLES
+
+PAGE = Path("docs/settings.md")
+UNSAID = {
+    "max_tool_calls": "Calls that may run in one query; the first that may not ends it. 0 = no limit.",
+    "max_wall_s": "Seconds that one query may take; 0 = no limit.",
+    "structured_retries": "Retries for an answer that does not fit the output schema.",
+    "work_threshold": "Share of the work budget above which a query may stop.",
+    "work_min_gain": "Output tokens below which a continuation counts as no progress.",
+    "work_min_continuations": "Continuations before a lack of progress ends the query.",
+    "output_cap_escalated": "Output tokens asked for after an answer was cut.",
+    "output_recoveries": "Times a cut answer is resumed.",
+    "stop_hook_blocks": "Times that stop hooks may send the model back to work in one query.",
+    "pauses": "Paused answers in a row after which the query ends.",
+    "reactive_compact": "Summarise when the API refuses the conversation as too long.",
+    "overloads_before_fallback": "Overloads in a row before the next fallback model is used.",
+    "backoff_first_s": "Seconds before the second attempt; the wait doubles from there.",
+    "backoff_most_s": "The longest wait of our own between two attempts.",
+    "retry_after_most_s": "The longest wait that a server may ask for.",
+    "connect_s": "Seconds that a connection may take to open.",
+    "tool_concurrency": "Calls that may run at the same time.",
+    "auto_compact": "Summarise before the window is full.",
+    "summary_output": "Output tokens that a summary may take.",
+    "file_states": "Files whose state at reading is remembered.",
+}
+"""Limits that speak for themselves in the code but not to a stranger."""
+INTRODUCTION = """\
+# Settings
+
+This page is made from the code: `python -m everturn.settings.document --write`.
+
+`Options` takes everything by name. What is not given is taken from the environment, and then from the default here.
+A value that does not fit raises one `OptionError` that names the option, or the variable, and says what is allowed.
+"""
+LIMITS = """\
+Each is set with `Options(limits={"name": value})`. The most used ones are options of their own, and those beat the same limit here.
+"""
+ENVIRONMENT = """\
+An empty variable counts as not set. An option beats its variable.
+"""
+
+
+def render_page() -> str:
+    parts = [
+        INTRODUCTION,
+        "## Options\n",
+        render_table(options, options.Options, {}),
+        "## Limits\n",
+        LIMITS,
+        render_table(limits, limits.Limits, UNSAID),
+        "## Environment\n",
+        ENVIRONMENT,
+        render_rows(("variable", "meaning"), [(f"`{name}`", meaning) for name, meaning in VARIABLES.items()]),
+    ]
+    return "\n".join(parts)
+
+
+def render_table(module: ModuleType, struct: type[msgspec.Struct], unsaid: dict[str, str]) -> str:
+    meanings = {**unsaid, **read_meanings(module, struct)}
+    rows = [
+        (f"`{field.name}`", render_default(field), meanings[field.name].replace("|", "\\|"))
+        for field in msgspec.structs.fields(struct)
+    ]
+    return render_rows(("name", "default", "meaning"), rows)
+
+
+def render_rows(heading: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    lines = [heading, tuple("---" for _ in heading), *rows]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+def render_default(field: msgspec.structs.FieldInfo) -> str:
+    default: Any = field.default if field.default is not msgspec.NODEFAULT else {}
+    return f"{default:,}" if isinstance(default, int) and not isinstance(default, bool) else f"`{default!r}`"
+
+
+def read_meanings(module: ModuleType, struct: type) -> dict[str, str]:
+    """The strings below the fields, as they stand in the source."""
+    tree = ast.parse(inspect.getsource(module))
+    body = next(node.body for node in tree.body if isinstance(node, ast.ClassDef) and node.name == struct.__name__)
+    meanings: dict[str, str] = {}
+    for field, below in pairwise(body):
+        match field, below:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                meanings[name] = " ".join(text.split())
+    return meanings
+
+
+def main(arguments: list[str]) -> int:
+    page = render_page()
+    if "--write" in arguments:
+        PAGE.write_text(page, encoding="utf-8")
+    else:
+        sys.stdout.write(page)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,130 @@
+"""What the environment says: variables read once, each bad value an error that names its variable."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from everturn.core.errors import OptionError
+from everturn.settings import checks
+from everturn.settings.checks import Check
+from everturn.settings.options import render_without_secrets
+
+ALIASES = ("OPUS", "SONNET", "HAIKU", "FABLE")
+YES = frozenset({"1", "true", "yes", "on"})
+NO = frozenset({"0", "false", "no", "off"})
+
+VARIABLES = {
+    "ANTHROPIC_API_KEY": "credential, sent as x-api-key",
+    "ANTHROPIC_AUTH_TOKEN": "credential, sent as a bearer token",
+    "ANTHROPIC_BASE_URL": "address of the API",
+    "ANTHROPIC_CUSTOM_HEADERS": "more headers, one `Name: value` per line",
+    "ANTHROPIC_BETAS": "more values for the anthropic-beta header, separated by commas",
+    "ANTHROPIC_MODEL": "the main model",
+    "ANTHROPIC_DEFAULT_OPUS_MODEL": "what the alias opus means; SONNET, HAIKU and FABLE likewise",
+    "EVERTURN_HOME": "where sessions are kept",
+    "EVERTURN_RETRY_SCALE": "factor for the time slept between attempts (`retry_scale`)",
+    "EVERTURN_STALL_S": "seconds of silence after which a stream counts as broken (`stall_s`)",
+    "EVERTURN_MAX_TOOL_CONCURRENCY": "calls that may run at the same time (`tool_concurrency`)",
+    "DISABLE_AUTO_COMPACT": "1 = the conversation is not summarised ahead of time (`auto_compact`)",
+    "CLAUDE_CODE_MAX_OUTPUT_TOKENS": "cap on the output of one answer (`max_output_tokens`)",
+    "CLAUDE_CODE_MAX_RETRIES": "further attempts after one that failed (`max_retries`)",
+}
+"""For the documentation; a test compares it with what is read."""
+
+
+class Environment(msgspec.Struct, frozen=True, kw_only=True):
+    """None or empty = not set. An empty variable counts as not set."""
+
+    api_key: str | None = None
+    auth_token: str | None = None
+    base_url: str | None = None
+    headers: dict[str, str] = {}
+    betas: tuple[str, ...] = ()
+    model: str | None = None
+    aliases: dict[str, str] = {}
+    home: str | None = None
+    retry_scale: float | None = None
+    stall_s: float | None = None
+    tool_concurrency: int | None = None
+    disable_auto_compact: bool = False
+    max_output_tokens: int | None = None
+    max_retries: int | None = None
+
+    def __repr__(self) -> str:
+        return render_without_secrets(self)
+
+    def __rich_repr__(self) -> Any:
+        return iter([render_without_secrets(self)])
+
+
+def parse_environment(env: Mapping[str, str]) -> Environment:
+    def read(name: str, check: Check = checks.text) -> str | None:
+        value = env.get(name, "").strip()
+        if value and (problem := check(value)):
+            raise OptionError(name, problem)
+        return value or None
+
+    def read_number(name: str, check: Check) -> float | None:
+        value = read(name)
+        return None if value is None else parse_number(name, value, check)
+
+    def read_whole(name: str, least: int) -> int | None:
+        value = read_number(name, checks.whole(least))
+        return None if value is None else int(value)
+
+    models = {alias.lower(): read(f"ANTHROPIC_DEFAULT_{alias}_MODEL") for alias in ALIASES}
+    betas = read("ANTHROPIC_BETAS") or ""
+    return Environment(
+        api_key=read("ANTHROPIC_API_KEY", checks.secret),
+        auth_token=read("ANTHROPIC_AUTH_TOKEN", checks.secret),
+        base_url=read("ANTHROPIC_BASE_URL", checks.url),
+        headers=parse_headers("ANTHROPIC_CUSTOM_HEADERS", env.get("ANTHROPIC_CUSTOM_HEADERS", "")),
+        betas=tuple(beta.strip() for beta in betas.split(",") if beta.strip()),
+        model=read("ANTHROPIC_MODEL"),
+        aliases={alias: model for alias, model in models.items() if model},
+        home=read("EVERTURN_HOME"),
+        retry_scale=read_number("EVERTURN_RETRY_SCALE", checks.number(0)),
+        stall_s=read_number("EVERTURN_STALL_S", checks.number(0.001)),
+        tool_concurrency=read_whole("EVERTURN_MAX_TOOL_CONCURRENCY", 1),
+        disable_auto_compact=parse_flag("DISABLE_AUTO_COMPACT", read("DISABLE_AUTO_COMPACT") or "0"),
+        max_output_tokens=read_whole("CLAUDE_CODE_MAX_OUTPUT_TOKENS", 1),
+        max_retries=read_whole("CLAUDE_CODE_MAX_RETRIES", 0),
+    )
+
+
+def parse_headers(name: str, value: str) -> dict[str, str]:
+    """One `Name: value` per line. Errors never show a value."""
+    found: dict[str, str] = {}
+    for number, line in enumerate(value.splitlines(), start=1):
+        if not line.strip():
+            continue
+        header, colon, content = line.partition(":")
+        if not colon:
+            raise OptionError(name, f"must hold one `Name: value` per line; line {number} has no colon")
+        found[header.strip()] = content.strip()
+    if problem := checks.headers(found):
+        raise OptionError(name, problem)
+    return found
+
+
+def parse_flag(name: str, value: str) -> bool:
+    if value.lower() in YES:
+        return True
+    if value.lower() in NO:
+        return False
+    raise OptionError(name, f"must be 1 or 0, not {value!r:.60}")
+
+
+def parse_number(name: str, value: str, check: Check) -> float:
+    parsed: Any = value
+    for kind in (int, float):
+        try:
+            parsed = kind(value)
+            break
+        except ValueError:
+            continue
+    if problem := check(parsed):
+        raise OptionError(name, problem)
+    number: float = parsed
+    return number

@@ -1,0 +1,281 @@
+"""What a caller may ask of Everturn: one frozen value, checked when it is made, with each error naming its field."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from everturn.core.errors import OptionError
+from everturn.core.limits import Limits
+from everturn.ports.model import Effort, ModelCard, TaskBudget, ThinkingConfig
+from everturn.ports.policy import Approver
+from everturn.ports.tool import Tool
+from everturn.settings import checks, numbers
+from everturn.settings.checks import Check
+
+PermissionMode = Literal["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"]
+AnyPath = str | os.PathLike[str]
+
+MODES = ("default", "acceptEdits", "plan", "dontAsk", "bypassPermissions")
+HOOKS = ("stop", "post_tool", "stop_failure")
+EFFORTS = ("low", "medium", "high", "xhigh", "max")
+SECRETS = frozenset({"api_key", "auth_token", "headers"})
+"""Fields whose values are never shown."""
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything has a default. What is None is taken from the environment, and then from the defaults of the loop."""
+
+    model: str | None = None
+    """The main model: an id or an alias. `ANTHROPIC_MODEL`, else claude-sonnet-5."""
+    fallback_models: Sequence[str] = ()
+    """Models to switch to, in this order, when the main one is overloaded or gone."""
+    small_model: str = "haiku"
+    """The model for small side jobs, such as tool summaries."""
+    models: AnyPath | Sequence[ModelCard | Mapping[str, Any]] = ()
+    """More entries for the model catalogue, or a file that holds them."""
+
+    cwd: AnyPath | None = None
+    """The working folder; None = the present one."""
+    system_prompt: str | None = None
+    """Replaces the default system prompt."""
+    append_system_prompt: str | None = None
+    """Follows the system prompt, whichever it is."""
+    user_context: Mapping[str, str] = {}
+    """Named texts for the model in a hidden first message; frozen for the session."""
+    system_context: Mapping[str, str] = {}
+    """Named texts for the model at the end of the system prompt; frozen for the session."""
+
+    permission_mode: PermissionMode = "default"
+    """default asks before anything but reading; acceptEdits, plan, dontAsk and bypassPermissions are the others."""
+    allowed_tools: Sequence[str] = ()
+    """Bare names of tools that run without asking."""
+    disallowed_tools: Sequence[str] = ()
+    """Bare names of tools that never run; beats everything else."""
+    approver: Approver | None = None
+    """Asked where a call needs approval; None = such calls are denied."""
+    tools: Sequence[Tool] = ()
+    """Own tools, in addition to the built-in ones."""
+    builtin_tools: bool | Sequence[str] = True
+    """False = none of the built-in tools; a list = only these."""
+    hooks: Mapping[str, Callable[..., Any] | Sequence[Callable[..., Any]]] = {}
+    """Functions to call: `stop`, `post_tool`, `stop_failure`."""
+
+    max_turns: int | None = None
+    """Rounds with the API in one query; 0 = no limit."""
+    max_budget_usd: float | None = None
+    """USD of one query, all its model calls included; 0 = no limit."""
+    max_total_tokens: int | None = None
+    """Tokens of one query, all four counters; 0 = no limit."""
+    max_tool_calls: int | None = None
+    """Calls that may run in one query; the first that may not ends it. 0 = no limit."""
+    max_wall_s: float | None = None
+    """Seconds that one query may take; 0 = no limit."""
+    work_budget: int | None = None
+    """Output tokens that a query should spend before it stops by itself; 0 = off."""
+    limits: Limits | Mapping[str, Any] = {}
+    """Any number of the loop by its name (second table). A field above beats the same number here."""
+
+    max_output_tokens: int | None = None
+    """Cap on the output of one answer, in place of the loop's own; it is not raised when an answer is cut."""
+    task_budget: int | TaskBudget | None = None
+    """Tokens that the API is told to make do with, where the model takes it."""
+    thinking: ThinkingConfig | Mapping[str, Any] | Literal["adaptive", "disabled"] | None = None
+    """How the model thinks: adaptive, disabled, or `{"type": "enabled", "budget_tokens": …}`. None = its default."""
+    effort: Effort | None = None
+    """low, medium, high, xhigh or max. None = the model's default."""
+    fast: bool = False
+    """Fast mode, where the model has one."""
+    betas: Sequence[str] = ()
+    """More values for the anthropic-beta header. `ANTHROPIC_BETAS` adds to them."""
+    output_schema: Mapping[str, Any] | None = None
+    """JSON Schema that the final answer must fit."""
+    cache_ttl: Literal["5m", "1h"] = "5m"
+    """How long the API keeps the prompt cache."""
+
+    streaming_tools: bool = True
+    """Calls start while the answer is still streaming."""
+    tool_summaries: bool = False
+    """The small model words each batch of calls in one line."""
+    escalate: bool | None = None
+    """An answer that hit the output cap is asked for again with a larger one."""
+    collapse: bool = True
+    """Staged collapses are committed when the window fills."""
+    auto_compact: bool | None = None
+    """The conversation is summarised before the window is full. `DISABLE_AUTO_COMPACT` switches it off."""
+    reactive_compact: bool | None = None
+    """The conversation is summarised when the API refuses it as too long."""
+
+    stall_s: float | None = None
+    """Silence after which a stream counts as broken. `EVERTURN_STALL_S`."""
+    max_retries: int | None = None
+    """Further attempts after one that failed. `CLAUDE_CODE_MAX_RETRIES`."""
+
+    session_id: str | None = None
+    """Id of a new session; None = a fresh one."""
+    resume: str | None = None
+    """Id of a session to go on with."""
+    persist: bool = True
+    """Keep the session on disk."""
+    home: AnyPath | None = None
+    """Where sessions are kept. `EVERTURN_HOME`, else ~/.everturn."""
+
+    api_key: str | None = None
+    """Credential, sent as x-api-key. `ANTHROPIC_API_KEY`."""
+    auth_token: str | None = None
+    """Credential, sent as a bearer token. `ANTHROPIC_AUTH_TOKEN`."""
+    api_key_helper: str | None = None
+    """Shell command that prints the credential."""
+    base_url: str | None = None
+    """Address of the API. `ANTHROPIC_BASE_URL`, else https://api.anthropic.com."""
+    headers: Mapping[str, str] = {}
+    """More headers for each request. `ANTHROPIC_CUSTOM_HEADERS` adds to them."""
+    ca_file: AnyPath | None = None
+    """File with the certificates to trust, in place of the system's."""
+
+    def __post_init__(self) -> None:
+        for field, check in CHECKS.items():
+            value = getattr(self, field)
+            if value is None and field in OPTIONAL:
+                continue
+            if problem := check(value):
+                raise OptionError(field, problem)
+        if self.session_id is not None and self.resume is not None:
+            raise OptionError(
+                "resume", "cannot be given together with session_id: a resumed session has its id already"
+            )
+        if self.resume is not None and not self.persist:
+            raise OptionError("resume", "needs persist: what is resumed is the session on disk")
+
+    @classmethod
+    def of(cls, **fields: Any) -> "Options":
+        """Like the constructor, but an unknown name is an `OptionError` with the name that was probably meant."""
+        for name in fields:
+            if name not in cls.__struct_fields__:
+                raise OptionError(name, f"is not an option{checks.nearest(name, cls.__struct_fields__)}")
+        return cls(**fields)
+
+    def __repr__(self) -> str:
+        return render_without_secrets(self)
+
+    def __rich_repr__(self) -> Any:
+        return iter([render_without_secrets(self)])
+
+
+def render_without_secrets(value: msgspec.Struct) -> str:
+    """Only what differs from the defaults; of a secret only that it is there."""
+    shown = []
+    for field in msgspec.structs.fields(value):
+        content = getattr(value, field.name)
+        default = field.default_factory() if field.default_factory is not msgspec.NODEFAULT else field.default
+        if content != default:
+            shown.append(f"{field.name}={'<set>' if field.name in SECRETS else repr(content)}")
+    return f"{type(value).__name__}({', '.join(shown)})"
+
+
+def _path(value: Any) -> str | None:
+    is_path = isinstance(value, str | os.PathLike) and bool(os.fspath(value)) and "\0" not in str(value)
+    return None if is_path else f"must be a path, not {value!r:.60}"
+
+
+def _hooks(value: Any) -> str | None:
+    if not isinstance(value, Mapping):
+        return f"must map {', '.join(HOOKS)} to functions"
+    for name, hooks in value.items():
+        if name not in HOOKS:
+            return f"knows no {name!r}{checks.nearest(str(name), HOOKS)} (allowed: {', '.join(HOOKS)})"
+        if not all(callable(hook) for hook in (hooks if isinstance(hooks, list | tuple) else (hooks,))):
+            return f"must map {name} to a function or a list of functions"
+    return None
+
+
+def _thinking(value: Any) -> str | None:
+    if isinstance(value, ThinkingConfig):
+        return None
+    kinds = checks.one_of("adaptive", "enabled", "disabled")
+    if isinstance(value, str):
+        return (
+            "needs a budget with enabled: {'type': 'enabled', 'budget_tokens': …}"
+            if value == "enabled"
+            else kinds(value)
+        )
+    if not isinstance(value, Mapping):
+        return f"must be adaptive, disabled, or a map with a type, not {value!r:.60}"
+    stranger = next((key for key in value if key not in {"type", "budget_tokens", "display"}), None)
+    if stranger is not None:
+        return f"knows no {stranger!r} (allowed: type, budget_tokens, display)"
+    if problem := kinds(value.get("type")):
+        return f"has a type that {problem}"
+    return _thinking_details(value)
+
+
+def _thinking_details(value: Mapping[str, Any]) -> str | None:
+    budget, display = value.get("budget_tokens"), value.get("display")
+    if value["type"] == "enabled" and (problem := checks.whole(1_024)(budget)):
+        return f"has budget_tokens that {problem}"
+    if value["type"] != "enabled" and budget is not None:
+        return "takes budget_tokens with type enabled only"
+    problem = checks.one_of("summarized", "omitted")(display) if display is not None else None
+    return f"has a display that {problem}" if problem else None
+
+
+_TOOL = checks.having("name", "description", "schema", "parse", "run", hint="write it with the decorator @tool")
+_MODEL_CARD = checks.any_of(
+    lambda value: None if isinstance(value, ModelCard | Mapping) else "must be a catalogue entry (a map with an id)"
+)
+
+CHECKS: dict[str, Check] = {
+    "model": checks.text,
+    "fallback_models": checks.list_of(checks.text),
+    "small_model": checks.text,
+    "models": checks.any_of(_path, checks.list_of(_MODEL_CARD)),
+    "cwd": _path,
+    "system_prompt": checks.words,
+    "append_system_prompt": checks.words,
+    "user_context": checks.text_map,
+    "system_context": checks.text_map,
+    "permission_mode": checks.one_of(*MODES),
+    "allowed_tools": checks.list_of(checks.bare_name),
+    "disallowed_tools": checks.list_of(checks.bare_name),
+    "approver": checks.having("approve", hint="an approver answers approve(call, reason)"),
+    "tools": checks.list_of(_TOOL),
+    "builtin_tools": checks.any_of(checks.flag, checks.list_of(checks.bare_name)),
+    "hooks": _hooks,
+    "max_turns": checks.whole(0),
+    "max_budget_usd": checks.number(0),
+    "max_total_tokens": checks.whole(0),
+    "max_tool_calls": checks.whole(0),
+    "max_wall_s": checks.number(0),
+    "work_budget": checks.whole(0),
+    "limits": numbers.limits,
+    "max_output_tokens": checks.whole(1),
+    "task_budget": checks.any_of(
+        checks.whole(1), lambda value: None if isinstance(value, TaskBudget) else "must be a TaskBudget"
+    ),
+    "thinking": _thinking,
+    "effort": checks.one_of(*EFFORTS),
+    "fast": checks.flag,
+    "betas": checks.list_of(checks.text),
+    "output_schema": lambda value: None if isinstance(value, Mapping) else "must be a JSON Schema as a map",
+    "cache_ttl": checks.one_of("5m", "1h"),
+    "streaming_tools": checks.flag,
+    "tool_summaries": checks.flag,
+    "escalate": checks.flag,
+    "collapse": checks.flag,
+    "auto_compact": checks.flag,
+    "reactive_compact": checks.flag,
+    "stall_s": checks.number(0.001),
+    "max_retries": checks.whole(0),
+    "session_id": checks.session_id,
+    "resume": checks.session_id,
+    "persist": checks.flag,
+    "home": _path,
+    "api_key": checks.secret,
+    "auth_token": checks.secret,
+    "api_key_helper": checks.text,
+    "base_url": checks.url,
+    "headers": checks.headers,
+    "ca_file": _path,
+}
+OPTIONAL = frozenset(field.name for field in msgspec.structs.fields(Options) if field.default is None)

@@ -1,0 +1,175 @@
+"""From options and environment to a setup: every value found, checked and in its final form, ready to be composed."""
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from everturn.core.errors import OptionError
+from everturn.core.limits import Limits
+from everturn.ports.model import TaskBudget, ThinkingConfig, ThinkingMode
+from everturn.settings.environment import Environment, parse_environment
+from everturn.settings.numbers import LIMITS
+from everturn.settings.options import HOOKS, Options, render_without_secrets
+
+DEFAULT_MODEL = "claude-sonnet-5"
+DEFAULT_URL = "https://api.anthropic.com"
+OWN_FIELDS = {
+    "max_turns": "max_turns",
+    "max_budget_usd": "max_usd",
+    "max_total_tokens": "max_tokens_total",
+    "max_tool_calls": "max_tool_calls",
+    "max_wall_s": "max_wall_s",
+    "work_budget": "work_budget",
+    "escalate": "escalate",
+    "auto_compact": "auto_compact",
+    "reactive_compact": "reactive_compact",
+    "stall_s": "stall_s",
+}
+"""Options that are a limit by another name."""
+
+
+class Setup(msgspec.Struct, frozen=True, kw_only=True):
+    """What `compose` builds from. What needs no work stays in `options`."""
+
+    options: Options
+    limits: Limits
+    model: str
+    """An id or an alias, not resolved yet."""
+    aliases: dict[str, str]
+    """What the environment says that an alias means."""
+    folder: Path
+    """Absolute, and there."""
+    home: Path
+    thinking: ThinkingConfig | None
+    task_budget: TaskBudget | None
+    hooks: dict[str, tuple[Callable[..., Any], ...]]
+    """One entry for each name, empty where there is none."""
+    api_key: str | None
+    auth_token: str | None
+    base_url: str
+    """Without a slash at its end."""
+    headers: dict[str, str]
+    betas: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return render_without_secrets(self)
+
+    def __rich_repr__(self) -> Any:
+        return iter([render_without_secrets(self)])
+
+    @property
+    def has_credentials(self) -> bool:
+        return bool(self.api_key or self.auth_token or self.options.api_key_helper)
+
+
+def check_options(options: Options, env: Mapping[str, str]) -> Setup:
+    """Raises `OptionError` that names the option or the variable; looks at the disk for the folders only."""
+    environment = parse_environment(env)
+    return Setup(
+        options=options,
+        limits=build_limits(options, environment),
+        model=options.model or environment.model or DEFAULT_MODEL,
+        aliases=environment.aliases,
+        folder=_folder(options.cwd),
+        home=_home(options, environment, env),
+        thinking=_thinking(options.thinking),
+        task_budget=TaskBudget(total=options.task_budget)
+        if isinstance(options.task_budget, int)
+        else options.task_budget,
+        hooks={name: _functions(options, name) for name in HOOKS},
+        # A credential in the options replaces both variables: two at once would be ambiguous.
+        api_key=_stripped(options.api_key) or (None if _has_own(options) else environment.api_key),
+        auth_token=_stripped(options.auth_token) or (None if _has_own(options) else environment.auth_token),
+        base_url=(options.base_url or environment.base_url or DEFAULT_URL).rstrip("/"),
+        headers={**environment.headers, **options.headers},
+        betas=tuple(dict.fromkeys((*options.betas, *environment.betas))),
+    )
+
+
+def check_credentials(setup: Setup) -> None:
+    """Raises `OptionError` where there is nothing to show the API."""
+    if not setup.has_credentials:
+        raise OptionError("api_key", "is missing: set ANTHROPIC_API_KEY, or give api_key, auth_token or api_key_helper")
+
+
+def build_limits(options: Options, environment: Environment) -> Limits:
+    """The defaults, then the environment, then `limits`, then the options that are a limit themselves."""
+    changes: dict[str, Any] = {}
+    if environment.retry_scale is not None:
+        changes["retry_scale"] = environment.retry_scale
+    if environment.stall_s is not None:
+        changes["stall_s"] = environment.stall_s
+    if environment.tool_concurrency is not None:
+        changes["tool_concurrency"] = environment.tool_concurrency
+    if environment.disable_auto_compact:
+        changes["auto_compact"] = False
+    changes |= _answer_limits(environment.max_output_tokens, environment.max_retries)
+    changes |= _given(options.limits)
+    changes |= _answer_limits(options.max_output_tokens, options.max_retries)
+    changes |= {limit: value for field, limit in OWN_FIELDS.items() if (value := getattr(options, field)) is not None}
+    return Limits(**changes)
+
+
+def _answer_limits(cap: int | None, retries: int | None) -> dict[str, Any]:
+    """A caller's cap is an override already, so nothing escalates it; `tries` counts the first attempt too."""
+    capped = {} if cap is None else {"output_cap": cap, "escalate": False}
+    return capped if retries is None else {**capped, "tries": retries + 1}
+
+
+def _given(limits: Limits | Mapping[str, Any]) -> dict[str, Any]:
+    """Of a whole `Limits`, what differs from the defaults."""
+    if not isinstance(limits, Limits):
+        return dict(limits)
+    default = Limits()
+    return {name: value for name in LIMITS if (value := getattr(limits, name)) != getattr(default, name)}
+
+
+def _folder(cwd: str | os.PathLike[str] | None) -> Path:
+    try:
+        folder = Path(cwd if cwd is not None else ".").expanduser().resolve()
+    except (OSError, RuntimeError) as error:
+        raise OptionError("cwd", f"cannot be used: {error}") from None
+    if not folder.is_dir():
+        raise OptionError("cwd", f"is not a folder: {folder}")
+    return folder
+
+
+def _home(options: Options, environment: Environment, env: Mapping[str, str]) -> Path:
+    chosen = options.home if options.home is not None else environment.home
+    user = Path(env.get("HOME") or "~")
+    if chosen is None:
+        chosen = user / ".everturn"
+    elif os.fspath(chosen).startswith("~/"):
+        chosen = user / os.fspath(chosen)[2:]
+    try:
+        return Path(chosen).expanduser().absolute()
+    except (OSError, RuntimeError) as error:
+        raise OptionError("home", f"cannot be used: {error}") from None
+
+
+def _thinking(thinking: ThinkingConfig | Mapping[str, Any] | str | None) -> ThinkingConfig | None:
+    if thinking is None or isinstance(thinking, ThinkingConfig):
+        return thinking
+    if isinstance(thinking, str):
+        return ThinkingConfig(mode=ThinkingMode(thinking))
+    return ThinkingConfig(
+        mode=ThinkingMode(thinking["type"]),
+        budget_tokens=thinking.get("budget_tokens"),
+        display=thinking.get("display"),
+    )
+
+
+def _functions(options: Options, name: str) -> tuple[Callable[..., Any], ...]:
+    hooks: Any = options.hooks.get(name, ())
+    return tuple(hooks) if isinstance(hooks, list | tuple) else (hooks,)
+
+
+def _has_own(options: Options) -> bool:
+    return bool(options.api_key or options.auth_token or options.api_key_helper)
+
+
+def _stripped(secret: str | None) -> str | None:
+    return secret.strip() if secret else None

@@ -1,0 +1,56 @@
+"""What a command's exit code means: for some programs 1 is an answer, not a failure."""
+
+import re
+import signal
+
+_ANSWERS = {
+    "grep": "nothing matched",
+    "egrep": "nothing matched",
+    "fgrep": "nothing matched",
+    "rg": "nothing matched",
+    "git grep": "nothing matched",
+    "find": "some places could not be searched",
+    "diff": "the files differ",
+    "git diff": "there are differences",
+    "test": "the condition is false",
+    "[": "the condition is false",
+    "[[": "the condition is false",
+}
+_SEPARATORS = frozenset(";|&\n")
+
+
+def judge_exit(command: str, code: int) -> str | None:
+    """The meaning of exit code 1 where it is a normal answer of the last program, else None."""
+    if code != 1:
+        return None
+    words = _last_command(command)
+    if words[:1] == ["git"] and len(words) > 1:
+        return _ANSWERS.get(f"git {words[1]}")
+    return _ANSWERS.get(words[0].rpartition("/")[2]) if words else None
+
+
+def render_exit(code: int) -> str:
+    """A signal reads as a shell would say it: 128 and its number."""
+    if code >= 0:
+        return f"Exit code {code}"
+    return f"Exit code {128 - code} ({signal.Signals(-code).name})"
+
+
+def _last_command(command: str) -> list[str]:
+    """The words of the last simple command, its assignments left out; empty where the text cannot be read."""
+    from shlex import shlex
+
+    lexer = shlex(command, posix=True, punctuation_chars="();<>|&\n")
+    lexer.whitespace = " \t\r"
+    lexer.whitespace_split = True
+    try:
+        tokens = list(lexer)
+    except ValueError:
+        return []
+    while tokens and _SEPARATORS.issuperset(tokens[-1]):
+        tokens.pop()
+    last = next((at for at in range(len(tokens), 0, -1) if _SEPARATORS.issuperset(tokens[at - 1])), 0)
+    words = [token for token in tokens[last:] if token.strip("()")]
+    while words and re.match(r"\w+=", words[0]):
+        words.pop(0)
+    return words

@@ -1,0 +1,163 @@
+"""The decorator `tool`: makes of a function what the engine can offer to a model, gate and run."""
+
+import asyncio
+import inspect
+import re
+from collections.abc import Callable
+from typing import Any, overload
+
+import msgspec
+
+from everturn.core.errors import OptionError, ToolFault
+from everturn.ports.tool import Access, ToolContext, ToolResult, Traits
+from everturn.tools.inputs import parse_input, parse_signature
+
+RESULT_LIMIT = 50_000
+_NAME = r"[a-zA-Z0-9_-]{1,64}"
+_LINE = 120
+
+Answer = bool | Callable[[Any], bool]
+"""A trait: fixed, or a function of the typed input."""
+
+
+class FunctionTool:
+    """`ports.tool.Tool` around a function. Calling it calls the function."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        reads_only: Answer = False,
+        concurrent: Answer | None = None,
+        destructive: Answer = False,
+        access: Access = Access.EXECUTE,
+        result_limit: int = RESULT_LIMIT,
+        line: Callable[[Any], str] | None = None,
+    ) -> None:
+        self.name = _check_function(function, name)
+        self.description = inspect.cleandoc(description or function.__doc__ or "").strip()
+        if not self.description:
+            raise OptionError(f"tool {self.name}", "has no description; write a docstring or give `description`")
+        if result_limit < 1:
+            raise OptionError(f"tool {self.name}, result_limit", f"must be at least 1, not {result_limit}")
+        self._signature = parse_signature(self.name, function)
+        self.schema = self._signature.schema
+        self.result_limit = result_limit
+        self.function = function
+        self._reads_only = reads_only
+        self._concurrent = reads_only if concurrent is None else concurrent
+        self._destructive = destructive
+        self._access = access
+        self._line = line
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(*args, **kwargs)
+
+    def parse(self, input_: dict[str, Any]) -> Any:
+        return parse_input(self.name, self._signature, input_)
+
+    def traits(self, call: Any) -> Traits:
+        return Traits(
+            read_only=_answer(self._reads_only, call, otherwise=False),
+            concurrent=_answer(self._concurrent, call, otherwise=False),
+            destructive=_answer(self._destructive, call, otherwise=True),
+            access=self._access,
+        )
+
+    def line(self, call: Any) -> str:
+        text = self._line(call) if self._line else f"{self.name}({_render_fields(call)})"
+        flat = " ".join("".join(mark if mark.isprintable() else " " for mark in text).split())
+        return flat if len(flat) <= _LINE else f"{flat[: _LINE - 1]}…"
+
+    async def run(self, call: Any, context: ToolContext) -> ToolResult:
+        arguments = self._signature.arguments(call, context)
+        try:
+            if inspect.iscoroutinefunction(self.function):
+                value = await self.function(**arguments)
+            else:
+                value = await asyncio.to_thread(_call_plainly, self.function, arguments)
+        except SystemExit as error:
+            raise ToolFault(f"{self.name} tried to end the program ({error}).") from error
+        return _as_result(self.name, value)
+
+
+@overload
+def tool(function: Callable[..., Any], /) -> FunctionTool: ...
+
+
+@overload
+def tool(
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    reads_only: Answer = False,
+    concurrent: Answer | None = None,
+    destructive: Answer = False,
+    access: Access = Access.EXECUTE,
+    result_limit: int = RESULT_LIMIT,
+    line: Callable[[Any], str] | None = None,
+) -> Callable[[Callable[..., Any]], FunctionTool]: ...
+
+
+def tool(
+    function: Callable[..., Any] | None = None, /, **options: Any
+) -> FunctionTool | Callable[[Callable[..., Any]], FunctionTool]:
+    """Bare or with options. The docstring is what the model reads; raises `OptionError` where the function does not fit.
+
+    `concurrent` follows `reads_only` unless it is given.
+    """
+    if function is not None:
+        return FunctionTool(function)
+    return lambda decorated: FunctionTool(decorated, **options)
+
+
+def _check_function(function: Callable[..., Any], name: str | None) -> str:
+    chosen: str = name or str(getattr(function, "__name__", ""))
+    if not inspect.isroutine(function):
+        raise OptionError(f"tool {chosen or function!r}", "only a function or a method can be a tool")
+    if not re.fullmatch(_NAME, chosen):
+        raise OptionError(f"tool {chosen}", "the name must be 1 to 64 letters, digits, `_` or `-`")
+    if inspect.isasyncgenfunction(function) or inspect.isgeneratorfunction(function):
+        raise OptionError(
+            f"tool {chosen}", "a generator cannot be a tool; return the result, show progress by the context"
+        )
+    return chosen
+
+
+def _answer(trait: Answer, call: Any, *, otherwise: bool) -> bool:
+    if isinstance(trait, bool):
+        return trait
+    try:
+        return bool(trait(call))
+    except Exception:  # noqa: BLE001 - a trait that cannot be told gets the careful answer
+        return otherwise
+
+
+def _call_plainly(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+    try:
+        return function(**arguments)
+    except StopIteration as error:
+        # A future cannot carry StopIteration: the call would wait for ever.
+        raise RuntimeError("StopIteration") from error
+
+
+def _as_result(name: str, value: Any) -> ToolResult:
+    match value:
+        case ToolResult():
+            return value
+        case str():
+            return ToolResult(content=value)
+        case None:
+            return ToolResult(content="(no result)")
+        case _:
+            try:
+                return ToolResult(content=msgspec.json.encode(value).decode(), shown=value)
+            except (TypeError, ValueError, RecursionError) as error:
+                raise ToolFault(f"{name} returned a value that JSON cannot carry: {error}") from None
+
+
+def _render_fields(call: Any) -> str:
+    fields = msgspec.to_builtins(call)
+    return ", ".join(f"{key}={value!r}" for key, value in fields.items())

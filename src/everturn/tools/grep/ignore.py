@@ -1,0 +1,105 @@
+"""Ignore files (`.gitignore`, `.ignore`, `.rgignore`) as ripgrep reads them, for the engine in Python."""
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from everturn.tools.globs import translate_glob
+
+_KINDS = (".rgignore", ".ignore", ".gitignore", ".git/info/exclude")
+"""The first kind that has an opinion decides; within a kind, the nearest folder."""
+_OF_GIT = frozenset({".gitignore", ".git/info/exclude"})
+
+
+class Rule(msgspec.Struct, frozen=True):
+    fits: Callable[[str], re.Match[str] | None]
+    keeps: bool
+    folders_only: bool
+
+
+class Rules(msgspec.Struct, frozen=True, kw_only=True):
+    """The ignore files of one folder, and those of the folders around it."""
+
+    folder: str
+    kinds: dict[str, tuple[Rule, ...]]
+    is_repository: bool
+    parent: "Rules | None"
+
+    def ignores(self, path: str, *, is_folder: bool) -> bool:
+        """`path` is absolute and lies below the folder."""
+        for kind in _KINDS:
+            verdict = self._ask(kind, path, is_folder=is_folder)
+            if verdict is not None:
+                return not verdict
+        return False
+
+    def _ask(self, kind: str, path: str, *, is_folder: bool) -> bool | None:
+        """Keep, drop, or no opinion."""
+        level: Rules | None = self
+        while level is not None:
+            verdict = judge_rules(level.kinds.get(kind, ()), os.path.relpath(path, level.folder), is_folder=is_folder)
+            if verdict is not None:
+                return verdict
+            if level.is_repository and kind in _OF_GIT:
+                return None
+            level = level.parent
+        return None
+
+
+def judge_rules(rules: tuple[Rule, ...], relative: str, *, is_folder: bool) -> bool | None:
+    """The last rule that fits decides: True keeps, False drops."""
+    for rule in reversed(rules):
+        if (is_folder or not rule.folders_only) and rule.fits(relative):
+            return rule.keeps
+    return None
+
+
+def load_rules(folder: str, parent: Rules | None) -> Rules:
+    kinds = {kind: parse_rules(text) for kind in _KINDS if (text := _load(Path(folder) / kind))}
+    return Rules(folder=folder, kinds=kinds, is_repository=(Path(folder) / ".git").exists(), parent=parent)
+
+
+def load_rules_around(folder: str) -> Rules:
+    """Those of the folder and of all folders above it."""
+    rules: Rules | None = None
+    for level in [*reversed(Path(folder).parents), Path(folder)]:
+        rules = load_rules(str(level), rules)
+    if rules is None:
+        raise AssertionError("a path has at least itself")
+    return rules
+
+
+def parse_rules(text: str) -> tuple[Rule, ...]:
+    return tuple(rule for line in text.splitlines() if (rule := parse_rule(line)) is not None)
+
+
+def parse_rule(line: str) -> Rule | None:
+    """One line of an ignore file; None for blanks and comments."""
+    if not line.endswith("\\ "):
+        line = line.rstrip()
+    if not line or line.startswith("#"):
+        return None
+    keeps = line.startswith("!")
+    pattern = line[1:] if keeps else line
+    folders_only = pattern.endswith("/")
+    pattern = pattern.removesuffix("/")
+    anchored = "/" in pattern
+    pattern = pattern.removeprefix("/")
+    if not pattern:
+        return None
+    if not anchored:
+        pattern = f"**/{pattern}"
+    if pattern.endswith("/**"):
+        # What is inside, not the folder itself.
+        pattern += "/*"
+    return Rule(re.compile(translate_glob(pattern), re.DOTALL).fullmatch, keeps, folders_only)
+
+
+def _load(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

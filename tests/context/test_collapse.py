@@ -1,0 +1,162 @@
+"""Collapses: what may be replaced, when, and how it comes back."""
+
+import msgspec
+import pytest
+from tests.context.transcripts import ScriptedAsk, answer, prompt, round_of, situation
+
+from everturn.context.collapse import CollapseStore
+from everturn.context.pipeline import ContextPipeline
+from everturn.core.errors import OptionError
+from everturn.core.messages import Kind, Message, text_block
+from everturn.core.records import CollapseNoted
+from everturn.ports.context import Change, Pipeline, Prepared
+from everturn.testing import CountingIds
+
+VIEW = (
+    prompt("p1"),
+    *round_of(1, size=900),
+    *round_of(2, size=900),
+    answer("a3", "Found it."),
+    prompt("p2"),
+    *round_of(4, size=900),
+    answer("a5", "Done."),
+)
+
+
+@pytest.fixture
+def pipeline():
+    made = ContextPipeline(ids=CountingIds("c"))
+    checked: Pipeline = made
+    assert checked.staged == 0
+    return made
+
+
+def summary(id_, text):
+    return Message(id=id_, role="user", kind=Kind.SUMMARY, blocks=(text_block(text),))
+
+
+def ids(messages):
+    return [message.id for message in messages]
+
+
+def test_a_drain_replaces_whole_rounds_by_their_summary(pipeline):
+    first = pipeline.collapses.stage("a1", "r2", "Looked at two files.")
+
+    drained = pipeline.drain(VIEW)
+
+    view = (VIEW[0], summary(first, "Looked at two files."), *VIEW[5:])
+    before, after = (sum(message.tokens for message in messages) for messages in (VIEW, view))
+    assert drained == Prepared(
+        messages=view,
+        collapses=(CollapseNoted(id=first, first="a1", last="r2", summary="Looked at two files.", state="committed"),),
+        changes=(Change(stage="collapse", cause="too_long", tokens_before=before, tokens_after=after),),
+        tokens=after,
+    )
+    assert pipeline.staged == 0
+
+
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [
+        ("a1", "a2"),  # parts a use from its result
+        ("r1", "a3"),  # begins in the middle of a round
+        ("a3", "r4"),  # holds the last prompt
+        ("p2", "r4"),  # the same
+        ("a5", "a5"),  # the last round may not be finished
+        ("a2", "r1"),  # runs backwards
+        ("gone", "r1"),
+        ("a1", "gone"),
+    ],
+)
+def test_a_stretch_that_is_not_whole_stays_staged_and_does_not_count(pipeline, first, last):
+    pipeline.collapses.stage(first, last, "short")
+
+    drained = pipeline.drain(VIEW)
+
+    assert (drained.messages, drained.collapses, drained.changes, pipeline.staged) == (VIEW, (), (), 1)
+
+
+def test_a_stretch_with_an_open_call_is_not_replaced(pipeline):
+    view = (prompt("p"), answer("a1", "x" * 600, ["t"]), prompt("q"), answer("a2"))
+    pipeline.collapses.stage("a1", "a1", "short")
+    assert pipeline.drain(view).messages == view
+
+
+def test_a_summary_that_is_longer_than_its_stretch_is_not_committed(pipeline):
+    pipeline.collapses.stage("a3", "a3", "very long " * 100)
+    assert pipeline.drain(VIEW).collapses == ()
+
+
+def test_an_empty_summary_is_refused(pipeline):
+    with pytest.raises(OptionError, match="summary"):
+        pipeline.collapses.stage("a1", "r1", "  ")
+
+
+async def test_above_the_soft_limit_they_are_committed_one_at_a_time_oldest_first(pipeline):
+    older = pipeline.collapses.stage("a1", "r1", "One.")
+    newer = pipeline.collapses.stage("a2", "r2", "Two.")
+    total = sum(message.tokens for message in VIEW)
+    room = situation(window=total - 100, collapse_share=1.0, auto_compact=False)
+
+    prepared = await pipeline.prepare(VIEW, room, ScriptedAsk())
+
+    assert ids(prepared.messages) == ["p1", older, "a2", "r2", "a3", "p2", "a4", "r4", "a5"]
+    assert [(note.id, note.state) for note in prepared.collapses] == [(newer, "staged"), (older, "committed")]
+    assert [change.cause for change in prepared.changes] == ["soft_limit"]
+
+
+async def test_below_the_soft_limit_nothing_is_committed_but_the_staging_is_told_once(pipeline):
+    pipeline.collapses.stage("a1", "r1", "One.")
+    first = await pipeline.prepare(VIEW, situation(), ScriptedAsk())
+    second = await pipeline.prepare(first.messages, situation(), ScriptedAsk())
+    assert (first.messages, first.changes, [note.state for note in first.collapses]) == (VIEW, (), ["staged"])
+    assert second.collapses == ()
+
+
+async def test_a_drain_does_not_swallow_the_news_of_what_stays_staged(pipeline):
+    pipeline.collapses.stage("a1", "a2", "cannot be committed")
+    assert pipeline.drain(VIEW).collapses == ()
+    prepared = await pipeline.prepare(VIEW, situation(), ScriptedAsk())
+    assert [note.state for note in prepared.collapses] == ["staged"]
+
+
+async def test_the_whole_history_and_the_view_of_last_time_project_to_the_same(pipeline):
+    pipeline.collapses.stage("a1", "r2", "Looked.")
+    sent = pipeline.drain(VIEW).messages
+    later = (*round_of(6), answer("a7"))
+    whole = await pipeline.prepare((*VIEW, *later), situation(), ScriptedAsk())
+    carried = await pipeline.prepare((*sent, *later), situation(), ScriptedAsk())
+    assert whole.messages == carried.messages == (*sent, *later)
+    assert whole.changes == ()
+
+
+async def test_an_undone_collapse_gives_the_messages_back(pipeline):
+    inner = pipeline.collapses.stage("a1", "r1", "One.")
+    outer = pipeline.collapses.stage("p1", "r2", "Both.")
+    sent = pipeline.drain(VIEW).messages
+    assert ids(sent)[:2] == [outer, "a3"]
+
+    assert pipeline.collapses.undo(outer)
+    assert ids((await pipeline.prepare(sent, situation(), ScriptedAsk())).messages)[:3] == ["p1", inner, "a2"]
+    assert pipeline.collapses.undo(inner)
+    assert (await pipeline.prepare(sent, situation(), ScriptedAsk())).messages == VIEW
+    assert not pipeline.collapses.undo(inner)
+    assert not pipeline.collapses.undo("unknown")
+
+
+async def test_a_restored_store_projects_what_was_committed(pipeline):
+    pipeline.collapses.stage("a1", "r1", "One.")
+    notes = pipeline.drain(VIEW).collapses
+    staged = msgspec.structs.replace(notes[0], id="c-9", first="a2", last="r2", state="staged")
+    again = ContextPipeline(ids=CountingIds(), collapses=CollapseStore(CountingIds()))
+    again.restore((*notes, staged))
+
+    prepared = await again.prepare(VIEW, situation(), ScriptedAsk())
+
+    assert (ids(prepared.messages)[:3], prepared.collapses, again.staged) == (["p1", notes[0].id, "a2"], (), 1)
+
+
+def test_a_stretch_of_several_prompts_may_go_but_not_the_last(pipeline):
+    view = (prompt("p1"), answer("a1", "x" * 900), prompt("p2"), answer("a2"), prompt("p3"), answer("a3"))
+    pipeline.collapses.stage("p1", "a2", "Two questions.")
+    assert ids(pipeline.drain(view).messages) == ["c-1", "p3", "a3"]

@@ -1,0 +1,81 @@
+"""What holds after any stage, whatever was said before."""
+
+import asyncio
+
+import msgspec
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.context.transcripts import ScriptedAsk, parted_pairs, situation, transcripts
+
+from everturn.context.pipeline import ContextPipeline
+from everturn.context.rounds import last_prompt, round_starts
+from everturn.core.transcript import Abilities, normalise, view_of
+from everturn.testing import CountingIds
+
+WINDOWS = st.sampled_from([300, 1_000, 3_000, 10_000, 50_000])
+
+
+@st.composite
+def staged(draw, pipeline, talk):
+    """Collapses over random stretches: some of whole rounds, some that cut through everything."""
+    starts = round_starts(talk)
+    for _ in range(draw(st.integers(0, 4))):
+        if len(starts) > 1 and draw(st.booleans()):
+            first, end = sorted(draw(st.lists(st.sampled_from(starts), min_size=2, max_size=2, unique=True)))
+            stretch = talk[first].id, talk[end - 1].id
+        else:
+            stretch = draw(st.sampled_from(talk)).id, draw(st.sampled_from(talk)).id
+        pipeline.collapses.stage(*stretch, "s" * draw(st.sampled_from([3, 300])))
+
+
+def check_view(view, talk):
+    assert parted_pairs(view) == set()
+    sent = normalise(view, Abilities(model="m"))
+    assert [wire.role for wire in sent] == ["user", "assistant"] * (len(sent) // 2) + ["user"] * (len(sent) % 2)
+    assert talk[last_prompt(talk)] in view
+
+
+@given(transcripts(), st.data(), WINDOWS)
+@settings(max_examples=150, deadline=None)
+def test_no_stage_breaks_what_is_sent_and_the_transcript_tells_the_same(talk, data, window):
+    pipeline = ContextPipeline(ids=CountingIds("n"))
+    data.draw(staged(pipeline, talk))
+    room = situation(window=window, fixed=data.draw(st.sampled_from([0, 200])))
+
+    first = asyncio.run(pipeline.prepare(talk, room, ScriptedAsk("Short.")))
+    check_view(first.messages, talk)
+    again = asyncio.run(
+        pipeline.prepare(first.messages, msgspec.structs.replace(room, tracking=first.tracking), ScriptedAsk("Short."))
+    )
+    assert (again.messages, again.added, again.collapses, again.changes) == (first.messages, (), (), ())
+    assert pipeline.collapses.project(view_of((*talk, *first.added))) == first.messages
+
+
+@given(transcripts(), WINDOWS, st.sampled_from(["too_long", "manual"]))
+@settings(max_examples=100, deadline=None)
+def test_the_view_after_a_compaction_is_the_view_of_the_transcript(talk, window, cause):
+    pipeline = ContextPipeline(ids=CountingIds("n"))
+    prepared = asyncio.run(pipeline.compact(talk, situation(window=window), ScriptedAsk("Short."), cause=cause))
+    assert prepared.messages == view_of((*talk, *prepared.added))
+    assert prepared.compacted == bool(prepared.added)
+    check_view(prepared.messages, talk)
+
+
+@given(transcripts(), st.data())
+@settings(max_examples=100, deadline=None)
+def test_a_drain_breaks_nothing_and_can_be_undone(talk, data):
+    pipeline = ContextPipeline(ids=CountingIds("n"))
+    data.draw(staged(pipeline, talk))
+    drained = pipeline.drain(talk)
+    check_view(drained.messages, talk)
+    assert pipeline.drain(drained.messages).collapses == ()
+    for collapse in pipeline.collapses.committed:
+        pipeline.collapses.undo(collapse.id)
+    assert pipeline.collapses.project(drained.messages) == talk
+
+
+@given(transcripts())
+@settings(max_examples=100, deadline=None)
+def test_cutting_where_a_round_starts_parts_no_pair(talk):
+    for start in round_starts(talk):
+        assert parted_pairs(talk[start:]) == set()

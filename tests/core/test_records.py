@@ -1,0 +1,155 @@
+"""Records survive the way to disk and back; foreign lines are passed over, damaged ones named."""
+
+from typing import get_args
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from everturn.core.budget import Usage
+from everturn.core.errors import JournalError
+from everturn.core.messages import Answer, Kind, Message, decode_block
+from everturn.core.records import (
+    FORMAT,
+    AnyRecord,
+    CallIntended,
+    CallSettled,
+    CollapseNoted,
+    CommandChanged,
+    ContextAltered,
+    ErrorWithheld,
+    MessageAdded,
+    MessageRetracted,
+    ModelChanged,
+    QueryBegan,
+    QueryEnded,
+    Record,
+    SessionOpened,
+    TransitionTaken,
+    UsageCharged,
+    WorkSpent,
+    decode_record,
+    encode_record,
+    record_message,
+    restore_message,
+)
+
+RAWS = (
+    b'{"type":"text","text":"a\\nb \xe2\x80\xa8"}',
+    b'{"type": "tool_use", "id":"a","name":"n","input":{"b" : 1.0}, "new":[]}',
+    b'{"type":"some_new_block","x":{"y":"\\u00e9"}}',
+)
+MESSAGE = Message(
+    id="m1",
+    role="assistant",
+    kind=Kind.ANSWER,
+    blocks=tuple(map(decode_block, RAWS)),
+    answer=Answer(api_id="msg", asked="a", model="b", stop_reason="end_turn", usage=Usage(input=1), incomplete=True),
+    blames=("m0",),
+    keeps=("m2", "m3"),
+)
+RECORDS = [
+    SessionOpened(format=FORMAT, session_id="s", at=1.5, folder="/f", version="0.1.0"),
+    QueryBegan(query_id="q", at=2.0, source="main", model="m"),
+    record_message(MESSAGE),
+    MessageRetracted(id="m", cause="retry"),
+    CallIntended(tool_use_id="t", name="Bash", input=msgspec.Raw(b'{"command" : "ls"}')),
+    CallSettled(tool_use_id="t", is_error=True),
+    TransitionTaken(query_id="q", transition="next_turn", turn=2),
+    ErrorWithheld(kind="too_long", text="Too long.\nReally."),
+    UsageCharged(purpose="main", model="m", usage=Usage(input=3, output=4), usd=0.25, turn=1),
+    ContextAltered(stage="snip", cause="old", tokens_before=9, tokens_after=3),
+    CollapseNoted(id="c", first="m1", last="m5", summary="so far", state="staged"),
+    ModelChanged(before="a", model="b", cause="overloaded"),
+    CommandChanged(id="k", state="queued", text="stop\u2028it", address="main"),
+    WorkSpent(continuations=2, percent=50, diminishing=False, duration_s=1.0),
+    QueryEnded(query_id="q", reason="completed"),
+]
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda record: type(record).__name__)
+def test_a_record_is_one_line_that_reads_back(record: Record):
+    line = encode_record(record)
+
+    assert line.endswith(b"\n")
+    assert line.count(b"\n") == 1
+    decoded = decode_record(line)
+    assert type(decoded) is type(record)
+    assert encode_record(decoded) == line
+
+
+def test_every_kind_of_record_is_decoded():
+    assert {type(record) for record in RECORDS} == set(Record.__subclasses__()) == set(get_args(AnyRecord))
+
+
+def test_a_message_comes_back_with_the_same_bytes():
+    restored = restore_message(decode_record(encode_record(record_message(MESSAGE))))
+
+    assert restored == MESSAGE
+    assert tuple(block.raw for block in restored.blocks) == RAWS
+
+
+@given(st.text(), st.sampled_from(Kind), st.sampled_from(["user", "assistant"]))
+def test_any_text_survives_the_journal(text: str, kind: Kind, role):
+    message = Message(
+        id=text, role=role, kind=kind, blocks=(decode_block(msgspec.json.encode({"type": "text", "text": text})),)
+    )
+
+    line = encode_record(record_message(message))
+
+    assert line.count(b"\n") == 1
+    assert restore_message(decode_record(line)) == message
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"type":"summary","text":"of another program"}\n',
+        b'{"type":null}',
+        b'{"type":[1]}',
+        b'{"type":{"a":1}}',
+        b'{"type":7}',
+        b'{"event":"no type at all"}',
+        b"{}",
+    ],
+)
+def test_a_line_of_another_program_is_passed_over(line: bytes):
+    assert decode_record(line) is None
+
+
+def test_fields_that_a_later_version_added_are_ignored():
+    assert decode_record(b'{"type":"settled","tool_use_id":"t","is_error":false,"later":1}') == CallSettled(
+        tool_use_id="t", is_error=False
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        (b"", "not a record"),
+        (b"\n", "not a record"),
+        (b'{"type":"settled","tool_use_id":"t","is_er', "not a record"),
+        (b"\x00\x00\x00", "not a record"),
+        (b"[1]", "not a record"),
+        (b'{"type":"settled"}', "a damaged settled record"),
+        (b'{"type":"message","id":"a","role":"nobody","kind":"prompt","blocks":[]}', "a damaged message record"),
+        (b'{"type":"usage","purpose":1}', "a damaged usage record"),
+        (b'{"type":"message","blocks":[' + b"[" * 99_999 + b"]" * 99_999 + b"]}", "not a record"),
+    ],
+)
+def test_a_damaged_line_is_an_error_that_says_what_is_damaged(line: bytes, says: str):
+    with pytest.raises(JournalError, match=says):
+        decode_record(line)
+
+
+def test_defaults_are_left_out_so_that_lines_stay_short():
+    assert encode_record(QueryEnded(query_id="q", reason="completed")) == (
+        b'{"type":"terminal","query_id":"q","reason":"completed"}\n'
+    )
+
+
+def test_a_record_of_a_message_without_an_answer_has_none():
+    prompt = Message(id="p", role="user", kind=Kind.PROMPT, blocks=())
+
+    assert record_message(prompt) == MessageAdded(id="p", role="user", kind=Kind.PROMPT, blocks=())

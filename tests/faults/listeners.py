@@ -1,0 +1,90 @@
+"""Servers that are no model: a host that nobody should talk to, and a proxy with a lock."""
+
+import asyncio
+import contextlib
+from typing import Self
+
+
+class Listener:
+    """`async with Listener() as listener:` listens on loopback and ends all that it still does when the block ends."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._server: asyncio.Server
+        self.url = ""
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
+        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._server.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._server.wait_closed()
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.create_task(self._serve(reader, writer))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await self.handle(reader, writer)
+        except (asyncio.IncompleteReadError, OSError):
+            pass
+        finally:
+            writer.close()
+            with contextlib.suppress(OSError):
+                await writer.wait_closed()
+
+    async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        raise NotImplementedError
+
+
+class Passerby(Listener):
+    """Keeps what it is told; nobody should tell it anything."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.heard: list[bytes] = []
+
+    async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.heard.append(await reader.read(65_536))
+
+
+class Gatekeeper(Listener):
+    """A proxy that forwards plain requests, or wants a password while it is locked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.locked = False
+        self.seen: list[str] = []
+
+    async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        method, target, _ = head.split(b" ", 2)
+        self.seen.append(target.decode())
+        if self.locked:
+            challenge = b'proxy-authenticate: Basic realm="gate"\r\ncontent-length: 0\r\nconnection: close\r\n\r\n'
+            writer.write(b"HTTP/1.1 407 Proxy Authentication Required\r\n" + challenge)
+            await writer.drain()
+            return
+        authority = target.removeprefix(b"http://").partition(b"/")[0].decode()
+        host, port = authority.split(":")
+        onward_reader, onward_writer = await asyncio.open_connection(host, int(port))
+        path = target.removeprefix(f"http://{authority}".encode())
+        onward_writer.write(head.replace(method + b" " + target, method + b" " + path, 1))
+        async with asyncio.TaskGroup() as group:
+            group.create_task(relay(reader, onward_writer))
+            group.create_task(relay(onward_reader, writer))
+
+
+async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with contextlib.suppress(OSError):
+        while data := await reader.read(65_536):
+            writer.write(data)
+            await writer.drain()
+    writer.close()

@@ -1,0 +1,108 @@
+"""What a case is played in: a real folder, a real session file, a real engine, and tools that tell how often they ran."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack, aclosing
+from pathlib import Path
+from typing import Any
+
+from tests.conftest import KEY, Run, kind_of
+
+from everturn import Engine, Options, tool
+from everturn.core.events import AnswerAdded, Event, UserAdded
+from everturn.modelserver import ModelServer
+from everturn.ports.tool import Tool, ToolContext, ToolResult, Traits
+from everturn.tools.builtin import builtin_tools
+
+from tests.faults.corpus import Call
+
+PATIENCE_S = 30.0
+"""No prompt takes longer, whatever the model does."""
+SILENCE_S = 0.6
+"""The idle limit of cases that fall silent."""
+README = "# The project\n"
+
+OnEvent = Callable[[Event], Awaitable[None]]
+
+
+class Counted:
+    """A tool that writes down each run before it does its work."""
+
+    def __init__(self, inner: Tool, diary: Path) -> None:
+        self._inner = inner
+        self._diary = diary
+        self.name, self.description = inner.name, inner.description
+        self.schema, self.result_limit = inner.schema, inner.result_limit
+
+    def parse(self, input_: dict[str, Any]) -> Any:
+        return Call(self.name, json.dumps(input_, sort_keys=True)), self._inner.parse(input_)
+
+    def traits(self, call: Any) -> Traits:
+        return self._inner.traits(call[1])
+
+    def line(self, call: Any) -> str:
+        return self._inner.line(call[1])
+
+    async def run(self, call: Any, context: ToolContext) -> ToolResult:
+        with self._diary.open("a") as diary:
+            diary.write(json.dumps(call[0]) + "\n")
+        return await self._inner.run(call[1], context)
+
+
+@tool(name="Append")
+async def append(file_path: str) -> str:
+    """Adds a line to a file: a call whose second run would show."""
+    with Path(file_path).open("a") as file:  # noqa: ASYNC230 (one line to a local file)
+        file.write("appended\n")
+    return "Appended."
+
+
+class World:
+    def __init__(self, root: Path, stack: AsyncExitStack) -> None:
+        self.folder, self.home = root / "project", root / "home"
+        self.folder.mkdir()
+        (self.folder / "build").mkdir()
+        self.readme = self.folder / "README.md"
+        self.readme.write_text(README)
+        self.env = {"ANTHROPIC_API_KEY": KEY, "EVERTURN_RETRY_SCALE": "0.001", "HOME": str(root)}
+        self._stack = stack
+        self._diary = root / "runs.jsonl"
+        self._shown: set[str] = set()
+
+    @property
+    def runs(self) -> list[Call]:
+        lines = self._diary.read_text().splitlines() if self._diary.exists() else []
+        return [Call(*json.loads(line)) for line in lines]
+
+    async def enter(self, server: ModelServer) -> ModelServer:
+        return await self._stack.enter_async_context(server)
+
+    def options(self, url: str, **changes: Any) -> dict[str, Any]:
+        """As plain values, so that another process can take them, too."""
+        fields = {"base_url": url, "cwd": str(self.folder), "home": str(self.home), "model": "claude-sonnet-5"}
+        return fields | {"allowed_tools": ["Append", "Bash", "Write"]} | changes
+
+    async def engine(self, url: str, **changes: Any) -> Engine:
+        tools = [Counted(each, self._diary) for each in (*builtin_tools(), append)]
+        engine = Engine(Options.of(**self.options(url, **changes), tools=tools), env=self.env)
+        self._stack.push_async_callback(engine.aclose)
+        return engine
+
+    async def submit(self, engine: Engine, prompt: Any, on_event: OnEvent | None = None) -> Run:
+        events: list[Event] = []
+        async with asyncio.timeout(PATIENCE_S), aclosing(engine.submit(prompt)) as stream:
+            async for event in stream:
+                events.append(event)
+                self._check_recorded(engine, event)
+                if on_event is not None:
+                    await on_event(event)
+        return Run(events)
+
+    def journal(self, session_id: str) -> bytes:
+        return (self.home / "sessions" / f"{session_id}.jsonl").read_bytes()
+
+    def _check_recorded(self, engine: Engine, event: Event) -> None:
+        """What is shown as done is in the file already."""
+        if isinstance(event, AnswerAdded | UserAdded):
+            assert event.message.id.encode() in self.journal(engine.session_id), f"{kind_of(event)} came before its record"

@@ -1,0 +1,129 @@
+"""Each mode, as a table of calls and rulings."""
+
+import pytest
+
+from everturn.core.errors import OptionError
+from everturn.permissions.modes import Mode, ModePolicy
+from everturn.ports.policy import Call, Ruling, Verdict
+from everturn.ports.tool import Access, Traits
+
+READS = Traits(read_only=True, concurrent=True, access=Access.READ)
+EDITS = Traits(access=Access.EDIT)
+RUNS = Traits()
+CUSTOM_READS = Traits(read_only=True)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    place = tmp_path.resolve() / "project"
+    place.mkdir()
+    (tmp_path / "secret").mkdir()
+    (place / "link").symlink_to(tmp_path / "secret")
+    return place
+
+
+def call(name, traits, **fields):
+    return Call(id="toolu_1", name=name, input=fields, traits=traits, line=name)
+
+
+CALLS = {
+    "read inside": call("Read", READS, file_path="a.txt"),
+    "read outside": call("Read", READS, file_path="/etc/passwd"),
+    "read through a link": call("Read", READS, file_path="link/x"),
+    "read upwards": call("Read", READS, file_path="../x"),
+    "read without a path": call("Read", READS),
+    "search here": call("Grep", READS, pattern="x"),
+    "search outside": call("Glob", READS, pattern="x", path=".."),
+    "odd path": call("Grep", READS, pattern="x", path=["odd"]),
+    "impossible path": call("Read", READS, file_path="a\0b"),
+    "edit inside": call("Edit", EDITS, file_path="a.txt"),
+    "write outside": call("Write", EDITS, file_path="../a.txt"),
+    "write through a link": call("Write", EDITS, file_path="link/new"),
+    "run": call("Bash", RUNS, command="ls"),
+    "custom": call("deploy", RUNS),
+    "custom reader": call("lookup", CUSTOM_READS),
+    "false reader": call("Read", RUNS, file_path="a.txt"),
+}
+ALLOW, ASK, DENY = Ruling.ALLOW, Ruling.ASK, Ruling.DENY
+DEFAULT = {
+    "read inside": ALLOW,
+    "read outside": ASK,
+    "read through a link": ASK,
+    "read upwards": ASK,
+    "read without a path": ASK,
+    "search here": ALLOW,
+    "search outside": ASK,
+    "odd path": ASK,
+    "impossible path": ASK,
+    "edit inside": ASK,
+    "write outside": ASK,
+    "write through a link": ASK,
+    "run": ASK,
+    "custom": ASK,
+    "custom reader": ASK,
+    "false reader": ASK,
+}
+CHANGERS = {"edit inside", "write outside", "write through a link", "run", "custom", "false reader"}
+TABLE = {
+    Mode.DEFAULT: DEFAULT,
+    Mode.ACCEPT_EDITS: DEFAULT | {"edit inside": ALLOW},
+    Mode.BYPASS: dict.fromkeys(CALLS, ALLOW),
+    Mode.PLAN: DEFAULT | dict.fromkeys(CHANGERS, DENY) | {"custom reader": ALLOW},
+    Mode.DONT_ASK: {name: DENY if ruling is ASK else ruling for name, ruling in DEFAULT.items()},
+}
+
+
+@pytest.mark.parametrize(("mode", "name"), [(mode, name) for mode in Mode for name in CALLS])
+def test_a_mode_rules(folder, mode, name):
+    verdict = ModePolicy(mode, str(folder)).judge(CALLS[name])
+
+    assert verdict.ruling is TABLE[mode][name]
+    assert str(mode) in verdict.reason
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_the_deny_list_beats_everything(folder, mode):
+    policy = ModePolicy(mode, str(folder), allow=["Bash"], deny=["Bash"])
+
+    assert policy.judge(CALLS["run"]) == Verdict(ruling=DENY, reason="the deny list names Bash")
+
+
+@pytest.mark.parametrize(
+    ("mode", "ruling"), [("default", ALLOW), ("acceptEdits", ALLOW), ("dontAsk", ALLOW), ("plan", DENY)]
+)
+def test_the_allow_list_counts_except_for_changes_in_plan_mode(folder, mode, ruling):
+    assert ModePolicy(mode, str(folder), allow=["Bash"]).judge(CALLS["run"]).ruling is ruling
+
+
+def test_the_mode_can_change_between_two_calls(folder):
+    policy = ModePolicy("default", str(folder))
+    assert policy.judge(CALLS["edit inside"]) == Verdict(ruling=ASK, reason="mode default: Edit needs approval")
+
+    policy.mode = "acceptEdits"
+
+    assert policy.mode is Mode.ACCEPT_EDITS
+    assert policy.judge(CALLS["edit inside"]) == Verdict(ruling=ALLOW, reason="mode acceptEdits")
+
+
+def test_a_denial_for_want_of_a_person_says_so(folder):
+    assert ModePolicy("dontAsk", str(folder)).judge(CALLS["run"]) == Verdict(
+        ruling=DENY, reason="mode dontAsk: Bash needs approval, and nobody is asked"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"mode": "yolo"}, "permission_mode: must be one of default, acceptEdits, bypassPermissions, plan, dontAsk"),
+        ({"allow": ["Bash(ls *)"]}, "allow: 'Bash(ls *)' is more than a tool's name; rules with specifiers"),
+        ({"deny": ["mcp__x__*"]}, "deny: 'mcp__x__*' is more than a tool's name"),
+        ({"allow": "Bash"}, "allow: must be a list of tool names, not the text 'Bash'"),
+        ({"deny": [""]}, "deny: must hold names of tools"),
+        ({"deny": [3]}, "deny: must hold names of tools"),
+    ],
+)
+def test_a_wrong_option_is_named(folder, options, text):
+    with pytest.raises(OptionError) as refused:
+        ModePolicy(**{"mode": "default", "folder": str(folder), **options})
+
+    assert text in str(refused.value)

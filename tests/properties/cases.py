@@ -1,0 +1,166 @@
+"""Random cases: what the model plays, how the engine is set up, and when somebody interferes."""
+
+import msgspec
+from hypothesis import strategies as st
+from tests.properties.scenes import Break, Carry, Say, Scene, Think, Use
+
+from everturn.core.errors import FaultKind
+from everturn.core.state import AbortCause
+
+TOOLS = ("Look", "Look", "Stare", "Write", "Write", "Post", "Forbidden", "Unheard-of")
+INPUTS = (
+    "{}",
+    '{"ticks":2}',
+    '{"ticks":40}',
+    '{"outcome":"raise"}',
+    '{"outcome":"fault"}',
+    '{"outcome":"picture"}',
+    '{"outcome":"nothing"}',
+    '{"ticks":"many"}',
+    '{"ticks":1',
+    "[]",
+    "",
+)
+IDS = (None, None, None, "toolu_1", "toolu_same", "", "odd id!")
+TEXTS = ("Hello there.", "Hello there. And so on.", " \n", "")
+STOPS = (
+    *("end_turn", "end_turn", "tool_use", "tool_use", "max_tokens", "max_tokens"),
+    *("refusal", "pause_turn", "stop_sequence", "model_context_window_exceeded", None),
+)
+PASSING = (FaultKind.OVERLOADED, FaultKind.RATE_LIMITED, FaultKind.SERVER, FaultKind.CONNECTION, FaultKind.STALLED)
+LASTING = (FaultKind.AUTHENTICATION, FaultKind.FALLBACK, FaultKind.MODEL_NOT_FOUND)
+MENDABLE = (FaultKind.SIGNATURE, FaultKind.PAIRING, FaultKind.TOO_LONG, FaultKind.MEDIA)
+
+
+class Knobs(msgspec.Struct, frozen=True, kw_only=True, repr_omit_defaults=True):
+    """How the engine is set up."""
+
+    streaming_tools: bool = True
+    pace: int = 0
+    """Passes of the event loop before each event of a stream."""
+    fallbacks: int = 0
+    tiny: bool = False
+    """The window holds next to nothing, so that it fills."""
+    thinking: bool = False
+    summaries: bool = False
+    strict: bool = False
+    """The answer must be `All is well.`, as if a schema said so."""
+    max_turns: int = 0
+    work_budget: int = 0
+    escalate: bool = True
+    reactive_compact: bool = True
+    auto_compact: bool = True
+    max_usd: float = 0.0
+    max_tool_calls: int = 0
+    max_repeated_calls: int = 20
+    max_wall_s: float = 0.0
+    tries: int = 2
+    concurrency: int = 10
+
+
+class Point(msgspec.Struct, frozen=True, kw_only=True, repr_omit_defaults=True):
+    """When somebody interferes: at the n-th event that is shown, record that is written or event that is streamed."""
+
+    at: str
+    nth: int
+    do: str = "abort"
+    cause: AbortCause = AbortCause.USER
+
+
+class Turn(msgspec.Struct, frozen=True, kw_only=True, repr_omit_defaults=True):
+    """One prompt and what it meets. A script at its end says that all is well, or with `encore` repeats its last scene."""
+
+    script: tuple[Scene, ...] = ()
+    encore: bool = False
+    sides: tuple[Scene, ...] = ()
+    """What side questions (summaries) are answered with."""
+    picture: bool = False
+    stops: tuple[str, ...] = ()
+    """What stop hooks say, one after the other; then they pass, or with `encore` repeat the last."""
+    posts: tuple[str, ...] = ()
+    point: Point | None = None
+    collapse: tuple[int, int] | None = None
+    """Stage a collapse from one message of the transcript to another, before the prompt."""
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True, repr_omit_defaults=True):
+    """Its turns, and then one more prompt with a plain good model."""
+
+    turns: tuple[Turn, ...]
+    knobs: Knobs = Knobs()
+
+
+def rarely(values, otherwise):
+    return st.one_of(st.just(otherwise), st.just(otherwise), st.just(otherwise), values)
+
+
+blocks = st.one_of(
+    st.builds(Say, st.sampled_from(TEXTS)),
+    st.builds(Use, st.sampled_from(TOOLS), st.sampled_from(INPUTS), st.sampled_from(IDS)),
+    st.builds(Use, st.sampled_from(TOOLS), st.just("{}")),
+    st.builds(Think, st.sampled_from(("Hm.", "Let me see.")), st.booleans()),
+    st.builds(Carry, st.sampled_from(("server_tool_use", "web_search_tool_result", "redacted_thinking", "novelty"))),
+)
+breaks = st.builds(
+    Break, st.sampled_from((0, 0, 1, 3, 4, 5, 6, 7, 9, 12)), st.sampled_from((None, *PASSING, *MENDABLE, *LASTING))
+)
+
+
+def ending_in_a_server_call(scene):
+    """The API pauses only in the midst of its own tools."""
+    if scene.stop != "pause_turn" or any(isinstance(block, Use) for block in scene.blocks):
+        return scene
+    return msgspec.structs.replace(scene, blocks=(*scene.blocks, Carry("server_tool_use")))
+
+
+scenes = st.builds(
+    Scene,
+    blocks=st.lists(blocks, max_size=4).map(tuple),
+    stop=st.sampled_from(STOPS),
+    breaks=st.one_of(st.none(), st.none(), breaks),
+    output=st.sampled_from((1, 1, 2, 3, 10_000_000, None)),
+    input=rarely(st.just(10_000_000), 10),
+).map(ending_in_a_server_call)
+points = st.one_of(
+    st.builds(
+        Point,
+        at=st.sampled_from(("event", "record", "stream")),
+        nth=st.integers(1, 25),
+        do=st.sampled_from(("abort", "abort", "abort", "enqueue")),
+        cause=st.sampled_from(AbortCause),
+    ),
+    st.builds(Point, at=st.just("event"), nth=st.integers(1, 25), do=st.just("close")),
+)
+knobs = st.builds(
+    Knobs,
+    streaming_tools=st.booleans(),
+    pace=st.sampled_from((0, 1, 3)),
+    fallbacks=st.sampled_from((0, 0, 1, 2)),
+    tiny=rarely(st.just(True), False),
+    thinking=st.booleans(),
+    summaries=rarely(st.just(True), False),
+    strict=rarely(rarely(st.just(True), False), False),
+    max_turns=st.sampled_from((0, 0, 2, 4)),
+    work_budget=rarely(st.just(8), 0),
+    escalate=st.booleans(),
+    reactive_compact=st.booleans(),
+    auto_compact=st.booleans(),
+    max_usd=rarely(st.just(0.0001), 0.0),
+    max_tool_calls=rarely(st.sampled_from((1, 3)), 0),
+    max_repeated_calls=st.sampled_from((2, 20)),
+    max_wall_s=rarely(rarely(st.just(1.0), 0.0), 0.0),
+    tries=st.sampled_from((1, 2, 3)),
+    concurrency=st.sampled_from((1, 2, 10)),
+)
+turns = st.builds(
+    Turn,
+    script=st.lists(scenes, max_size=5).map(tuple),
+    encore=rarely(st.just(True), False),
+    sides=st.lists(scenes, max_size=2).map(tuple),
+    picture=rarely(st.just(True), False),
+    stops=st.lists(st.sampled_from(("pass", "block", "prevent", "both")), max_size=3).map(tuple),
+    posts=st.lists(st.sampled_from(("", "note", "stop")), max_size=2).map(tuple),
+    point=st.one_of(st.none(), points),
+    collapse=rarely(st.tuples(st.integers(0, 9), st.integers(0, 9)), None),
+)
+cases = st.builds(Case, turns=st.lists(turns, min_size=1, max_size=2).map(tuple), knobs=knobs)

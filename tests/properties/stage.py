@@ -1,0 +1,332 @@
+"""The stage on which cases are played: a real engine and pipeline; model, clock, ids, journal, hooks and tools are fakes."""
+
+import asyncio
+import itertools
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from typing import Any
+
+import msgspec
+from tests.properties.cases import Case, Knobs, Point, Turn
+from tests.properties.scenes import GOOD, Scene, play
+from tests.properties.tools import GatePolicy, StageTool
+
+from everturn.context.compact import INSTRUCTION
+from everturn.context.pipeline import ContextPipeline
+from everturn.core.errors import FaultKind, ModelFault
+from everturn.core.events import Event
+from everturn.core.limits import Limits
+from everturn.core.messages import Message, Text
+from everturn.core.records import Record, decode_record
+from everturn.core.stream import StreamEvent
+from everturn.engine.deps import AgentContext, Config, Deps, Prompting
+from everturn.engine.engine import Engine
+from everturn.models.catalog import JsonCatalog
+from everturn.ports.hooks import FailureInput, PostToolVerdict, StopInput, StopVerdict
+from everturn.ports.model import Request, ThinkingConfig, ThinkingMode
+from everturn.ports.store import Replay
+from everturn.sessions.ledger import SessionLedger
+from everturn.testing import CountingIds, FakeClock, MemoryJournal
+
+MODEL, *FALLBACKS = ("claude-sonnet-5", "claude-opus-4-8", "claude-sonnet-4-6")
+LARGE = JsonCatalog()
+TINY = JsonCatalog({"models": {model: {"window": 1_000, "max_output": 100} for model in (MODEL, *FALLBACKS)}})
+PICTURE = {
+    "type": "image",
+    "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB"},
+}
+CALLS_TO_SPIRAL = 3_000
+"""A query that asks so often has no end."""
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """One request, and how many records had been written when it was made."""
+
+    request: Request
+    records: int
+
+    @property
+    def is_main(self) -> bool:
+        """Not a side question, which has no tools or ends with the instruction to sum up."""
+        last = self.request.messages[-1].blocks[-1].view
+        return bool(self.request.tools) and not (isinstance(last, Text) and last.text.startswith(INSTRUCTION))
+
+
+class Query(msgspec.Struct):
+    """What one prompt brought."""
+
+    turn: Turn
+    events: list[Event] = []
+    asked: list[Asked] = []
+    runs: list[tuple[str, str]] = []
+    """Calls that really ran: id and tool."""
+    closed: bool = False
+    """The consumer left before the end."""
+    first_record: int = 0
+    tasks_left: list[str] = []
+
+    def of(self, kind: type[Event]) -> list[Any]:
+        return [event for event in self.events if isinstance(event, kind)]
+
+    @property
+    def main_calls(self) -> int:
+        return sum(asked.is_main for asked in self.asked)
+
+
+class Played(msgspec.Struct):
+    """A whole case."""
+
+    knobs: Knobs
+    queries: list[Query]
+    lines: list[bytes]
+    transcript: tuple[Message, ...]
+    model: str
+    usd: float
+    mishaps: list[str]
+    """Exceptions that nobody took, and tasks that never ended."""
+
+    @property
+    def records(self) -> list[Record]:
+        return [record for line in self.lines if (record := decode_record(line)) is not None]
+
+
+class StageModel:
+    """Plays the script of the turn. Side questions have a script of their own."""
+
+    def __init__(self, stage: "Stage") -> None:
+        self._stage = stage
+        self._ids = (f"toolu_{n}" for n in itertools.count(1))
+        self.begin(Turn())
+
+    def begin(self, turn: Turn) -> None:
+        self._turn = turn
+        self._main, self._sides = list(turn.script), list(turn.sides)
+
+    async def stream(self, request: Request) -> AsyncGenerator[StreamEvent]:
+        stage = self._stage
+        asked = Asked(request, len(stage.journal.lines))
+        stage.query.asked.append(asked)
+        if len(stage.query.asked) > CALLS_TO_SPIRAL:
+            raise ModelFault(FaultKind.AUTHENTICATION, "Enough.")
+        scene = self._next_main() if asked.is_main else self._next_side()
+        for event in play(scene, model=request.model, ids=self._ids):
+            for _ in range(stage.knobs.pace):
+                await asyncio.sleep(0)
+            stage.happened("stream")
+            yield event
+
+    async def count_tokens(self, request: Request) -> int:
+        return 1
+
+    async def aclose(self) -> None: ...
+
+    def _next_main(self) -> Scene:
+        if not self._main:
+            return GOOD
+        return self._main[0] if self._turn.encore and len(self._main) == 1 else self._main.pop(0)
+
+    def _next_side(self) -> Scene:
+        return self._sides.pop(0) if self._sides else GOOD
+
+
+class StageJournal(MemoryJournal):
+    def __init__(self, happened: Callable[[str], None]) -> None:
+        super().__init__("session")
+        self._happened = happened
+
+    def append(self, record: Record) -> None:
+        super().append(record)
+        self._happened("record")
+
+
+class StageHooks:
+    """Say what the turn tells them to."""
+
+    def begin(self, turn: Turn) -> None:
+        self._stops, self._posts, self._encore = list(turn.stops), list(turn.posts), turn.encore
+
+    async def stop(self, turn: StopInput) -> tuple[StopVerdict, ...]:
+        await asyncio.sleep(0)
+        if not self._stops:
+            return ()
+        word = self._stops[0] if self._encore and len(self._stops) == 1 else self._stops.pop(0)
+        block, prevent = StopVerdict(block="Not yet."), StopVerdict(prevent="No more.")
+        return {"pass": (), "block": (block,), "prevent": (prevent,), "both": (block, prevent)}[word]
+
+    async def post_tool(self, call: Any, result: Any) -> PostToolVerdict:
+        await asyncio.sleep(0)
+        word = self._posts.pop(0) if self._posts else ""
+        return PostToolVerdict(stop="Stop here." if word == "stop" else None, note=word)
+
+    async def stop_failure(self, failure: FailureInput) -> None:
+        await asyncio.sleep(0)
+
+
+class WordChecker:
+    def check(self, text: str) -> tuple[Any, str | None]:
+        return (text, None) if text == "All is well." else (None, "it is not what was asked for")
+
+
+class UnchangedFiles:
+    def changed(self, path: str, stamp: Any) -> bool:
+        return False
+
+
+class Stage:
+    """One engine and its world. `lines` = the journal of the session to resume."""
+
+    def __init__(self, knobs: Knobs, lines: tuple[bytes, ...] = ()) -> None:
+        self.knobs = knobs
+        self.query = Query(Turn())
+        self.queries: list[Query] = []
+        self.journal = StageJournal(self.happened)
+        self.journal.lines.extend(lines)
+        self._counts: dict[str, int] = {}
+        # A resumed session goes on counting where nobody was before.
+        ids = CountingIds(f"id{len(lines)}")
+        self.pipeline = ContextPipeline(ids=ids)
+        self.model, self.hooks = StageModel(self), StageHooks()
+        replay = self.journal.replay() if lines else None
+        self.catalog = TINY if knobs.tiny else LARGE
+        self.engine = Engine(
+            deps=Deps(
+                model=self.model,
+                catalog=self.catalog,
+                pipeline=self.pipeline,
+                journal=self.journal,
+                ledger=build_ledger(replay),
+                policy=GatePolicy(),
+                hooks=self.hooks,
+                files=UnchangedFiles(),
+                clock=FakeClock(),
+                ids=ids,
+                checker=WordChecker() if knobs.strict else None,
+            ),
+            config=Config(
+                session_id="session",
+                folder="/project",
+                limits=limits_of(knobs),
+                streaming_tools=knobs.streaming_tools,
+                tool_summaries=knobs.summaries,
+                small_model="claude-haiku-4-5",
+            ),
+            prompting=Prompting(system=("Be good.",)),
+            agent=AgentContext(
+                model=MODEL,
+                tools=tuple(
+                    StageTool(name, self.note_run) for name in ("Look", "Stare", "Write", "Post", "Forbidden")
+                ),
+                fallbacks=tuple(FALLBACKS[: knobs.fallbacks]),
+                thinking=ThinkingConfig(mode=ThinkingMode.ADAPTIVE) if knobs.thinking else None,
+            ),
+            replay=replay,
+        )
+
+    async def run(self, turn: Turn) -> Query:
+        """Stops where the turn says so; sees to it that a query that hangs fails instead."""
+        query = self.query = Query(turn, first_record=len(self.journal.lines))
+        self.queries.append(query)
+        self._counts = {}
+        self.model.begin(turn)
+        self.hooks.begin(turn)
+        self._stage_collapse(turn)
+        prompt = [{"type": "text", "text": "Look at this."}, PICTURE] if turn.picture else "Do it."
+        async with asyncio.timeout(20), aclosing(self.engine.submit(prompt)) as events:
+            async for event in events:
+                query.events.append(event)
+                self.happened("event")
+                if query.closed:
+                    break
+        for _ in range(3):
+            await asyncio.sleep(0)
+        query.tasks_left = [repr(task) for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        return query
+
+    def happened(self, at: str) -> None:
+        self._counts[at] = self._counts.get(at, 0) + 1
+        point = self.query.turn.point
+        if point is not None and (at, self._counts[at]) == (point.at, point.nth):
+            self._interfere(point)
+
+    def note_run(self, id_: str, tool: str) -> None:
+        self.query.runs.append((id_, tool))
+
+    def _interfere(self, point: Point) -> None:
+        match point.do:
+            case "abort":
+                self.engine.abort(point.cause)
+            case "enqueue":
+                self.engine.enqueue("And mind the gap.")
+            case "close":
+                self.query.closed = True
+
+    def _stage_collapse(self, turn: Turn) -> None:
+        if turn.collapse is not None and (transcript := self.engine.transcript):
+            first, last = (transcript[index % len(transcript)].id for index in turn.collapse)
+            self.pipeline.collapses.stage(first, last, "Earlier work.")
+
+
+def limits_of(knobs: Knobs) -> Limits:
+    """The counters beside the knobs are small, so that short scripts use them up."""
+    shared = {name: getattr(knobs, name) for name in Limits.__struct_fields__ if name in Knobs.__struct_fields__}
+    return Limits(
+        **shared,
+        tool_concurrency=knobs.concurrency,
+        work_min_gain=2,
+        output_recoveries=1,
+        stop_hook_blocks=1,
+        pauses=1,
+        structured_retries=1,
+        overloads_before_fallback=2,
+        abort_grace_s=0.0,
+        summary_output=100,
+        summary_tries=2,
+        compact_failures=2,
+    )
+
+
+def build_ledger(replay: Replay | None) -> SessionLedger:
+    return SessionLedger(usd=replay.usd, usage=replay.usage, models=replay.models) if replay else SessionLedger()
+
+
+def play_case(case: Case) -> Played:
+    """All its turns and the plain one after them, in an event loop of its own."""
+    return run_watched(case.knobs, (), (*case.turns, Turn()))
+
+
+def resume(knobs: Knobs, lines: list[bytes]) -> Played:
+    """A plain prompt in a session that was left with these records."""
+    return run_watched(knobs, tuple(lines), (Turn(),))
+
+
+def run_watched(knobs: Knobs, lines: tuple[bytes, ...], turns: tuple[Turn, ...]) -> Played:
+    """Every task is kept in sight: none may be left at work, or with an exception that nobody took."""
+    tasks: list[asyncio.Task[Any]] = []
+
+    def make_task(loop: asyncio.AbstractEventLoop, work: Any, **options: Any) -> asyncio.Task[Any]:
+        tasks.append(asyncio.Task(work, loop=loop, **options))
+        return tasks[-1]
+
+    with asyncio.Runner() as runner:
+        runner.get_loop().set_task_factory(make_task)
+        played = runner.run(_run_turns(knobs, lines, turns))
+        played.mishaps += [repr(task) for task in tasks if not task.done() or task._log_traceback]
+    return played
+
+
+async def _run_turns(knobs: Knobs, lines: tuple[bytes, ...], turns: tuple[Turn, ...]) -> Played:
+    mishaps: list[str] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: mishaps.append(repr(context)))
+    stage = Stage(knobs, lines)
+    async with stage.engine as engine:
+        for turn in turns:
+            await stage.run(turn)
+        return Played(
+            knobs=knobs,
+            queries=stage.queries,
+            lines=list(stage.journal.lines),
+            transcript=engine.transcript,
+            model=engine.model,
+            usd=engine.total_usd,
+            mishaps=mishaps,
+        )

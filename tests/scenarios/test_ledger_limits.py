@@ -1,0 +1,112 @@
+"""The limits of the ledger: money, tokens, calls, time and repetition each end a query with their own reason."""
+
+from everturn.core.state import Reason
+from everturn.modelserver import call, calls, error, hold, say, text
+
+AGAIN = call("Glob", {"pattern": "*"})
+
+
+def costs(answer, tokens):
+    return say(answer, usage={"output_tokens": tokens})
+
+
+async def test_max_budget_usd_ends_at_most_one_call_over(bench):
+    bench.model(costs(AGAIN, 10_000))
+    engine = bench.engine(max_budget_usd=0.25)
+
+    run = await bench.go_on(engine)
+
+    assert run.reason is Reason.MAX_BUDGET_USD
+    assert run.result.terminal_reason == "budget_exhausted"
+    before_last = run.result.total_usd - run.of("usage")[-1].usd
+    assert before_last < 0.25 <= run.result.total_usd
+    assert run.result.errors != ()
+    bench.assert_settled(engine)
+
+
+async def test_money_spent_on_attempts_and_summaries_counts(bench):
+    bench.model(
+        text("Earlier. " * 50), error(400, message="prompt is too long"), bench.summary(costs(text("Sum."), 90_000))
+    )
+    engine = bench.engine(max_budget_usd=1.0)
+    await bench.go_on(engine)
+
+    run = await bench.go_on(engine)
+
+    assert run.reason is Reason.MAX_BUDGET_USD
+    assert [usage.purpose for usage in run.of("usage")] == ["summary"]
+
+
+async def test_each_prompt_has_the_whole_budget(bench):
+    bench.model(costs(text("Dear."), 10_000))
+    engine = bench.engine(max_budget_usd=0.25)
+
+    reasons = [(await bench.go_on(engine)).reason for _ in range(3)]
+
+    assert reasons == [Reason.COMPLETED] * 3
+    assert engine.total_usd > 0.25
+
+
+async def test_max_tokens_total(bench):
+    bench.model(costs(AGAIN, 10_000))
+    engine = bench.engine(max_total_tokens=15_000)
+
+    run = await bench.go_on(engine)
+
+    assert run.reason is Reason.MAX_TOKENS_TOTAL
+    assert len(bench.requests) == 2
+    bench.assert_settled(engine)
+
+
+async def test_max_tool_calls_lets_exactly_so_many_run(bench):
+    writes = [("Write", {"file_path": str(bench.folder / f"{n}.txt"), "content": "x"}) for n in range(3)]
+    bench.model(calls(*writes), text("never"))
+    engine = bench.engine(max_tool_calls=2, permission_mode="acceptEdits")
+
+    run = await bench.go_on(engine)
+
+    assert run.reason is Reason.MAX_TOOL_CALLS
+    assert sorted(path.name for path in bench.folder.iterdir()) == ["0.txt", "1.txt"]
+    assert len(bench.requests) == 1
+    bench.assert_settled(engine)
+
+
+async def test_max_wall_time_ends_a_call_that_hangs(bench):
+    bench.model(hold(text("Too slow")))
+    engine = bench.engine(max_wall_s=0.05)
+
+    run = await bench.go_on(engine)
+
+    assert run.reason is Reason.MAX_WALL_TIME
+    assert run.result.terminal_reason == "budget_exhausted"
+
+
+async def test_repeated_calls_end_it(bench):
+    bench.model(AGAIN)
+    engine = bench.engine(limits={"max_repeated_calls": 3})
+
+    run = await bench.go_on(engine)
+
+    assert run.reason is Reason.REPEATED_CALLS
+    assert len(bench.requests) == 3
+    bench.assert_settled(engine)
+
+
+async def test_calls_with_other_results_are_not_repetitions(bench):
+    count = bench.folder / "count.txt"
+    step = call("Bash", {"command": f"echo x >> {count}; wc -l < {count}"})
+    bench.model(step, step, step, text("Done."))
+
+    run = await bench.run(limits={"max_repeated_calls": 2}, permission_mode="bypassPermissions")
+
+    assert run.reason is Reason.COMPLETED
+
+
+async def test_the_next_prompt_starts_anew(bench):
+    bench.model(AGAIN, AGAIN, text("Done."))
+    engine = bench.engine(limits={"max_repeated_calls": 2})
+    await bench.go_on(engine)
+
+    run = await bench.go_on(engine)
+
+    assert run.reason is Reason.COMPLETED

@@ -1,0 +1,114 @@
+"""The API refuses an image: it leaves what is sent, text stands for it, and the request is made again."""
+
+import base64
+
+import pytest
+
+from everturn import tool
+from everturn.core.state import Reason
+from everturn.modelserver import call, error, text
+from everturn.ports.tool import ToolResult
+
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PIXEL}}
+PROMPT = [{"type": "text", "text": "What is this?"}, IMAGE]
+REFUSED = error(400, message="messages.0.content.1.image.source.base64: image exceeds 5 MB maximum: 6 > 5 bytes")
+
+
+def types(messages):
+    return [block["type"] for message in messages for block in message["content"]]
+
+
+async def test_the_next_request_has_text_in_its_place_and_the_next_prompt_too(bench):
+    bench.model(REFUSED, text("I cannot see it."))
+    engine = bench.engine()
+
+    run = await bench.go_on(engine, PROMPT)
+    await bench.go_on(engine, "Never mind.")
+
+    assert run.transitions == ["reactive_compact_retry"]
+    assert run.reason is Reason.COMPLETED
+    assert types(bench.sent[0]) == ["text", "image"]
+    assert types(bench.sent[1]) == ["text", "text"]
+    assert bench.sent[2][:1] == bench.sent[1]
+    [change] = run.of("context")
+    assert change.stage == "media"
+
+
+async def test_the_image_stays_in_the_transcript(bench):
+    bench.model(REFUSED, text("I cannot see it."))
+    engine = bench.engine()
+
+    await bench.go_on(engine, PROMPT)
+
+    assert sum(block.media for message in engine.transcript for block in message.blocks) == 1
+
+
+async def test_an_image_inside_a_tool_result_is_replaced_there(bench):
+    @tool(reads_only=True)
+    async def look() -> ToolResult:
+        """Looks."""
+        return ToolResult(content=[{"type": "text", "text": "Seen:"}, IMAGE])
+
+    bench.model(call("look"), REFUSED, text("I cannot see it."))
+
+    run = await bench.run(tools=[look], allowed_tools=["look"])
+
+    assert run.transitions == ["next_turn", "reactive_compact_retry"]
+    [result] = bench.sent[-1][-1]["content"]
+    assert [part["type"] for part in result["content"]] == ["text", "text"]
+
+
+async def test_an_image_sent_later_is_sent(bench):
+    bench.model(REFUSED, text("I cannot see it."), text("A pixel."))
+    engine = bench.engine()
+    await bench.go_on(engine, PROMPT)
+
+    await bench.go_on(engine, PROMPT)
+
+    assert types(bench.sent[-1]) == ["text", "text", "text", "text", "image"]
+
+
+async def test_image_error_when_the_refusal_stays(bench):
+    bench.model(REFUSED)
+
+    run = await bench.run(PROMPT)
+
+    assert run.transitions == ["reactive_compact_retry"]
+    assert run.reason is Reason.IMAGE_ERROR
+    assert [released.problem.kind for released in run.of("error")] == ["media_too_large"]
+
+
+async def test_image_error_when_there_is_nothing_to_take_out(bench):
+    bench.model(REFUSED)
+
+    run = await bench.run("No image here.")
+
+    assert run.transitions == []
+    assert run.reason is Reason.IMAGE_ERROR
+
+
+async def test_image_error_without_reactive_compaction(bench):
+    bench.model(REFUSED)
+
+    run = await bench.run(PROMPT, reactive_compact=False)
+
+    assert run.reason is Reason.IMAGE_ERROR
+    assert len(bench.requests) == 1
+
+
+@pytest.mark.parametrize("most", [1, 2])
+async def test_media_beyond_the_limit_of_the_model_is_dropped_oldest_first_and_without_an_error(bench, most):
+    bench.model(text("Three pixels."))
+    images = [{**IMAGE, "source": {**IMAGE["source"], "data": padded(n)}} for n in range(3)]
+
+    run = await bench.run(images, models=[{"id": "claude-sonnet-5", "max_media": most}])
+
+    assert run.reason is Reason.COMPLETED
+    assert types(bench.sent[0]) == ["text"] * (3 - most) + ["image"] * most
+    assert bench.sent[0][0]["content"][-1] == images[-1]
+
+
+def padded(count):
+    """The same picture in other bytes."""
+    return base64.b64encode(base64.b64decode(PIXEL) + b"\0" * count).decode()

@@ -1,0 +1,286 @@
+"""Bash, with real processes: they may be deaf, endless, loud or sticky, and the call still ends well."""
+
+import asyncio
+import os
+import signal
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from everturn.core.errors import ToolFault
+from everturn.ports.tool import ToolResult
+from everturn.tools.bash import bash_tool
+from everturn.tools.bash.capture import Capture, strip_escapes
+from everturn.tools.bash.exits import judge_exit
+from everturn.tools.shown import BashShown
+
+
+def plain(output, **fields):
+    return BashShown(stdout=output, **{"stderr": "", "interrupted": False, "is_image": False, "exit_code": 0, **fields})
+
+
+async def until(condition):
+    """Waits for another process; the test's own time limit is ten seconds."""
+    async with asyncio.timeout(10):
+        while not condition():  # noqa: ASYNC110 - the world announces nothing
+            await asyncio.sleep(0.01)
+
+
+def living():
+    """Process ids that are no zombies, with their group."""
+    found = {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            state, _, group = status.read_text(errors="replace").rpartition(")")[2].split()[:3]
+            if state not in {"Z", "X"}:
+                found[int(status.parent.name)] = int(group)
+    return found
+
+
+def is_alive(pid):
+    return int(pid) in living()
+
+
+async def test_both_streams_come_in_order(desk):
+    result = await desk.use(bash_tool(), command="echo one; echo two >&2; echo three")
+
+    assert result == ToolResult(content="one\ntwo\nthree", shown=plain("one\ntwo\nthree"))
+    assert "".join(desk.pieces) == "one\ntwo\nthree\n"
+
+
+async def test_the_public_form_has_the_names_that_scripts_know(desk, shown):
+    assert shown(await desk.use(bash_tool(), command="echo hi")) == {
+        "stdout": "hi",
+        "stderr": "",
+        "interrupted": False,
+        "isImage": False,
+        "exitCode": 0,
+    }
+
+
+async def test_output_is_shown_while_the_command_runs(desk):
+    command = "echo first; until [ -e go ]; do sleep 0.01; done; echo last"
+    running = asyncio.ensure_future(desk.use(bash_tool(), command=command))
+
+    await until(lambda: desk.pieces == ["first\n"])
+    desk.write("go", "")
+
+    assert (await running).content == "first\nlast"
+
+
+async def test_a_failure_begins_with_its_exit_code(desk):
+    result = await desk.use(bash_tool(), command="echo oops; exit 3")
+
+    assert result == ToolResult(content="Exit code 3\noops", is_error=True, shown=plain("oops", exit_code=3))
+
+
+async def test_silence_is_said(desk):
+    assert (await desk.use(bash_tool(), command="true")).content == "(no output)"
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["grep zzz a.txt", "cat a.txt | grep zzz", "find . -name a.txt -newer nothing-at-all 2>/dev/null", "diff a.txt b.txt",
+     "test -e nowhere", "[ -e nowhere ]", "LC_ALL=C grep zzz a.txt 2>&1", "/bin/grep zzz a.txt", "true && grep zzz a.txt"],
+)  # fmt: skip
+async def test_an_exit_code_that_is_an_answer_is_no_error(desk, command):
+    desk.write("a.txt", "a\n")
+    desk.write("b.txt", "b\n")
+
+    result = await desk.use(bash_tool(), command=command)
+
+    assert result.is_error is False
+    assert "(Exit code 1: " in result.content
+    assert result.shown.exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [("false", 1), ("grep", 2), ("grep x y; false", 1), ("git status", 1), ("echo 'grep", 1), ("", 1), ("grep x", 0)],
+)
+def test_any_other_exit_code_is_no_answer(command, code):
+    assert judge_exit(command, code) is None
+
+
+async def test_the_working_folder_stays_while_it_is_inside(desk):
+    tool = bash_tool()
+    (desk.folder / "sub dir").mkdir()
+
+    await desk.use(tool, command="cd 'sub dir'; exit 4")
+
+    assert (await desk.use(tool, command="pwd")).content == f"{desk.folder}/sub dir"
+    assert (await desk.use(bash_tool(), command="pwd")).content == str(desk.folder)
+
+
+async def test_leaving_the_project_resets_the_folder_and_says_so(desk):
+    tool = bash_tool()
+
+    result = await desk.use(tool, command="cd /")
+
+    assert result.content == f"Shell cwd was reset to {desk.folder}"
+    assert result.shown == plain("", stderr=f"Shell cwd was reset to {desk.folder}")
+    assert (await desk.use(tool, command="pwd")).content == str(desk.folder)
+
+
+async def test_a_folder_that_is_gone_is_left_for_the_project(desk):
+    tool = bash_tool()
+    await desk.use(tool, command="mkdir sub && cd sub")
+    (desk.folder / "sub").rmdir()
+
+    assert (await desk.use(tool, command="pwd")).content == str(desk.folder)
+
+
+async def test_a_program_that_reads_its_input_gets_none(desk):
+    assert (await desk.use(bash_tool(), command="cat; read line; echo end")).content == "end"
+
+
+async def test_keys_do_not_reach_the_command(desk, monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-made-up")
+    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "made-up-token")
+    monkeypatch.setenv("HARMLESS", "kept")
+
+    result = await desk.use(bash_tool(), command='echo "$HARMLESS[$ANTHROPIC_API_KEY$ANTHROPIC_AUTH_TOKEN]"')
+
+    assert result.content == "kept[]"
+
+
+async def test_a_command_that_takes_too_long_is_ended_with_its_children(desk, shown):
+    result = await desk.use(bash_tool(), command="sleep 1000 & echo $!; sleep 1000", timeout=1_000)
+
+    opening, pid = result.content.splitlines()
+    assert opening == "The command did not end within 1 s and was ended, with all it had started."
+    assert result.is_error is True
+    assert (shown(result)["timedOutAfterMs"], shown(result)["interrupted"]) == (1_000, False)
+    assert not is_alive(pid)
+
+
+async def test_an_abort_kills_the_whole_group_even_when_it_is_deaf(desk):
+    command = "trap '' TERM; echo $$; (trap '' TERM; while :; do sleep 0.1; done) & while :; do sleep 0.1; done"
+    running = asyncio.ensure_future(desk.use(bash_tool(), command=command))
+    await until(lambda: desk.pieces)
+    group = int(desk.pieces[0])
+    began = time.monotonic()
+
+    desk.abort.abort()
+    result = await running
+
+    assert result.content == f"The command was interrupted and ended.\n{group}"
+    assert (result.is_error, result.shown.interrupted) == (True, True)
+    assert time.monotonic() - began < 5
+    assert group not in living().values()
+
+
+async def test_a_command_that_obeys_is_not_kept_waiting(desk):
+    desk.context = msgspec.structs.replace(desk.context, abort_grace_s=60.0)
+    running = asyncio.ensure_future(desk.use(bash_tool(), command="echo on; sleep 1000"))
+    await until(lambda: desk.pieces)
+    began = time.monotonic()
+
+    desk.abort.abort()
+    await running
+
+    assert time.monotonic() - began < 10
+
+
+async def test_nothing_starts_after_an_abort(desk):
+    desk.abort.abort()
+
+    result = await desk.use(bash_tool(), command="touch started")
+
+    assert result.shown.interrupted is True
+    assert not (desk.folder / "started").exists()
+
+
+async def test_a_cancelled_call_leaves_no_process(desk):
+    running = asyncio.ensure_future(desk.use(bash_tool(), command="echo $$; sleep 1000"))
+    await until(lambda: desk.pieces)
+    pid = int(desk.pieces[0])
+
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+    await until(lambda: not is_alive(pid))
+
+
+async def test_a_daemon_that_holds_the_pipe_does_not_hold_the_call(desk):
+    began = time.monotonic()
+
+    result = await desk.use(bash_tool(), command="sleep 30 & echo $!")
+
+    assert time.monotonic() - began < 5
+    assert is_alive(result.content)
+    os.kill(int(result.content), signal.SIGKILL)
+
+
+async def test_a_flood_is_kept_at_both_ends_and_counted(desk):
+    result = await desk.use(bash_tool(), command="echo begin; yes | head -c 50000000; echo end")
+
+    head, notice, tail = result.content.partition("[… 49,970,010 characters cut …]")
+    assert notice
+    assert (head[:8], tail[-5:]) == ("begin\ny\n", "y\nend")
+    assert len(result.content) <= bash_tool().result_limit
+    assert sum(map(len, desk.pieces)) < 20_000_000
+
+
+async def test_what_is_no_text_becomes_text_without_escapes(desk):
+    result = await desk.use(bash_tool(), command=r"printf '\033[31mred\033[0m \033]0;title\007bell\a \xff\r\n'")
+
+    assert result.content == "red bell \ufffd"
+
+
+@pytest.mark.parametrize("command", ["kill -9 $$", "kill -TERM $$"])
+async def test_a_shell_that_a_signal_ended_is_a_failure(desk, command):
+    result = await desk.use(bash_tool(), command=command)
+
+    assert result.is_error is True
+    assert result.content.startswith("Exit code 1")
+    assert result.shown.exit_code is None
+
+
+async def test_a_syntax_error_speaks_of_the_command_alone(desk):
+    result = await desk.use(bash_tool(), command="echo (")
+
+    assert result.content.startswith("Exit code 2\n")
+    assert "syntax error" in result.content
+    assert "trap" not in result.content
+
+
+async def test_a_command_that_is_too_long_to_start_is_told(desk):
+    with pytest.raises(ToolFault, match="could not be started"):
+        await desk.use(bash_tool(), command=f"true {'x' * 3_000_000}")
+
+
+async def test_no_descriptor_is_left_open(desk):
+    tool = bash_tool()
+    await desk.use(tool, command="true")
+    before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - counted, not used
+
+    for command in ("true", "false", "sleep 5 & exit 3"):
+        await desk.use(tool, command=command)
+
+    assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208 - the same
+
+
+@settings(max_examples=100, deadline=None)
+@given(pieces=st.lists(st.binary(max_size=50_000), max_size=12), most=st.integers(100, 30_000))
+def test_a_capture_is_bounded_and_counts_everything(pieces, most):
+    capture = Capture()
+    for piece in pieces:
+        capture.feed(piece)
+    capture.feed(b"", final=True)
+
+    assert capture.length == len(b"".join(pieces).decode("utf-8", "replace"))
+    assert len(capture.render(most)) <= most + 60
+
+
+@given(st.lists(st.sampled_from(["\x1b", "[", "31m", "]0;t", "\x07", "\\", "P", "x", "\n", "\x9b", "\x00", "é"])))
+def test_no_escape_survives(parts):
+    clean = strip_escapes("".join(parts))
+
+    assert not set(clean) & {"\x1b", "\x07", "\x00"}

@@ -1,0 +1,149 @@
+"""What holds for every built-in tool."""
+
+import hashlib
+import json
+import re
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from everturn.core.errors import InputFault
+from everturn.ports.tool import Access, Traits
+from everturn.tools.builtin import builtin_tools
+
+SNAPSHOTS = Path(__file__).parent / "snapshots"
+NAMES = [tool.name for tool in builtin_tools()]
+CALLS = {
+    "Bash": {"command": "echo one\necho two"},
+    "Edit": {"file_path": "src/a.py", "old_string": "a", "new_string": "b"},
+    "Glob": {"pattern": "**/*.py"},
+    "Grep": {"pattern": "def"},
+    "Read": {"file_path": "src/a.py", "offset": 1, "limit": 200},
+    "Write": {"file_path": "src/a.py", "content": "x"},
+}
+LINES = {
+    "Bash": "Bash echo one echo two",
+    "Edit": "Edit src/a.py",
+    "Glob": "Glob **/*.py",
+    "Grep": "Grep def",
+    "Read": "Read src/a.py (lines 1–200)",  # noqa: RUF001 - a range
+    "Write": "Write src/a.py",
+}
+TRAITS = {
+    "Bash": Traits(destructive=True),
+    "Edit": Traits(access=Access.EDIT),
+    "Glob": Traits(read_only=True, concurrent=True, access=Access.READ),
+    "Grep": Traits(read_only=True, concurrent=True, access=Access.READ),
+    "Read": Traits(read_only=True, concurrent=True, access=Access.READ),
+    "Write": Traits(access=Access.EDIT),
+}
+
+
+def tool_named(name):
+    return next(tool for tool in builtin_tools() if tool.name == name)
+
+
+def digest_of(folder):
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        digest.update(f"{path}{path.stat().st_mode}{path.stat().st_mtime_ns}".encode())
+        digest.update(path.read_bytes() if path.is_file() else b"")
+    return digest.hexdigest()
+
+
+def test_the_order_is_fixed():
+    assert NAMES == ["Bash", "Edit", "Glob", "Grep", "Read", "Write"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_the_model_sees_is_as_recorded(name):
+    tool = tool_named(name)
+
+    seen = {"name": tool.name, "description": tool.description, "input_schema": tool.schema}
+
+    assert seen == json.loads((SNAPSHOTS / f"{name.lower()}.json").read_text())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_schema_is_a_plain_object_and_takes_the_sample_call(name):
+    tool = tool_named(name)
+
+    Draft202012Validator.check_schema(tool.schema)
+
+    assert tool.schema["type"] == "object"
+    assert not {"anyOf", "oneOf", "allOf", "$ref"} & set(tool.schema)
+    assert list(Draft202012Validator(tool.schema).iter_errors(CALLS[name])) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_call_reads_as_one_line(name):
+    tool = tool_named(name)
+
+    assert tool.line(tool.parse(CALLS[name])) == LINES[name]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_long_call_still_reads_as_one_short_line(name):
+    tool = tool_named(name)
+    longer = {key: value * 300 if isinstance(value, str) else value for key, value in CALLS[name].items()}
+
+    line = tool.line(tool.parse(longer))
+
+    assert len(line) <= 120
+    assert line.isprintable()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_traits_are_what_the_gate_expects(name):
+    tool = tool_named(name)
+
+    assert tool.traits(tool.parse(CALLS[name])) == TRAITS[name]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_unknown_field_is_named_with_those_that_exist(name):
+    tool = tool_named(name)
+
+    with pytest.raises(InputFault, match="`colour`") as fault:
+        tool.parse({**CALLS[name], "colour": "red"})
+
+    assert all(field in str(fault.value) for field in tool.schema["properties"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_missing_field_is_named(name):
+    tool = tool_named(name)
+    required = tool.schema["required"][0]
+
+    with pytest.raises(InputFault, match=f"`{required}` is missing"):
+        tool.parse({key: value for key, value in CALLS[name].items() if key != required})
+
+
+@pytest.mark.parametrize(
+    ("name", "field"), [(name, field) for name in NAMES for field in tool_named(name).schema["properties"]]
+)
+def test_a_wrong_type_is_named_with_what_came(name, field):
+    with pytest.raises(InputFault, match=rf"^`{re.escape(field)}`: expected .*\['wrong'\]"):
+        tool_named(name).parse({**CALLS[name], field: ["wrong"]})
+
+
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [("Bash", "command"), ("Edit", "file_path"), ("Glob", "pattern"), ("Glob", "path"), ("Grep", "pattern"),
+     ("Grep", "path"), ("Grep", "glob"), ("Read", "file_path"), ("Write", "file_path")],
+)  # fmt: skip
+def test_a_nul_in_a_path_or_command_is_refused(name, field):
+    with pytest.raises(InputFault, match=f"`{field}`.*NUL"):
+        tool_named(name).parse({**CALLS[name], field: "a\0b"})
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if TRAITS[name].read_only])
+async def test_what_claims_to_read_only_leaves_the_tree_as_it_was(name, desk):
+    desk.write("src/a.py", "def f():\n    pass\n")
+    desk.write(".gitignore", "*.log\n")
+    before = digest_of(desk.folder)
+
+    await desk.use(tool_named(name), **CALLS[name])
+
+    assert digest_of(desk.folder) == before

@@ -1,0 +1,127 @@
+"""ripgrep and the Python engine give the same answer on any small tree, for every documented option."""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from everturn.core.errors import ToolFault
+from everturn.ports.abort import AbortSignal
+from everturn.ports.files import FileStates
+from everturn.ports.tool import ToolContext
+from everturn.tools.grep.query import GrepInput
+from everturn.tools.grep.tool import run_grep
+
+RIPGREP = shutil.which("rg")
+
+WORDS = st.sampled_from(["foo", "bar", "foobar", "Foo", "", "fo", "o", "é", "x\ty", "a.b"])
+LINES = st.lists(st.lists(WORDS, max_size=3).map(" ".join), max_size=6)
+ENDS = st.sampled_from(["\n", "\r\n"])
+TEXTS = st.builds(
+    lambda lines, end, last: (end.join(lines) + (end if last and lines else "")).encode(), LINES, ENDS, st.booleans()
+)
+CONTENTS = st.one_of(
+    TEXTS,
+    TEXTS.map(lambda data: b"\0" + data),
+    TEXTS.map(lambda data: b"\xef\xbb\xbf" + data),
+    TEXTS.map(lambda data: data.decode().encode("utf-16")),
+)
+NAMES = st.sampled_from(["a.py", "b.js", "c.txt", ".hidden", "d.pyi", "build.log", "e f.py"])
+FOLDERS = st.sampled_from(["", "src/", "src/deep/", "build/", ".git/", ".cfg/", "node_modules/x/"])
+RULES = st.lists(
+    st.sampled_from(
+        ["*.py", "build/", "/build", "!a.py", "src/*.js", "**/deep", "*.log", "deep/**", "# note", "", "a.*", "!src/",
+         "node_modules", "[ab].py", "src/**/c.txt", "{a,b}.py", "/src/a.py", "c.tx?"]
+    ),
+    max_size=3,
+).map("\n".join)  # fmt: skip
+TREES = st.fixed_dictionaries(
+    {
+        "files": st.dictionaries(st.builds(str.__add__, FOLDERS, NAMES), CONTENTS, min_size=1, max_size=6),
+        "ignores": st.dictionaries(
+            st.sampled_from([".gitignore", ".ignore", "src/.gitignore", ".rgignore", "src/.ignore"]), RULES, max_size=2
+        ),
+        "repository": st.booleans(),
+    }
+)
+CALLS = st.fixed_dictionaries(
+    {
+        "pattern": st.sampled_from(
+            ["foo", "o+", "^foo", "bar$", "^$", r"\bfoo\b", "fo|ar", r"a\.b", "[fo]o", "é", "x\\s", "."]
+        )
+    },
+    optional={
+        "path": st.sampled_from([".", "src", "src/a.py", "build", "a.py"]),
+        "glob": st.sampled_from(["*.py", "!*.py", "src/**", "*.{py,js}", "**/deep/*", "a.py", "/a.py", "src/", "*"]),
+        "type": st.sampled_from(["py", "js", "txt"]),
+        "output_mode": st.sampled_from(["files_with_matches", "content", "count"]),
+        "-i": st.booleans(),
+        "-n": st.booleans(),
+        "-o": st.booleans(),
+        "-A": st.integers(0, 2),
+        "-B": st.integers(0, 2),
+        "-C": st.integers(0, 2),
+        "context": st.integers(0, 2),
+        "head_limit": st.integers(0, 3),
+        "offset": st.integers(0, 2),
+    },
+)
+ACROSS = st.fixed_dictionaries(
+    {
+        "pattern": st.sampled_from(["foo.bar", "o\nf", "foo\\s+foo", "r.*f", "(?s:o.b)", "^bar", "foo$"]),
+        "multiline": st.just(True),
+        "output_mode": st.sampled_from(["files_with_matches", "content", "count"]),
+    },
+    optional={"-i": st.booleans(), "-C": st.integers(0, 2), "-o": st.booleans()},
+)
+
+
+def build(folder, tree):
+    root = Path(folder).resolve()
+    for name, data in {**tree["files"], **{name: rules.encode() for name, rules in tree["ignores"].items()}}.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        os.utime(path, (1_000_000, 1_000_000))
+    if tree["repository"]:
+        (root / ".git").mkdir(exist_ok=True)
+    return root
+
+
+async def answer(root: Path, fields, engine):
+    context = ToolContext(
+        folder=str(root), tool_use_id="t", abort=AbortSignal(), files=FileStates(), progress=[].append
+    )
+    try:
+        return await run_grep(msgspec.convert(fields, GrepInput), context, engine=engine)
+    except ToolFault as fault:
+        return str(fault)
+
+
+async def compare(tree, fields):
+    with tempfile.TemporaryDirectory() as folder:
+        root = build(folder, tree)
+        assert await answer(root, fields, engine=RIPGREP) == await answer(root, fields, engine="")
+
+
+if RIPGREP:
+
+    @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(tree=TREES, fields=CALLS)
+    async def test_both_engines_agree_on_any_small_tree(tree, fields):
+        await compare(tree, fields)
+
+    @settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(tree=TREES, fields=ACROSS)
+    async def test_both_engines_agree_on_matches_across_lines(tree, fields):
+        await compare(tree, fields)
+
+
+def test_ripgrep_is_installed_where_the_project_is_checked():
+    if os.environ.get("EVERTURN_CI") == "1" and not RIPGREP:
+        pytest.fail("ripgrep is missing: the engines cannot be compared")
