@@ -2,10 +2,11 @@
 
 import asyncio
 import contextlib
+from abc import ABC, abstractmethod
 from typing import Self
 
 
-class Listener:
+class Listener(ABC):
     """`async with Listener() as listener:` listens on loopback and ends all that it still does when the block ends."""
 
     def __init__(self) -> None:
@@ -40,8 +41,8 @@ class Listener:
             with contextlib.suppress(OSError):
                 await writer.wait_closed()
 
-    async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None: ...
 
 
 class Passerby(Listener):

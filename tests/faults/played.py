@@ -11,6 +11,7 @@ from everturn import Engine
 from everturn.context.compact import INSTRUCTION
 from everturn.core.messages import Message
 from everturn.modelserver import Received
+from everturn.modelserver.signing import Handed
 
 from tests.faults.corpus import Call, Case
 from tests.faults.world import World
@@ -37,7 +38,9 @@ class Played(msgspec.Struct, kw_only=True, dict=True):
     after_requests: list[Received]
     attempts: int
     """Of the main model; where nobody listened, the tries that were announced."""
-    seen: dict[str, Any] = {}
+    handed: Handed
+    """The thinking that the server gave out."""
+    seen: dict[str, Any]
     """What only this case looks at."""
 
     @property

@@ -1,7 +1,6 @@
 """How each case is put on: most of them plainly, some with a history, a listener or a process of their own."""
 
 import asyncio
-import base64
 import json
 import signal
 import socket
@@ -20,13 +19,13 @@ from tests.faults.world import SILENCE_S, World
 from everturn import Engine
 from everturn.core.events import Event, InputDelta, RetryScheduled
 from everturn.modelserver import ModelServer, Received, Script, call, say, script, thinking
-from everturn.modelserver.pictures import tiny_png
 
 QUICK = 0.01
 """Scripted pauses take a hundredth of their time."""
 FROZEN = 1_000.0
 """Scripted pauses outlast the test: what ends them is an abort or a kill."""
 OPENING, PROMPT, NEXT = "Remember 41.", "Do it.", "And now?"
+PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 CERTIFICATES = Path(__file__).parent.parent / "models" / "certificates"
 CLIENT = Path(__file__).with_name("client.py")
 
@@ -116,7 +115,7 @@ async def play_with_an_earlier_call(world: World, case: Case, mode: Mode) -> Pla
 
 
 async def play_with_a_picture(world: World, case: Case, mode: Mode) -> Played:
-    source = {"type": "base64", "media_type": "image/png", "data": base64.b64encode(tiny_png()).decode()}
+    source = {"type": "base64", "media_type": "image/png", "data": PICTURE}
     prompt = [{"type": "image", "source": source}, {"type": "text", "text": PROMPT}]
     return await play_plainly(world, case, mode, prompt=prompt)
 

@@ -174,9 +174,12 @@ class Stage:
 
         async def tracked(reader, writer):
             tasks.add(asyncio.current_task())
-            with contextlib.suppress(asyncio.CancelledError):
-                await handle(reader, writer)
-            tasks.discard(asyncio.current_task())
+            try:
+                with contextlib.suppress(asyncio.CancelledError):
+                    await handle(reader, writer)
+            finally:
+                writer.transport.abort()
+                tasks.discard(asyncio.current_task())
 
         listener = await asyncio.start_server(tracked, "127.0.0.1", 0, ssl=context, limit=1 << 26)
         self._closing.append((listener, tasks))

@@ -170,3 +170,14 @@ async def test_a_name_that_cannot_be_resolved_is_told_as_such():
     error = socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
     assert describe_failure(error) == "the name cannot be resolved (Name or service not known)"
+
+
+async def test_a_connection_that_is_warm_only_after_the_end_is_closed(stage, transport):
+    server = await stage.serve(lambda exchange: exchange.reply())
+    warming = asyncio.create_task(transport.warm(server.url))
+    await asyncio.sleep(0)
+
+    await transport.aclose()
+    await warming
+
+    assert transport._idle == {}

@@ -350,3 +350,28 @@ async def test_an_address_that_is_none_is_a_fault_and_no_crash(transport_of):
     kinds = [(await fault_of(transport_of().post(url, {}, b""))).kind for url in ("nonsense", "http://", "ftp://x/")]
 
     assert kinds == [FaultKind.INVALID] * 3
+
+
+@pytest.mark.parametrize("value", ["a\nb: c", "a\x00b", "\u4f60"])
+async def test_a_header_that_cannot_be_sent_is_a_fault_that_does_not_show_it(stage, transport_of, value):
+    server = await stage.serve(lambda exchange: exchange.reply())
+
+    fault = await fault_of(transport_of().post(server.url, {"x-api-key": value}, b""))
+
+    assert (fault.kind, fault.text) == (
+        FaultKind.INVALID,
+        "The request cannot be sent: its path or a header holds characters that HTTP does not allow.",
+    )
+    assert server.requests == []
+
+
+async def test_a_server_that_never_takes_the_body_is_given_up(stage, transport_of):
+    async def never_read(reader, writer):
+        writer.transport.pause_reading()
+        await asyncio.Event().wait()
+
+    port = await stage.listen(never_read)
+
+    fault = await fault_of(transport_of(stall_s=0.2).post(f"http://127.0.0.1:{port}/", {}, bytes(30_000_000)))
+
+    assert fault.kind is FaultKind.STALLED

@@ -14,10 +14,34 @@ from tests.properties.tools import GatePolicy, StageTool
 from everturn.context.compact import INSTRUCTION
 from everturn.context.pipeline import ContextPipeline
 from everturn.core.errors import FaultKind, ModelFault
-from everturn.core.events import Event
+from everturn.core.events import (
+    AnswerAdded,
+    CommandNoted,
+    ContextChanged,
+    Continued,
+    Event,
+    ModelSwitched,
+    Retracted,
+    Terminated,
+    UsageReported,
+    UserAdded,
+    WorkCompleted,
+)
 from everturn.core.limits import Limits
 from everturn.core.messages import Message, Text
-from everturn.core.records import Record, decode_record
+from everturn.core.records import (
+    CommandChanged,
+    ContextAltered,
+    MessageAdded,
+    MessageRetracted,
+    ModelChanged,
+    QueryEnded,
+    Record,
+    TransitionTaken,
+    UsageCharged,
+    WorkSpent,
+    decode_record,
+)
 from everturn.core.stream import StreamEvent
 from everturn.engine.deps import AgentContext, Config, Deps, Prompting
 from everturn.engine.engine import Engine
@@ -63,6 +87,8 @@ class Query(msgspec.Struct):
     closed: bool = False
     """The consumer left before the end."""
     first_record: int = 0
+    late: list[str] = []
+    """Events that were shown before their record was written."""
     tasks_left: list[str] = []
 
     def of(self, kind: type[Event]) -> list[Any]:
@@ -133,10 +159,41 @@ class StageJournal(MemoryJournal):
     def __init__(self, happened: Callable[[str], None]) -> None:
         super().__init__("session")
         self._happened = happened
+        self._told: set[object] = set()
 
     def append(self, record: Record) -> None:
         super().append(record)
+        self._told.add(trace_of(record))
         self._happened("record")
+
+    def tells_of(self, event: Event) -> bool:
+        """The event's record is written, or it needs none."""
+        return (trace := trace_of(event)) is None or trace in self._told
+
+
+def trace_of(told: Record | Event) -> object:
+    """What a record and its event have in common; None for those that stand alone."""
+    match told:
+        case MessageAdded(id=id_) | AnswerAdded(message=Message(id=id_)) | UserAdded(message=Message(id=id_)):
+            return "message", id_
+        case MessageRetracted(id=id_) | Retracted(message_id=id_):
+            return "retracted", id_
+        case TransitionTaken(transition=transition, turn=turn) | Continued(transition=transition, turn=turn):
+            return str(transition), turn
+        case UsageCharged(model=model, usage=usage, turn=turn) | UsageReported(model=model, usage=usage, turn=turn):
+            return model, usage, turn
+        case ContextAltered(stage=stage, cause=cause) | ContextChanged(stage=stage, cause=cause):
+            return "context", stage, str(cause)
+        case ModelChanged(before=before, model=model) | ModelSwitched(before=before, model=model):
+            return "model", before, model
+        case CommandChanged(id=id_, state=state) | CommandNoted(command_id=id_, state=state):
+            return "command", id_, str(state)
+        case QueryEnded(reason=reason) | Terminated(reason=reason):
+            return "end", str(reason)
+        case WorkSpent(continuations=continuations) | WorkCompleted(continuations=continuations):
+            return "work", continuations
+        case _:
+            return None
 
 
 class StageHooks:
@@ -234,6 +291,8 @@ class Stage:
         async with asyncio.timeout(20), aclosing(self.engine.submit(prompt)) as events:
             async for event in events:
                 query.events.append(event)
+                if not self.journal.tells_of(event):
+                    query.late.append(repr(event))
                 self.happened("event")
                 if query.closed:
                     break

@@ -4,6 +4,7 @@ from everturn.core.state import Reason
 from everturn.modelserver import call, calls, error, hold, say, text
 
 AGAIN = call("Glob", {"pattern": "*"})
+PRICED = [{"id": "claude-sonnet-5", "prices": {"output": 10}}]
 
 
 def costs(answer, tokens):
@@ -12,7 +13,7 @@ def costs(answer, tokens):
 
 async def test_max_budget_usd_ends_at_most_one_call_over(bench):
     bench.model(costs(AGAIN, 10_000))
-    engine = bench.engine(max_budget_usd=0.25)
+    engine = bench.engine(max_budget_usd=0.25, models=PRICED)
 
     run = await bench.go_on(engine)
 
@@ -28,7 +29,7 @@ async def test_money_spent_on_attempts_and_summaries_counts(bench):
     bench.model(
         text("Earlier. " * 50), error(400, message="prompt is too long"), bench.summary(costs(text("Sum."), 90_000))
     )
-    engine = bench.engine(max_budget_usd=1.0)
+    engine = bench.engine(max_budget_usd=0.5, models=PRICED)
     await bench.go_on(engine)
 
     run = await bench.go_on(engine)
@@ -39,7 +40,7 @@ async def test_money_spent_on_attempts_and_summaries_counts(bench):
 
 async def test_each_prompt_has_the_whole_budget(bench):
     bench.model(costs(text("Dear."), 10_000))
-    engine = bench.engine(max_budget_usd=0.25)
+    engine = bench.engine(max_budget_usd=0.25, models=PRICED)
 
     reasons = [(await bench.go_on(engine)).reason for _ in range(3)]
 

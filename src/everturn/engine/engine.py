@@ -234,6 +234,7 @@ class Engine:
             attachments=Attachments(deps=deps, recorder=recorder, queue=self._queue, files=self.files),
             stop_phase=StopPhase(deps=deps, config=config, recorder=recorder, keep_snapshot=self._keep_snapshot),
             summaries=Summaries(recorder=recorder, ids=deps.ids, model=config.small_model, crew=crew),
+            files=self.files,
             make_executor=make_executor,
             crew=crew,
             background=self._background,

@@ -71,7 +71,8 @@ class Executor:
         self._recorder = recorder
         self._gate = gate
         self._signal = signal
-        self._files = files
+        self._known_files = files
+        self._files = files.fork()
         self._tools = {tool.name: tool for tool in tools}
         self._crew = crew
         self._eager = eager
@@ -114,6 +115,7 @@ class Executor:
         for slot in self._slots:
             if slot.result is None:
                 self._settle(slot, ToolResult(content=wording.tool_error(wording.CALL_INTERRUPTED), is_error=True), 0.0)
+        self._known_files.adopt(self._files)
         return [slot.result for slot in self._slots if slot.result is not None]
 
     async def discard(self) -> None:

@@ -45,6 +45,7 @@ from everturn.engine.stop_phase import Stop, StopPhase
 from everturn.engine.summaries import Summaries
 from everturn.ports.abort import AbortedError, AbortSignal
 from everturn.ports.context import Prepared, Situation
+from everturn.ports.files import FileStates
 
 
 class Workshop(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,6 +60,7 @@ class Workshop(msgspec.Struct, frozen=True, kw_only=True):
     attachments: Attachments
     stop_phase: StopPhase
     summaries: Summaries
+    files: FileStates
     make_executor: Callable[[AgentContext], Executor]
     crew: Crew
     """What ends with the query."""
@@ -306,6 +308,8 @@ class Iteration:
             recorder.note_change(change)
         if prepared.changes:
             self.meter = None
+            # What was read may no longer be in the context: it must be read again before it is relied on.
+            self.shop.files.clear()
         if any(message.kind is Kind.BOUNDARY for message in prepared.added):
             self._carry_task_budget()
         self.messages = prepared.messages

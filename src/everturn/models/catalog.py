@@ -17,7 +17,7 @@ _DRESSED = re.compile(r"^(?:.*anthropic[./])?(.+?)(?:-v\d+(?::\d+)?)?(?:[@-]\d{8
 """A model's name as cloud platforms and dated snapshots have it: prefix, name, date, version."""
 _FIELD = re.compile(r"`\$\.?(.*?)`")
 _NOTES = frozenset({"source", "names", "contains"})
-_CARD_FIELDS = frozenset(ModelCard.__struct_fields__) - {"id"}
+_CARD_FIELDS = frozenset(ModelCard.__struct_fields__) - {"id", "known"}
 
 Entry = dict[str, Any]
 

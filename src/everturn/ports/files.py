@@ -1,7 +1,7 @@
 """What the model has read: a bounded memory of file stamps, and the port that looks at a file again."""
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 import msgspec
@@ -25,9 +25,20 @@ class FileState(msgspec.Struct, frozen=True, kw_only=True):
 class FileStates:
     """Least recently used paths leave first. Owned by the engine, shared by its tools."""
 
-    def __init__(self, most: int = 1_000) -> None:
+    def __init__(self, most: int = 1_000, states: Iterable[tuple[str, FileState]] = ()) -> None:
         self._most = most
-        self._states: OrderedDict[str, FileState] = OrderedDict()
+        self._states: OrderedDict[str, FileState] = OrderedDict(states)
+
+    def fork(self) -> "FileStates":
+        """A copy for calls whose results may still be thrown away: the model would not know what they read."""
+        return FileStates(self._most, self._states.items())
+
+    def adopt(self, fork: "FileStates") -> None:
+        """The results are kept: what was read counts."""
+        self._states = OrderedDict(fork)
+
+    def clear(self) -> None:
+        self._states.clear()
 
     def remember(self, path: str, state: FileState) -> None:
         self._states[path] = state

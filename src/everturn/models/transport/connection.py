@@ -6,7 +6,7 @@ import errno
 import os
 import socket
 import ssl
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping
 
 import h11
 
@@ -17,7 +17,10 @@ from everturn.models.transport.tls import describe_refusal
 SLICE = 262_144
 """The body is handed over in pieces of this size, each when the one before has gone."""
 READ = 65_536
+CLOSE_S = 1.0
+"""A broken TLS connection may never say that it is closed."""
 HEADER_LIMIT = 131_072
+UNSENDABLE = "The request cannot be sent: its path or a header holds characters that HTTP does not allow."
 
 
 class Unanswered(Exception):
@@ -63,12 +66,10 @@ class Connection:
         """The body as it comes, still encoded. Raises `ModelFault`."""
         host = self.origin.authority
         try:
-            while True:
-                match await self._next(stall_s):
-                    case h11.Data(data=data):
-                        yield bytes(data)
-                    case _:
-                        return
+            while self._http.their_state is h11.SEND_BODY:
+                event = await self._next(stall_s)
+                if isinstance(event, h11.Data):
+                    yield b"".join((event.data, *self._received()))
         except h11.RemoteProtocolError:
             raise ModelFault(FaultKind.STREAM_BROKEN, f"{host} broke off in the middle of its answer.") from None
         except TimeoutError:
@@ -80,6 +81,8 @@ class Connection:
 
     def rewind(self) -> bool:
         """Ready for the next request? Looks only at what has come already; never waits."""
+        if self._http.our_state is h11.IDLE:
+            return self.fresh
         try:
             while self._http.their_state is h11.SEND_BODY:
                 if self._http.next_event() is h11.NEED_DATA:
@@ -93,15 +96,15 @@ class Connection:
         """At once: whatever is still on its way is not wanted."""
         self._writer.transport.abort()
         with contextlib.suppress(OSError):
-            await self._writer.wait_closed()
+            async with asyncio.timeout(CLOSE_S):
+                await self._writer.wait_closed()
 
     async def _write(self, path: str, headers: Mapping[str, str], body: bytes, stall_s: float) -> None:
-        fields = [("host", self.origin.authority), *headers.items(), ("content-length", str(len(body)))]
-        head = self._http.send(h11.Request(method="POST", target=path, headers=fields))
+        head = self._encode_head(path, {"host": self.origin.authority, **headers, "content-length": str(len(body))})
         self._http.send(h11.Data(data=body))
         self._http.send(h11.EndOfMessage())
         view = memoryview(body)
-        self._writer.write(b"".join((head or b"", view[:SLICE])))
+        self._writer.write(b"".join((head, view[:SLICE])))
         try:
             async with asyncio.timeout(stall_s) as limit:
                 await self._writer.drain()
@@ -113,6 +116,19 @@ class Connection:
             # A server may refuse a large body without reading it all: its answer, if there is one, tells more.
             if self._reader.exception() is not None:
                 raise
+
+    def _received(self) -> Iterator[bytes]:
+        """What else is here already: many small chunks cost less as one piece."""
+        while self._http.their_state is h11.SEND_BODY and isinstance(event := self._http.next_event(), h11.Data):
+            yield event.data
+
+    def _encode_head(self, path: str, headers: Mapping[str, str]) -> bytes:
+        try:
+            fields = [(name.encode("ascii"), value.encode("latin-1")) for name, value in headers.items()]
+            return self._http.send(h11.Request(method="POST", target=path, headers=fields)) or b""
+        except (h11.LocalProtocolError, UnicodeEncodeError):
+            # The values stay out of the text: they may be secret.
+            raise ModelFault(FaultKind.INVALID, UNSENDABLE) from None
 
     async def _next(self, stall_s: float) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
         while (event := self._http.next_event()) is h11.NEED_DATA:

@@ -89,7 +89,7 @@ class H11Transport:
                 return
             done = self._warming[origin] = asyncio.Event()
             try:
-                self._keep(await self._open(origin))
+                await self.take_back(await self._open(origin))
             finally:
                 del self._warming[origin]
                 done.set()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from everturn.core.errors import FaultKind, ModelFault
-from everturn.models.transport.connection import describe_failure
+from everturn.models.transport.connection import UNSENDABLE, describe_failure
 from everturn.models.transport.inflate import Inflater
 from everturn.models.transport.limits import BODY_CAP, CONNECT_S, IDLE_S, STALL_S
 from everturn.models.transport.origin import parse_target
@@ -85,13 +85,17 @@ class Httpx2Transport:
 
         origin, _ = parse_target(url)
         client = await self._ready()
-        request = client.build_request("POST", url, headers={"accept-encoding": "identity", **headers}, content=body)
+        fields = {"accept-encoding": "identity", **headers}
         try:
+            request = client.build_request("POST", url, headers=fields, content=body)
             answer = await client.send(request, stream=True)
         except httpx2.HTTPError as error:
             raise self._explain(origin.authority, error) from None
-        except (OSError, httpx2.InvalidURL) as error:
-            raise ModelFault(FaultKind.CONNECTION, f"No connection to {origin.authority}: {error}.") from None
+        except (UnicodeEncodeError, httpx2.InvalidURL):
+            raise ModelFault(FaultKind.INVALID, UNSENDABLE) from None
+        except OSError as error:
+            broken = f"No connection to {origin.authority}: {describe_failure(error)}."
+            raise ModelFault(FaultKind.CONNECTION, broken) from None
         return Httpx2Response(self, origin.authority, answer)
 
     async def warm(self, url: str) -> None:
@@ -125,6 +129,8 @@ class Httpx2Transport:
         proxy = f" by way of the proxy {urlsplit(self._proxy).hostname}" if self._proxy else ""
         cause = _root_cause(error)
         match error:
+            case httpx2.LocalProtocolError():
+                return ModelFault(FaultKind.INVALID, UNSENDABLE)
             case httpx2.ConnectTimeout() | httpx2.PoolTimeout():
                 return ModelFault(FaultKind.CONNECTION, f"No connection to {host}{proxy} within {self._connect_s:g} s.")
             case httpx2.TimeoutException():

@@ -1,0 +1,55 @@
+"""Whatever the model does, a query asks it a bounded number of times and ends exactly once."""
+
+from functools import lru_cache
+
+from hypothesis import given, settings
+from tests.properties.cases import Knobs, cases
+from tests.properties.stage import Query, limits_of, play_case
+
+from everturn.core.events import ResultEvent, Terminated
+from everturn.core.messages import Kind
+from everturn.core.schedule import Repair
+from everturn.testing.explore import Exploration, explore
+
+
+@lru_cache
+def explored(*, max_turns: int, work_budget: int, escalate: bool, reactive_compact: bool) -> Exploration:
+    return explore(
+        limits_of(
+            Knobs(
+                max_turns=max_turns, work_budget=work_budget, escalate=escalate, reactive_compact=reactive_compact
+            )
+        )
+    )
+
+
+def most_calls(knobs: Knobs, tool_rounds: int) -> int:
+    """K between two tool rounds, by the exhaustive walk; for each the tries and repairs on every model of the chain."""
+    found = explored(
+        max_turns=knobs.max_turns,
+        work_budget=knobs.work_budget,
+        escalate=knobs.escalate,
+        reactive_compact=knobs.reactive_compact,
+    )
+    attempts = (knobs.tries + len(Repair)) * (knobs.fallbacks + 1)
+    over_all_turns = found.k * (tool_rounds + 1)
+    return attempts * (over_all_turns if found.total is None else min(found.total, over_all_turns))
+
+
+def tool_rounds(query: Query) -> int:
+    return sum(event.message.kind is Kind.RESULTS for event in query.events if hasattr(event, "message"))
+
+
+@given(cases)
+@settings(max_examples=2_000, deadline=None)
+def test_a_query_asks_a_bounded_number_of_times_and_ends_exactly_once(case):
+    for query in play_case(case).queries:
+        assert query.main_calls <= most_calls(case.knobs, tool_rounds(query))
+        ends = [event for event in query.events if isinstance(event, Terminated | ResultEvent)]
+        if query.closed:
+            assert ends == query.events[len(query.events) - len(ends) :]
+            assert [type(event) for event in ends] in ([], [Terminated], [Terminated, ResultEvent])
+        else:
+            assert [type(event) for event in ends] == [Terminated, ResultEvent]
+            assert ends == query.events[-2:]
+            assert ends[0].reason == ends[1].reason

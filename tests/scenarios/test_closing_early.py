@@ -1,0 +1,108 @@
+"""A caller that closes the iterator early gets no terminal; nothing is left behind, and the next prompt works."""
+
+import asyncio
+import os
+from contextlib import aclosing
+
+import pytest
+
+from everturn.core.errors import BusyError
+from everturn.core.state import Reason
+from everturn.modelserver import call, hold, rate_limited, say, text
+
+
+async def leave_at(engine, kind):
+    """The events up to the first of a kind, where the caller leaves."""
+    events = []
+    async with asyncio.timeout(10), aclosing(engine.submit("Go.")) as stream:
+        async for event in stream:
+            events.append(event)
+            if event.__struct_config__.tag == kind:
+                break
+    return events
+
+
+def tasks_of_ours():
+    return [
+        task for task in asyncio.all_tasks() if "everturn.engine" in str(task.get_coro().cr_frame.f_globals["__name__"])
+    ]
+
+
+async def assert_clean(bench, engine):
+    assert tasks_of_ours() == []
+    assert "terminal" not in [record["type"] for record in bench.records(engine.session_id)]
+    bench.model(text("Fine."))
+    run = await bench.go_on(engine)
+    assert run.reason is Reason.COMPLETED
+    bench.assert_settled(engine)
+
+
+@pytest.mark.parametrize("kind", ["user", "request_start", "block_start", "text_delta"])
+async def test_while_the_model_streams(bench, kind):
+    bench.model(hold(text("Hello there, how are you?")))
+    engine = bench.engine()
+
+    events = await leave_at(engine, kind)
+
+    assert "terminal" not in [event.__struct_config__.tag for event in events]
+    await assert_clean(bench, engine)
+
+
+async def test_the_connection_is_let_go(bench):
+    bench.model(hold(text("Hello there, how are you?")))
+
+    await leave_at(bench.engine(), "text_delta")
+
+    await bench.server.wait_for_hangups(1)
+
+
+@pytest.mark.parametrize("streaming", [True, False])
+async def test_while_a_command_sleeps_its_process_group_is_gone(bench, streaming):
+    bench.model(say("Running.", call("Bash", {"command": "echo $$; sleep 600 & sleep 600"})))
+    engine = bench.engine(permission_mode="bypassPermissions", streaming_tools=streaming)
+
+    *_, progress = await leave_at(engine, "tool_progress")
+
+    with pytest.raises(ProcessLookupError):
+        os.killpg(int(progress.text), 0)
+    await assert_clean(bench, engine)
+
+
+async def test_while_it_waits_for_a_retry(bench):
+    bench.env["EVERTURN_RETRY_SCALE"] = "1"
+    bench.model(rate_limited(retry_after=30))
+    engine = bench.engine()
+
+    await leave_at(engine, "api_retry")
+
+    await assert_clean(bench, engine)
+
+
+async def test_before_the_first_event(bench):
+    bench.model(text("Hello."))
+    engine = bench.engine()
+
+    async with aclosing(engine.submit("Go.")):
+        pass
+
+    await assert_clean(bench, engine)
+
+
+async def test_a_second_prompt_beside_the_first_is_refused(bench):
+    bench.model(hold(text("Hello there, how are you?")), text("Fine."))
+    engine = bench.engine()
+    async with aclosing(engine.submit("Go.")) as stream:
+        async for event in stream:
+            if event.__struct_config__.tag == "text_delta":
+                with pytest.raises(BusyError):
+                    await anext(engine.submit("Me too."))
+                bench.server.release()
+    assert event.reason is Reason.COMPLETED
+
+
+async def test_a_closed_engine_takes_no_prompt(bench):
+    engine = bench.engine()
+    await engine.aclose()
+
+    with pytest.raises(BusyError):
+        await anext(engine.submit("Go."))

@@ -1,0 +1,100 @@
+"""The gate in front of every call: what is denied is told to the model and remembered; where it says ask, we ask."""
+
+from everturn.core.state import Reason
+from everturn.modelserver import call, text
+from everturn.ports.policy import Ruling, Verdict
+
+
+class Approver:
+    def __init__(self, ruling, reason="said the person"):
+        self.verdict = Verdict(ruling=ruling, reason=reason)
+        self.asked = []
+
+    async def approve(self, call, reason):
+        self.asked.append((call.name, call.input))
+        return self.verdict
+
+
+TOUCH = {"command": "touch made.txt"}
+
+
+async def test_without_anybody_to_ask_the_call_is_denied_in_its_result(bench):
+    bench.model(call("Bash", TOUCH), text("Then not."))
+
+    run = await bench.run()
+
+    assert run.reason is Reason.COMPLETED
+    [result] = bench.sent[1][-1]["content"]
+    assert result["is_error"]
+    assert list(bench.folder.iterdir()) == []
+    [denied] = run.of("permission_denied")
+    [denial] = run.result.denials
+    assert (denial.tool_name, denial.tool_input, denial.reason) == ("Bash", TOUCH, denied.reason)
+    assert denial.reason in result["content"]
+    assert run.of("tool_start") == []
+    assert len(run.of("tool_end")) == 1
+
+
+async def test_an_approved_call_runs(bench):
+    approver = Approver(Ruling.ALLOW)
+    bench.model(call("Bash", TOUCH), text("Done."))
+
+    run = await bench.run(approver=approver)
+
+    assert approver.asked == [("Bash", TOUCH)]
+    assert [path.name for path in bench.folder.iterdir()] == ["made.txt"]
+    assert run.result.denials == ()
+
+
+async def test_a_refused_call_tells_the_persons_reason(bench):
+    bench.model(call("Bash", TOUCH), text("Then not."))
+
+    run = await bench.run(approver=Approver(Ruling.DENY, "not on my machine"))
+
+    assert "not on my machine" in bench.sent[1][-1]["content"][0]["content"]
+    assert [denial.reason for denial in run.result.denials] == ["not on my machine"]
+
+
+async def test_reading_inside_the_folder_needs_nobody(bench):
+    approver = Approver(Ruling.DENY)
+    (bench.folder / "a.txt").write_text("alpha\n")
+    bench.model(call("Read", {"file_path": str(bench.folder / "a.txt")}), text("Done."))
+
+    run = await bench.run(approver=approver)
+
+    assert approver.asked == []
+    assert run.result.denials == ()
+
+
+async def test_a_mode_changed_while_a_query_runs_counts_from_the_next_call_on(bench):
+    bench.model(call("Bash", TOUCH), call("Bash", TOUCH), text("Done."))
+    engine = bench.engine(permission_mode="dontAsk")
+
+    def loosen(event):
+        if event.__struct_config__.tag == "permission_denied":
+            engine.policy.mode = "bypassPermissions"
+
+    run = await bench.go_on(engine, on_event=loosen)
+
+    assert len(run.result.denials) == 1
+    assert (bench.folder / "made.txt").exists()
+
+
+async def test_a_tool_on_the_deny_list_is_not_even_offered(bench):
+    bench.model(call("Bash", TOUCH), text("Done."))
+
+    await bench.run(disallowed_tools=["Bash"], permission_mode="bypassPermissions")
+
+    assert "Bash" not in [offered["name"] for offered in bench.bodies[0]["tools"]]
+    assert list(bench.folder.iterdir()) == []
+
+
+async def test_denials_are_of_the_session(bench):
+    bench.model(call("Bash", TOUCH), text("Then not."), call("Bash", TOUCH), text("Then not."))
+    engine = bench.engine()
+    await bench.go_on(engine)
+
+    run = await bench.go_on(engine)
+
+    assert len(run.result.denials) == 2
+    assert run.result.denials == engine.denials
