@@ -129,12 +129,8 @@ def test_blocks_stand_in_the_order_of_their_indices_and_gaps_do_not_matter():
     [
         ([BlockStarted(0, TEXT), BlockStarted(0, TEXT)], "started block 0 twice"),
         ([BlockStarted(0, TEXT), BlockStopped(0), BlockStarted(0, TEXT)], "started block 0 twice"),
-        ([TextAdded(3, "a")], "continued block 3, which is not open"),
-        ([BlockStarted(0, TEXT), BlockStopped(0), TextAdded(0, "a")], "continued block 0"),
-        ([InputAdded(0, "{")], "continued block 0"),
-        ([SignatureAdded(0, "s")], "continued block 0"),
-        ([CitationAdded(0, b"{}")], "continued block 0"),
-        ([ContentAdded(0, "c")], "continued block 0"),
+        ([BlockStarted(0, TEXT), BlockStopped(0), TextAdded(0, "a")], "continued block 0, which is closed"),
+        ([BlockStarted(0, USE), BlockStopped(0), InputAdded(0, "{")], "continued block 0, which is closed"),
         ([BlockStarted(0, TEXT), MessageStarted("m", "m", {})], "second message inside the first"),
         ([BlockStarted(0, TEXT), BlockStopped(0), MessageStarted("m", "m", {})], "second message inside the first"),
         ([BlockStarted(0, b"[]")], "no JSON object"),
@@ -152,8 +148,21 @@ def test_a_stream_that_contradicts_itself_is_broken(events, says: str):
     assert raised.value.kind is FaultKind.STREAM_BROKEN
 
 
-def test_a_stop_of_a_block_that_never_started_is_ignored():
-    assert fold(BlockStopped(4)).blocks == ()
+@pytest.mark.parametrize(
+    "stray",
+    [
+        TextAdded(3, "a"),
+        InputAdded(3, "{"),
+        SignatureAdded(3, "s"),
+        CitationAdded(3, b"{}"),
+        ContentAdded(3, "c"),
+        BlockStopped(3),
+    ],
+)
+def test_a_piece_of_a_block_that_never_started_is_ignored(stray):
+    folded = fold(BlockStarted(0, TEXT), stray, TextAdded(0, "a"), MessageStopped())
+
+    assert folded.blocks == (text_block("a"),)
 
 
 def test_a_message_may_start_twice_as_long_as_nothing_came():

@@ -66,7 +66,7 @@ class Gatekeeper(Listener):
 
     async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = await reader.readuntil(b"\r\n\r\n")
-        method, target, _ = head.split(b" ", 2)
+        _, target, _ = head.split(b" ", 2)
         self.seen.append(target.decode())
         if self.locked:
             challenge = b'proxy-authenticate: Basic realm="gate"\r\ncontent-length: 0\r\nconnection: close\r\n\r\n'
@@ -77,10 +77,15 @@ class Gatekeeper(Listener):
         host, port = authority.split(":")
         onward_reader, onward_writer = await asyncio.open_connection(host, int(port))
         path = target.removeprefix(f"http://{authority}".encode())
-        onward_writer.write(head.replace(method + b" " + target, method + b" " + path, 1))
-        async with asyncio.TaskGroup() as group:
-            group.create_task(relay(reader, onward_writer))
-            group.create_task(relay(onward_reader, writer))
+        # One request for each connection: a lock that is turned later counts for the next request.
+        onward = head.replace(target, path, 1).replace(b"\r\n\r\n", b"\r\nconnection: close\r\n\r\n")
+        onward_writer.write(onward)
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(relay(reader, onward_writer))
+                group.create_task(relay(onward_reader, writer))
+        finally:
+            onward_writer.close()
 
 
 async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

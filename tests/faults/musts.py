@@ -158,11 +158,7 @@ def _kept(played: Played) -> None:
     written = [json.dumps(record["blocks"]) for record in played.records if record["type"] == "message"]
     for text in (OPENING, "I remember 41.", PROMPT):
         assert any(text in message for message in written)
-    assert [text for text in (OPENING, "I remember 41.", PROMPT) if text in spoken(played)] == [
-        OPENING,
-        "I remember 41.",
-        PROMPT,
-    ]
+        assert any(text in message for message in spoken(played))
 
 
 def spoken(played: Played) -> list[str]:

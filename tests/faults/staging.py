@@ -22,6 +22,7 @@ from everturn.modelserver import ModelServer, Received, Script, call, say, scrip
 
 QUICK = 0.01
 """Scripted pauses take a hundredth of their time."""
+NEW_KINDS = frozenset({"fault-block-unknown"})
 FROZEN = 1_000.0
 """Scripted pauses outlast the test: what ends them is an abort or a kill."""
 OPENING, PROMPT, NEXT = "Remember 41.", "Do it.", "And now?"
@@ -57,6 +58,7 @@ class Stage:
             url or self.url, streaming_tools=self.mode.streaming_tools, **options
         )
         self.before = await self.world.submit(self.engine, OPENING)
+        self.world.forget_runs()
 
     def put_on(self, played: Script) -> None:
         self.server.play(played, case=self.case.id)
@@ -69,7 +71,8 @@ class Stage:
 
     async def go_on(self, run: Run, requests: list[Received], *, attempts: int | None = None, **seen: Any) -> Played:
         """The turn after it, on a server that takes nothing the API would refuse."""
-        self.put_on(script("Fine."))
+        # An API that gave out a block of a new kind takes it back; the server's rules do not know it.
+        self.put_on(script("Fine.", strict=self.case.id not in NEW_KINDS))
         after, after_requests = await self.meet(NEXT)
         played = Played(
             case=self.case,
@@ -112,6 +115,11 @@ async def play_with_thoughts(world: World, case: Case, mode: Mode) -> Played:
 async def play_with_an_earlier_call(world: World, case: Case, mode: Mode) -> Played:
     opening = script(call("Read", {"file_path": str(world.readme)}, call_id="toolu_1"), "I remember 41.")
     return await play_plainly(world, case, mode, opening=opening)
+
+
+async def play_after_a_long_talk(world: World, case: Case, mode: Mode) -> Played:
+    """There is something to compact."""
+    return await play_plainly(world, case, mode, opening=script("I remember 41." + " It is a fine number." * 200))
 
 
 async def play_with_a_picture(world: World, case: Case, mode: Mode) -> Played:
@@ -276,6 +284,8 @@ async def read_line(client: asyncio.subprocess.Process) -> str:
 STAGINGS: dict[str, Staging] = {
     "fault-http-301": play_beside_another_host,
     "fault-http-400-image": play_with_a_picture,
+    "fault-http-400-prompt-long": play_after_a_long_talk,
+    "fault-http-400-prompt-long-twice": play_after_a_long_talk,
     "fault-http-400-signature": play_with_thoughts,
     "fault-http-400-toolpair": play_with_an_earlier_call,
     "fault-http-gzip-bomb": play_a_bomb,
@@ -283,6 +293,7 @@ STAGINGS: dict[str, Staging] = {
     "fault-kill9-mid-stream": play_and_kill,
     "fault-proxy-407": play_behind_a_proxy,
     "fault-slow-first": play_slowly,
+    "fault-stop-model_context_window_exceeded": play_after_a_long_talk,
     "fault-tcp-refused": play_on_a_closed_port,
     "fault-tcp-refused-then-ok": play_on_a_port_that_opens,
     "fault-tls-expired": play_with_certificate("expired"),

@@ -68,12 +68,14 @@ class World:
         self.env = {"ANTHROPIC_API_KEY": KEY, "EVERTURN_RETRY_SCALE": "0.001", "HOME": str(root)}
         self._stack = stack
         self._diary = root / "runs.jsonl"
-        self._shown: set[str] = set()
 
     @property
     def runs(self) -> list[Call]:
         lines = self._diary.read_text().splitlines() if self._diary.exists() else []
         return [Call(*json.loads(line)) for line in lines]
+
+    def forget_runs(self) -> None:
+        self._diary.unlink(missing_ok=True)
 
     async def enter(self, server: ModelServer) -> ModelServer:
         return await self._stack.enter_async_context(server)

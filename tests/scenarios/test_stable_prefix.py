@@ -1,6 +1,7 @@
 """The bytes of a request are a prefix of the next one's, but where a `context` record says why not."""
 
 import re
+from itertools import pairwise
 
 from everturn.core.state import AbortCause
 from everturn.modelserver import call, cut, error, hold, overloaded, say, text, thinking, too_long, truncated
@@ -16,8 +17,8 @@ def content(received):
 
 def breaks(requests):
     """Numbers of the requests that do not begin with the bytes of the one before."""
-    pairs = zip(requests, requests[1:], strict=False)
-    return [number for number, (a, b) in enumerate(pairs, 1) if not content(b).startswith(content(a))]
+    pairs = enumerate(pairwise(requests), 1)
+    return [number for number, (one, other) in pairs if not content(other).startswith(content(one))]
 
 
 async def test_a_long_mixed_session_never_breaks_it(bench):

@@ -10,7 +10,7 @@ import msgspec
 from everturn import __version__
 from everturn.compose.system import RandomIds, SystemClock
 from everturn.context.pipeline import ContextPipeline
-from everturn.core.errors import JournalError, OptionError
+from everturn.core.errors import BusyError, JournalError, OptionError
 from everturn.core.events import Event
 from everturn.core.records import FORMAT, SessionOpened
 from everturn.engine import engine as engine_room
@@ -20,7 +20,7 @@ from everturn.engine.wording import SYSTEM_PROMPT
 from everturn.hooks.inprocess import InProcessHooks
 from everturn.models.anthropic.client import AnthropicModel
 from everturn.models.anthropic.credentials import Credentials
-from everturn.models.anthropic.thinking import check_thinking
+from everturn.models.anthropic.thinking import check_effort, check_thinking
 from everturn.models.catalog import JsonCatalog
 from everturn.models.transport.choose import choose_transport
 from everturn.permissions.modes import ModePolicy
@@ -44,8 +44,23 @@ class Engine(engine_room.Engine):
         self, options: Options | None = None, *, env: Mapping[str, str] | None = None, model: Model | None = None
     ) -> None:
         """Raises `OptionError` that names the field. `model` stands in for the Anthropic client."""
-        setup = check_options(options or Options(), os.environ if env is None else env)
-        parts = Parts(setup, os.environ if env is None else env, model)
+        self._options = options or Options()
+        self._env = os.environ if env is None else env
+        self._build(self._options, model)
+
+    def clear(self) -> None:
+        """Starts a new, empty conversation with the same options and connection. Raises `BusyError` while at work."""
+        if self._busy:
+            raise BusyError("The engine is at work; abort it before clearing the conversation.")
+        self._deps.journal.close()
+        self._build(msgspec.structs.replace(self._options, resume=None, session_id=None), self._deps.model)
+
+    @property
+    def permission_mode(self) -> str:
+        return str(self.policy.mode)
+
+    def _build(self, options: Options, model: Model | None) -> None:
+        parts = Parts(check_options(options, self._env), self._env, model)
         self.policy = parts.policy
         """Its `mode` may be changed while a query runs; it counts from the next call on."""
         self.collapses = parts.pipeline.collapses
@@ -168,8 +183,11 @@ class Parts:
                 f"The model {model} is not in the catalogue; window, caps and prices are those of its family "
                 f"({card.family or 'generic'}). Add it with the option `models`."
             )
-        if setup.thinking is not None and (problem := check_thinking(setup.thinking, card)):
+        effort = setup.options.effort
+        if setup.thinking is not None and (problem := check_thinking(setup.thinking, card, effort)):
             raise OptionError("thinking", problem)
+        if effort is not None and (problem := check_effort(effort, card)):
+            raise OptionError("effort", problem)
 
 
 def build_client(setup: Setup, env: Mapping[str, str], catalog: Catalog) -> AnthropicModel:
@@ -187,6 +205,7 @@ def build_client(setup: Setup, env: Mapping[str, str], catalog: Catalog) -> Anth
         catalog=catalog,
         credentials=credentials,
         base_url=setup.base_url,
+        version=__version__,
         custom_headers=setup.headers,
     )
 

@@ -179,6 +179,10 @@ class Fold:
                 pass
         return None
 
+    def is_open(self, index: int) -> bool:
+        """False for a piece of a block that never started: it is neither kept nor shown."""
+        return index in self._open
+
     def describe(self, index: int) -> tuple[str, str]:
         """Kind of an open block, and its name if it is a call."""
         block = self._at(index)
@@ -226,9 +230,12 @@ class Fold:
         self._open[index] = _Open(raw)
 
     def _at(self, index: int) -> _Open:
-        if (block := self._open.get(index)) is None:
-            raise ModelFault(FaultKind.STREAM_BROKEN, f"The stream continued block {index}, which is not open.")
-        return block
+        if (block := self._open.get(index)) is not None:
+            return block
+        if index in self._closed:
+            raise ModelFault(FaultKind.STREAM_BROKEN, f"The stream continued block {index}, which is closed.")
+        # A piece of a block that never started belongs to nothing: it is collected where nobody looks.
+        return _Open(b"{}")
 
     def _close(self, index: int) -> Block:
         block = self._fold(index, self._open.pop(index))

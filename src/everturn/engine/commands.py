@@ -39,6 +39,10 @@ class CommandQueue:
             self._note(command, CommandState.COMPLETED)
         self._started.clear()
 
+    def abandon(self) -> None:
+        """The query was left without a terminal: what it started stays started, and no later query completes it."""
+        self._started.clear()
+
     def _note(self, command: QueuedCommand, state: CommandState) -> None:
         queued = state is CommandState.QUEUED
         self._record(

@@ -49,6 +49,9 @@ async def settle_calls(last: Iteration) -> None:
     results: list[Block] = []
     if attempt is not None and not attempt.settled:
         results = await salvage(last, attempt)
+    elif attempt is not None and unanswered(recorder.transcript[-RECENT:]):
+        # The response is in the transcript, but nobody waited for its calls any more.
+        results = await attempt.executor.finish()
     answered = {block.view.tool_use_id for block in results if isinstance(block.view, ToolResult)}
     error = wording.tool_error(wording.CALL_INTERRUPTED)
     for use in unanswered(recorder.transcript[-RECENT:]):

@@ -1,8 +1,8 @@
 """One conversation: owns the transcript, the totals, the denials and the abort signal; runs one query at a time."""
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Generator
+from contextlib import aclosing, contextmanager
 from typing import Any, Self
 
 import msgspec
@@ -14,6 +14,8 @@ from everturn.core.events import (
     Event,
     InputDelta,
     Level,
+    ModelSwitched,
+    ModelUsage,
     Noticed,
     ResultEvent,
     Terminated,
@@ -34,14 +36,14 @@ from everturn.engine.deps import AgentContext, Config, Deps, Prompting
 from everturn.engine.executor import Executor
 from everturn.engine.gate import Gate
 from everturn.engine.iteration import Iteration, Workshop
-from everturn.engine.outbox import Outbox
+from everturn.engine.outbox import Outbox, forward
 from everturn.engine.query import query
 from everturn.engine.recorder import Recorder
 from everturn.engine.requests import Requests
 from everturn.engine.state import State
 from everturn.engine.stop_phase import StopPhase
 from everturn.engine.summaries import Summaries
-from everturn.ports.abort import AbortSignal
+from everturn.ports.abort import AbortedError, AbortSignal
 from everturn.ports.context import Tracking
 from everturn.ports.files import FileStates
 from everturn.ports.store import Replay
@@ -104,6 +106,10 @@ class Engine:
         return self._deps.ledger.session_usd
 
     @property
+    def usage_by_model(self) -> dict[str, ModelUsage]:
+        return self._deps.ledger.models
+
+    @property
     def denials(self) -> tuple[Denial, ...]:
         return tuple(self._denials)
 
@@ -120,19 +126,20 @@ class Engine:
 
     async def submit(self, prompt: Prompt) -> AsyncGenerator[Event]:
         """Raises `BusyError` while another prompt is at work, `OptionError` for a prompt that is empty or no content."""
-        if self._closed:
-            raise BusyError("The engine is closed.")
-        if self._busy:
-            raise BusyError("The engine is at work on another prompt; abort it, or queue the words with `enqueue`.")
         blocks = prompt_blocks(prompt)
-        self._busy = True
-        try:
-            async with aclosing(self._run(blocks)) as events:
+        with self._at_work() as outbox:
+            async with aclosing(self._run(blocks, outbox)) as events:
                 async for event in events:
                     yield event
-        finally:
-            self._busy = False
-            self._outbox = None
+
+    async def compact(self, instructions: str = "") -> AsyncGenerator[Event]:
+        """Summarises the conversation now. The last event is a notice that says what came of it."""
+        with self._at_work() as outbox:
+            self._deps.ledger.begin_query(self._config.limits, self._deps.clock.elapsed())
+            shop = self._workshop(self._deps.ids.new(), self._signal)
+            async with aclosing(forward(outbox, self._compact(shop, instructions))) as events:
+                async for event in events:
+                    yield event
 
     def abort(self, cause: AbortCause = AbortCause.USER) -> None:
         """Ends the query under way; does nothing when there is none."""
@@ -163,10 +170,43 @@ class Engine:
         self._deps.journal.close()
         await self._deps.model.aclose()
 
-    async def _run(self, blocks: tuple[Block, ...]) -> AsyncGenerator[Event]:
-        clock, query_id = self._deps.clock, self._deps.ids.new()
-        outbox = self._outbox = Outbox()
-        signal = self._signal = AbortSignal()
+    @contextmanager
+    def _at_work(self) -> Generator[Outbox]:
+        """One thing at a time, each with its own signal and its own way out."""
+        if self._closed:
+            raise BusyError("The engine is closed.")
+        if self._busy:
+            raise BusyError("The engine is at work on another prompt; abort it, or queue the words with `enqueue`.")
+        self._busy = True
+        self._signal = AbortSignal()
+        self._outbox = Outbox()
+        try:
+            yield self._outbox
+        finally:
+            self._busy = False
+            self._outbox = None
+
+    async def _compact(self, shop: Workshop, instructions: str) -> None:
+        iteration = Iteration(shop, self._state())
+        before = sum(message.tokens for message in iteration.messages)
+        try:
+            prepared = await shop.signal.guard(iteration.compact(cause="manual", instructions=instructions))
+        except AbortedError:
+            iteration.notice("The compaction was interrupted; nothing changed.", Level.WARNING)
+            return
+        self._learn(iteration)
+        after = sum(message.tokens for message in iteration.messages)
+        done = f"Compacted from about {before:,} to {after:,} tokens."
+        iteration.notice(done if prepared.compacted else f"Nothing was compacted: {prepared.problem}")
+        await self._recorder.sync()
+
+    def _state(self) -> State:
+        return State(
+            messages=self._recorder.view, tool_context=self._agent, compaction=self._tracking, meter=self._meter
+        )
+
+    async def _run(self, blocks: tuple[Block, ...], outbox: Outbox) -> AsyncGenerator[Event]:
+        clock, query_id, signal = self._deps.clock, self._deps.ids.new(), self._signal
         started_s, api_s = clock.elapsed(), self._recorder.api_s
         self._num_turns = 0
         self._agent = msgspec.structs.replace(
@@ -184,12 +224,7 @@ class Engine:
         try:
             events = query(
                 self._workshop(query_id, signal),
-                State(
-                    messages=self._recorder.view,
-                    tool_context=self._agent,
-                    compaction=self._tracking,
-                    meter=self._meter,
-                ),
+                self._state(),
                 outbox=outbox,
                 queue=self._queue,
                 on_end=last.append,
@@ -244,6 +279,9 @@ class Engine:
         """Every event passes here, after its record: the ledger is checked, then it is shown."""
         if isinstance(event, UserAdded) and event.message.kind in {Kind.PROMPT, Kind.RESULTS}:
             self._num_turns += 1
+        if isinstance(event, ModelSwitched):
+            # Noted at once: an abort, or a consumer who leaves, must not undo what the journal says.
+            self._agent = msgspec.structs.replace(self._agent, model=event.model)
         if self._outbox is not None:
             self._outbox.put(event)
         if self._busy and not isinstance(event, _DELTAS):
@@ -292,8 +330,8 @@ class Engine:
             self._recorder.add_user(Kind.HIDDEN, *lost)
 
     def _learn(self, last: Iteration) -> None:
-        """What outlives the query: the model that answers now, the compaction's memory, the last count."""
-        self._agent = last.agent
+        """What outlives the query besides the model: the agent's other settings, the compaction's memory, the last count."""
+        self._agent = msgspec.structs.replace(last.agent, model=self._agent.model)
         self._tracking, self._meter = last.tracking, last.meter
 
     def _keep_snapshot(self, messages: tuple[Message, ...], agent: AgentContext) -> None:

@@ -39,13 +39,15 @@ from everturn.engine.executor import Executor
 from everturn.engine.recorder import Recorder
 from everturn.engine.replies import Meaning, answer_text, judge_meaning, refusal_text, trim_overlap
 from everturn.engine.requests import Requests
-from everturn.engine.sampling import Attempt, Sampled, Sampling
+from everturn.engine.sampling import Attempt, Sampling
 from everturn.engine.state import State
 from everturn.engine.stop_phase import Stop, StopPhase
 from everturn.engine.summaries import Summaries
 from everturn.ports.abort import AbortedError, AbortSignal
 from everturn.ports.context import Prepared, Situation
 from everturn.ports.files import FileStates
+
+OVERFLOW = "The conversation no longer fits the model's context window. Start a new session, or send less at once."
 
 
 class Workshop(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,7 +78,7 @@ class Iteration:
         self.state = state
         self.messages = state.messages
         self.agent = state.tool_context
-        self.summary = shop.summaries.show_finished(state.pending_summary)
+        self.summary = state.pending_summary
         self.uncommitted: Message | None = None
         """A truncated answer, until it is decided what becomes of it."""
         self.stop_reason: str | None = None
@@ -91,8 +93,7 @@ class Iteration:
         self.tracking = state.compaction
         self.meter = state.meter
         self._stop_errors: tuple[str, ...] = ()
-        self._overflow = Problem(text="The conversation no longer fits the model's context window.", kind="too_long")
-        shop.recorder.emit(RequestStarted(turn=state.guards.turn, model=self.agent.model))
+        self._overflow = Problem(text=OVERFLOW, kind="too_long")
 
     async def perform(self, action: Action) -> AnyOutcome:
         """Never raises: an abort, a limit and our own faults are outcomes too."""
@@ -183,6 +184,8 @@ class Iteration:
         return Aborted(cause=signal.cause or AbortCause.USER, phase=phase)
 
     async def _call_model(self) -> AnyOutcome:
+        self.shop.recorder.emit(RequestStarted(turn=self.state.guards.turn, model=self.agent.model))
+        self.summary = self.shop.summaries.show_finished(self.summary)
         prepared = await self.shop.deps.pipeline.prepare(self.messages, self._situation(), self._asker())
         self._take(prepared)
         self.tracking = prepared.tracking
@@ -193,7 +196,7 @@ class Iteration:
         guards = self.state.guards
         sampled = await self.sampling.run(self.messages, self.agent, cap=guards.max_output_override, turn=guards.turn)
         self.agent, self.messages = sampled.agent, sampled.view
-        return self._judge_fault(sampled.fault) if sampled.fault else self._judge_reply(sampled)
+        return self._judge_fault(sampled.fault) if sampled.fault else await self._judge_reply(sampled.attempt)
 
     def _judge_fault(self, fault: ModelFault) -> AnyOutcome:
         problem = Problem(text=fault.text, kind=fault.kind, status=fault.status)
@@ -206,14 +209,15 @@ class Iteration:
             case _:
                 return Failed(error=problem)
 
-    def _judge_reply(self, sampled: Sampled) -> AnyOutcome:
-        attempt = sampled.attempt
-        attempt.settled = True
+    async def _judge_reply(self, attempt: Attempt) -> AnyOutcome:
         self.stop_reason = attempt.fold.stop_reason
         message = self._message(attempt)
-        match judge_meaning(message.blocks, self.stop_reason, has_effects=attempt.executor.has_effects):
+        meaning = judge_meaning(message.blocks, self.stop_reason, has_effects=attempt.executor.has_effects)
+        attempt.settled = meaning is not Meaning.REFUSAL
+        match meaning:
             case Meaning.REFUSAL:
-                self._retract(RetractionCause.REFUSED)
+                # Calls that began while it streamed must not outlive it.
+                await self.sampling.throw_away(attempt, RetractionCause.REFUSED)
                 text = refusal_text(attempt.fold.details)
                 return Refused(error=Problem(text=text, kind="refusal", by_api=False))
             case Meaning.CALLS:
@@ -275,14 +279,20 @@ class Iteration:
         self._take(prepared)
         return Drained(committed=len(prepared.collapses), error=self._overflow)
 
-    async def _compact(self, *, media: bool) -> AnyOutcome:
-        pipeline = self.shop.deps.pipeline
-        if media:
-            prepared = pipeline.drop_media(self.messages)
-        else:
-            prepared = await pipeline.compact(self.messages, self._situation(), self._asker(), cause="too_long")
-            self.tracking = prepared.tracking
+    async def compact(self, *, cause: str, instructions: str = "") -> Prepared:
+        prepared = await self.shop.deps.pipeline.compact(
+            self.messages, self._situation(), self._asker(), cause=cause, instructions=instructions
+        )
+        self.tracking = prepared.tracking
         self._take(prepared)
+        return prepared
+
+    async def _compact(self, *, media: bool) -> AnyOutcome:
+        if media:
+            prepared = self.shop.deps.pipeline.drop_media(self.messages)
+            self._take(prepared)
+        else:
+            prepared = await self.compact(cause="too_long")
         return Compacted(worked=prepared.compacted, media=media, error=self._overflow)
 
     async def _run_stop_phase(self) -> AnyOutcome:

@@ -2,7 +2,9 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, Coroutine
+from contextlib import aclosing
+from typing import Any
 
 from everturn.core.events import Event
 
@@ -21,7 +23,7 @@ class Outbox:
         self._closed = True
         self._ready.set()
 
-    async def __aiter__(self) -> AsyncIterator[Event]:
+    async def __aiter__(self) -> AsyncGenerator[Event]:
         while True:
             while self._events:
                 yield self._events.popleft()
@@ -29,3 +31,17 @@ class Outbox:
                 return
             self._ready.clear()
             await self._ready.wait()
+
+
+async def forward(outbox: Outbox, work: Coroutine[Any, Any, None]) -> AsyncGenerator[Event]:
+    """Runs `work` beside its consumer and yields what it puts into the outbox; a consumer that leaves cancels it."""
+    task = asyncio.create_task(work)
+    task.add_done_callback(lambda _: outbox.close())
+    try:
+        async with aclosing(outbox.__aiter__()) as events:
+            async for event in events:
+                yield event
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
+    task.result()

@@ -1,17 +1,17 @@
 """One prompt: runs the loop beside its consumer and forwards every event, up to exactly one terminal."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 
 from everturn.core.decide import Terminal
-from everturn.core.events import Event, Level, Noticed, Terminated
+from everturn.core.events import ErrorReleased, Event, Terminated
 from everturn.core.outcomes import Problem
 from everturn.core.records import QueryEnded
 from everturn.core.state import ENDINGS, AbortCause, Exit, Reason
 from everturn.engine.commands import CommandQueue
 from everturn.engine.iteration import Iteration, Workshop
 from everturn.engine.loop import run_loop
-from everturn.engine.outbox import Outbox
+from everturn.engine.outbox import Outbox, forward
 from everturn.engine.state import State
 from everturn.ports.hooks import FailureInput
 
@@ -25,40 +25,29 @@ async def query(
     on_end: Callable[[Iteration], None],
 ) -> AsyncGenerator[Event]:
     """A caller that closes the iterator early gets no terminal: the loop is cancelled, what it started is ended."""
-    task = asyncio.create_task(_run(shop, state, outbox=outbox, queue=queue, on_end=on_end))
     try:
-        async for event in outbox:
-            yield event
+        async with aclosing(forward(outbox, _run(shop, state, queue, on_end))) as events:
+            async for event in events:
+                yield event
     finally:
-        task.cancel()
-        await asyncio.wait({task})
         await shop.crew.end()
+        queue.abandon()
 
 
-async def _run(
-    shop: Workshop, state: State, *, outbox: Outbox, queue: CommandQueue, on_end: Callable[[Iteration], None]
-) -> None:
+async def _run(shop: Workshop, state: State, queue: CommandQueue, on_end: Callable[[Iteration], None]) -> None:
     try:
-        try:
-            terminal, last = await run_loop(shop, state)
-            on_end(last)
-        except Exception as error:  # noqa: BLE001 (exceptions inside become terminals)
-            problem = Problem(text=f"Everturn failed: {type(error).__name__}: {error}", by_api=False)
-            terminal = Terminal(reason=Reason.MODEL_ERROR, release=problem)
-            shop.recorder.emit(Noticed(text=problem.text, level=Level.WARNING))
-        queue.complete()
-        start_failure_hooks(shop, terminal)
-        shop.recorder.record(
-            QueryEnded(
-                query_id=shop.query_id,
-                reason=terminal.reason,
-                error=terminal.release.text if terminal.release else "",
-            )
-        )
-        await shop.recorder.sync()
-        shop.recorder.emit(Terminated(reason=terminal.reason, problem=terminal.release, exit=exit_code(shop, terminal)))
-    finally:
-        outbox.close()
+        terminal, last = await run_loop(shop, state)
+        on_end(last)
+    except Exception as error:  # noqa: BLE001 (exceptions inside become terminals)
+        problem = Problem(text=f"Everturn failed: {type(error).__name__}: {error}", by_api=False)
+        terminal = Terminal(reason=Reason.MODEL_ERROR, release=problem)
+        shop.recorder.emit(ErrorReleased(problem=problem))
+    queue.complete()
+    start_failure_hooks(shop, terminal)
+    error_text = terminal.release.text if terminal.release else ""
+    shop.recorder.record(QueryEnded(query_id=shop.query_id, reason=terminal.reason, error=error_text))
+    await shop.recorder.sync()
+    shop.recorder.emit(Terminated(reason=terminal.reason, problem=terminal.release, exit=exit_code(shop, terminal)))
 
 
 def start_failure_hooks(shop: Workshop, terminal: Terminal) -> None:

@@ -40,12 +40,14 @@ class Recorder:
         self.transcript: list[Message] = list(transcript)
         self.use_ids = {use.id for message in self.transcript for use in message.uses}
         """Ids of all calls so far: a response that uses one again gets another."""
+        self.mended: dict[str, Message] = {}
+        """Messages that the API refused as they are, in the form in which it takes them."""
         self.api_s = 0.0
         """Time spent waiting for the API."""
 
     @property
     def view(self) -> tuple[Message, ...]:
-        return view_of(self.transcript)
+        return tuple(self.mended.get(message.id, message) for message in view_of(self.transcript))
 
     def record(self, record: Record) -> None:
         """A journal that cannot be written is said once, loudly; the work goes on in memory."""

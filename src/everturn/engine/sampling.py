@@ -28,6 +28,9 @@ from everturn.engine.requests import Requests
 from everturn.ports.context import Change
 from everturn.ports.model import Request
 
+CALL_ID = re.compile(r"[a-zA-Z0-9_-]+")
+"""Ids that the API takes back."""
+
 
 class Attempt:
     """One try at a response, and the calls that started while it streamed."""
@@ -109,27 +112,27 @@ class Sampling:
             )
             match plan:
                 case RetryAfter(delay_s):
-                    await self._throw_away(attempt, RetractionCause.RETRY)
+                    await self.throw_away(attempt, RetractionCause.RETRY)
                     await self._wait(fault, attempts.tried, delay_s)
                     attempts = msgspec.structs.replace(attempts, tried=attempts.tried + 1)
                 case MendWith(repair):
-                    await self._throw_away(attempt, RetractionCause.REPAIR)
+                    await self.throw_away(attempt, RetractionCause.REPAIR)
                     view = self._mend(view, repair, fault)
                     attempts = msgspec.structs.replace(attempts, repairs=attempts.repairs | {repair})
                 case SwitchModel():
-                    await self._throw_away(attempt, RetractionCause.FALLBACK)
+                    await self.throw_away(attempt, RetractionCause.FALLBACK)
                     agent = self._switch(agent, fault)
                     attempts = Attempts(fallbacks_left=len(agent.fallbacks))
                 case _:
-                    await self._throw_away(attempt, RetractionCause.WITHHELD)
+                    await self.throw_away(attempt, RetractionCause.WITHHELD)
                     return Sampled(attempt=attempt, agent=agent, view=view, fault=fault)
 
     def _begin(self, agent: AgentContext) -> Attempt:
         taken = set[str]()
 
         def claim(received: str) -> str:
-            free = received and received not in taken and received not in self._recorder.use_ids
-            claimed = received if free else f"toolu_{self._deps.ids.new()}"
+            free = received not in taken and received not in self._recorder.use_ids
+            claimed = received if free and CALL_ID.fullmatch(received) else f"toolu_{self._deps.ids.new()}"
             taken.add(claimed)
             return claimed
 
@@ -171,6 +174,8 @@ class Sampling:
     def _show(self, attempt: Attempt, event: StreamEvent) -> None:
         id_, emit = attempt.message_id, self._recorder.emit
         match event:
+            case TextAdded(index) | ThinkingAdded(index) | InputAdded(index) if not attempt.fold.is_open(index):
+                pass
             case TextAdded(index, text):
                 emit(TextDelta(message_id=id_, index=index, text=text))
             case ThinkingAdded(index, text):
@@ -187,7 +192,7 @@ class Sampling:
         if isinstance(block.view, ToolUse) and attempt.fold.is_certain(block):
             attempt.executor.add(block.view)
 
-    async def _throw_away(self, attempt: Attempt, cause: RetractionCause) -> None:
+    async def throw_away(self, attempt: Attempt, cause: RetractionCause) -> None:
         await attempt.executor.discard()
         attempt.settled = True
         if attempt.shown:
@@ -217,8 +222,11 @@ class Sampling:
     def _mend(self, view: tuple[Message, ...], repair: Repair, fault: ModelFault) -> tuple[Message, ...]:
         self._recorder.note_change(Change(stage="repair", cause=repair, tokens_before=0, tokens_after=0))
         if repair is Repair.DROP_THINKING:
-            return tuple(without(message, drop_thinking) for message in view)
-        return tuple(without(message, lambda block: is_named(block, fault.text)) for message in view)
+            mended = tuple(without(message, drop_thinking) for message in view)
+        else:
+            mended = tuple(without(message, lambda block: is_named(block, fault.text)) for message in view)
+        self._recorder.mended |= {new.id: new for old, new in zip(view, mended, strict=True) if new is not old}
+        return mended
 
 
 def without(message: Message, unwanted: Callable[[Block], bool]) -> Message:

@@ -41,7 +41,8 @@ class Connection:
         self._framed = True
         self._bodiless = False
         # Each write reaches the kernel before the next step, so that a cut falls where the script wants it.
-        writer.transport.set_write_buffer_limits(high=0)
+        # Not 0: TLS in asyncio would count an empty buffer as full and never go on.
+        writer.transport.set_write_buffer_limits(high=1, low=0)
 
     async def next_request(self, limit: int) -> Incoming | None:
         """The next request; None when there will be none. May raise h11.RemoteProtocolError."""

@@ -49,6 +49,7 @@ ADVICE = {
     FaultKind.MODEL_NOT_FOUND: "Check the model's name, and that the key may use it.",
     FaultKind.SPEND_LIMIT: "Raise the spend limit of the account, or wait until it is renewed.",
     FaultKind.NOT_AN_API: "Check ANTHROPIC_BASE_URL.",
+    FaultKind.TOO_LONG: "Start a new session, or send less at once.",
 }
 PROXY_ADVICE = "The proxy wants a user name and password: write them into its address (http://user:password@host:port)."
 _WORDS: tuple[tuple[FaultKind, tuple[str, ...]], ...] = (

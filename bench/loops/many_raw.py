@@ -1,0 +1,32 @@
+"""Many sessions in one process on bare h11: a connection, a journal and a tool in the process for each."""
+
+import asyncio
+import os
+import sys
+import time
+from pathlib import Path
+
+from floor_raw import converse
+
+DOUBLE = {
+    "name": "double",
+    "description": "Doubles a number.",
+    "input_schema": {"type": "object", "properties": {"number": {"type": "integer"}}, "required": ["number"]},
+}
+
+
+async def main(sessions: int) -> None:
+    folder, base_url = Path(os.environ["BENCH_JOURNAL"]), os.environ["ANTHROPIC_BASE_URL"]
+    folder.mkdir()
+    started = time.perf_counter()
+    await asyncio.gather(
+        *(
+            converse("Double it.", DOUBLE, lambda call: str(call["number"] * 2), base_url, folder / f"{n}.jsonl")
+            for n in range(sessions)
+        )
+    )
+    print(time.perf_counter() - started)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(int(sys.argv[1])))
