@@ -58,6 +58,7 @@ class Bench:
         self.home = home
         self.env = {"ANTHROPIC_API_KEY": KEY, "EVERTURN_RETRY_SCALE": "0.001", "HOME": str(home)}
         self.engines: list[Engine] = []
+        self.runs: list[Run] = []
 
     def model(self, *answers: Any, **settings: Any) -> None:
         self.server.play(script(*answers, **settings))
@@ -92,7 +93,8 @@ class Bench:
                 events.append(event)
                 if on_event is not None:
                     on_event(event)
-        return Run(events)
+        self.runs.append(Run(events))
+        return self.runs[-1]
 
     @property
     def requests(self) -> list[Received]:

@@ -37,7 +37,9 @@ class Wire:
             "content-type": "application/json",
             "content-length": str(len(body)),
         }
-        head = self.http.send(h11.Request(method="POST", target=f"{self.url.path}/v1/messages", headers=[*headers.items()]))
+        head = self.http.send(
+            h11.Request(method="POST", target=f"{self.url.path}/v1/messages", headers=[*headers.items()])
+        )
         self.http.send(h11.Data(data=body))
         self.http.send(h11.EndOfMessage())
         self.writer.write((head or b"") + body)

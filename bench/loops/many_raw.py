@@ -15,9 +15,8 @@ DOUBLE = {
 }
 
 
-async def main(sessions: int) -> None:
-    folder, base_url = Path(os.environ["BENCH_JOURNAL"]), os.environ["ANTHROPIC_BASE_URL"]
-    folder.mkdir()
+async def main(sessions: int, folder: Path) -> None:
+    base_url = os.environ["ANTHROPIC_BASE_URL"]
     started = time.perf_counter()
     await asyncio.gather(
         *(
@@ -29,4 +28,6 @@ async def main(sessions: int) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(int(sys.argv[1])))
+    journals = Path(os.environ["BENCH_JOURNAL"])
+    journals.mkdir()
+    asyncio.run(main(int(sys.argv[1]), journals))

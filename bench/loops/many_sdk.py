@@ -42,9 +42,7 @@ async def converse(client: anthropic.AsyncAnthropic, prompt: str, journal_path: 
             add("user", [{"type": "tool_result", "tool_use_id": id_, "content": text} for id_, text in results])
 
 
-async def main(sessions: int) -> None:
-    folder = Path(os.environ["BENCH_JOURNAL"])
-    folder.mkdir()
+async def main(sessions: int, folder: Path) -> None:
     started = time.perf_counter()
     async with anthropic.AsyncAnthropic() as client:
         await asyncio.gather(*(converse(client, "Double it.", folder / f"{n}.jsonl") for n in range(sessions)))
@@ -52,4 +50,6 @@ async def main(sessions: int) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(int(sys.argv[1])))
+    journals = Path(os.environ["BENCH_JOURNAL"])
+    journals.mkdir()
+    asyncio.run(main(int(sys.argv[1]), journals))

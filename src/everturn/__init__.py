@@ -1,8 +1,11 @@
 """Everturn: an agentic coding loop to embed, to use and to run by the thousand."""
 
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False
+"""As type checkers know it; importing typing would cost a program that only says its version more than all the rest."""
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from everturn.compose.library import Engine as Engine
     from everturn.compose.library import query as query
     from everturn.settings.options import Options as Options
@@ -19,7 +22,7 @@ _PLACES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     """Imported when first used: a program that only asks for the version pays for nothing else."""
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

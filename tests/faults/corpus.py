@@ -57,17 +57,13 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     def events(self) -> list[dict[str, Any]]:
         return [event for response in self.responses for event in events_of(response)]
 
-    def changed(self, **swaps: str) -> "Case":
-        """With other words in place of some, wherever they stand; a key is a name of a constant of this module."""
-        text = msgspec.json.encode(self).decode()
-        for name, word in swaps.items():
-            text = text.replace(globals()[name], word)
-        return msgspec.json.decode(text, type=Case)
+    def with_words(self, old: str, new: str) -> "Case":
+        """Wherever they stand in its JSON."""
+        return msgspec.json.decode(msgspec.json.encode(self).replace(old.encode(), new.encode()), type=Case)
 
     def with_tool(self, name: str) -> "Case":
         """Its calls of Read ask for another tool with the same input."""
-        text = msgspec.json.encode(self).decode()
-        return msgspec.json.decode(text.replace('"name":"Read"', f'"name":"{name}"'), type=Case)
+        return self.with_words('"name":"Read"', f'"name":"{name}"')
 
     def script(self) -> Script:
         return parse_cases(json.dumps(msgspec.to_builtins(self)))[self.id]

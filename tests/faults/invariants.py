@@ -6,13 +6,15 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from tests.conftest import KEY, Run
-from tests.faults.played import Played, blocks_of
+from tests.conftest import Run
+from tests.faults.played import Played, blocks_in, blocks_of
 
 from everturn.core.limits import Limits
 from everturn.modelserver import Received, Violation, check_request
 
 LIMITS = Limits()
+RATE_LIMITED = 429
+"""The only status of the corpus that comes with a `retry-after`."""
 OURS = "Everturn failed"
 """How a fault of our own is told."""
 UNKNOWN_BLOCKS = "block-types-known"
@@ -63,22 +65,23 @@ def check_pairs(messages: list[dict[str, Any]]) -> None:
 
 
 def check_runs(played: Played) -> None:
-    """I4 and I5: what ran was asked for in so many words, and no more often than it was asked for."""
+    """I4 and I5: what ran was asked for in so many words, no more often than it was asked for, and the model knows."""
     assert Counter(played.runs) <= Counter(played.case.whole_calls())
     appended = played.world.readme.read_text().count("appended")
-    assert appended == sum(run.name == "Append" for run in played.runs)
+    told = [block["content"] for block in blocks_in(played.after_requests[-1], "tool_result")]
+    assert appended == sum(run.name == "Append" for run in played.runs) == told.count("Appended.")
 
 
 def check_retries(played: Played) -> None:
     """I6."""
     for run in (played.before, played.run, played.after):
-        retries = run.of("api_retry")
-        for before, retry in zip([None, *retries], retries, strict=False):
-            again = before is not None and retry.attempt > 1
-            assert retry.attempt == (before.attempt + 1 if again and before else 1)
+        tried = 0
+        for retry in run.of("api_retry"):
+            assert retry.attempt in {1, tried + 1}
             assert retry.max_tries == LIMITS.tries
             assert 0 < retry.delay_s <= LIMITS.retry_after_most_s
-            assert is_own_backoff(retry.attempt, retry.delay_s) or retry.status == 429
+            assert is_own_backoff(retry.attempt, retry.delay_s) or retry.status == RATE_LIMITED
+            tried = retry.attempt
     assert played.attempts <= LIMITS.tries + LIMITS.pauses
 
 
@@ -92,9 +95,9 @@ def check_secrets(played: Played) -> None:
     """I8. Half a key is a key."""
     everything = repr([played.before.events, played.run.events, played.after.events]) + repr(played.seen)
     for text in (everything, played.journal.decode()):
-        assert KEY[:16] not in text
+        assert played.world.key[:16] not in text
     for request in (*played.requests, *played.after_requests):
-        assert KEY.encode() not in request.raw
+        assert played.world.key.encode() not in request.raw
 
 
 def check_ending(run: Run) -> None:

@@ -6,15 +6,14 @@ from typing import Any
 
 import msgspec
 from tests.conftest import Run
+from tests.faults.corpus import Call, Case
+from tests.faults.world import World
 
 from everturn import Engine
 from everturn.context.compact import INSTRUCTION
 from everturn.core.messages import Message
 from everturn.modelserver import Received
 from everturn.modelserver.signing import Handed
-
-from tests.faults.corpus import Call, Case
-from tests.faults.world import World
 
 
 class Mode(msgspec.Struct, frozen=True):

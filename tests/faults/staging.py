@@ -10,15 +10,17 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from tests.conftest import Run
-from tests.faults.corpus import Case
+from tests.faults.corpus import NAMED_FOLDER, NAMED_HOST, Case
 from tests.faults.listeners import Gatekeeper, Passerby
-from tests.faults.played import Mode, Played
+from tests.faults.played import Mode, Played, is_summary
 from tests.faults.world import SILENCE_S, World
 
 from everturn import Engine
+from everturn.context.compact import INSTRUCTION
 from everturn.core.events import Event, InputDelta, RetryScheduled
-from everturn.modelserver import ModelServer, Received, Script, call, say, script, thinking
+from everturn.modelserver import ModelServer, Received, Script, call, say, script, thinking, when
 
 QUICK = 0.01
 """Scripted pauses take a hundredth of their time."""
@@ -26,6 +28,7 @@ NEW_KINDS = frozenset({"fault-block-unknown"})
 FROZEN = 1_000.0
 """Scripted pauses outlast the test: what ends them is an abort or a kill."""
 OPENING, PROMPT, NEXT = "Remember 41.", "Do it.", "And now?"
+LONG_TALK = script("I remember 41." + " It is a fine number." * 200)
 PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 CERTIFICATES = Path(__file__).parent.parent / "models" / "certificates"
 CLIENT = Path(__file__).with_name("client.py")
@@ -54,9 +57,7 @@ class Stage:
         if self.case.stalls:
             self.world.env["EVERTURN_STALL_S"] = str(SILENCE_S)
         self.put_on(opening or script("I remember 41."))
-        self.engine = await self.world.engine(
-            url or self.url, streaming_tools=self.mode.streaming_tools, **options
-        )
+        self.engine = await self.world.engine(url or self.url, streaming_tools=self.mode.streaming_tools, **options)
         self.before = await self.world.submit(self.engine, OPENING)
         self.world.forget_runs()
 
@@ -74,7 +75,9 @@ class Stage:
         # An API that gave out a block of a new kind takes it back; the server's rules do not know it.
         self.put_on(script("Fine.", strict=self.case.id not in NEW_KINDS))
         after, after_requests = await self.meet(NEXT)
-        played = Played(
+        if attempts is None:
+            attempts = sum(not is_summary(request) for request in requests)
+        return Played(
             case=self.case,
             mode=self.mode,
             world=self.world,
@@ -84,12 +87,10 @@ class Stage:
             after=after,
             requests=requests,
             after_requests=after_requests,
-            attempts=0,
+            attempts=attempts,
             handed=self.server.handed,
             seen=seen,
         )
-        played.attempts = len(played.main) if attempts is None else attempts
-        return played
 
 
 async def play_plainly(
@@ -108,6 +109,21 @@ async def play_slowly(world: World, case: Case, mode: Mode) -> Played:
     return await play_plainly(world, case, mode)
 
 
+async def play_with_a_token(world: World, case: Case, mode: Mode) -> Played:
+    """A credential that does not look like a key of the API, as gateways have them."""
+    world.env["ANTHROPIC_API_KEY"] = "gateway-7f3a90c1e2d84b56"
+    return await play_plainly(world, case, mode)
+
+
+async def play_with_pings(world: World, case: Case, mode: Mode) -> Played:
+    world.env["EVERTURN_STALL_S"] = str(SILENCE_S)
+    return await play_plainly(world, case, mode)
+
+
+async def play_with_a_fallback(world: World, case: Case, mode: Mode) -> Played:
+    return await play_plainly(world, case, mode, fallback_models=["claude-haiku-4-5"])
+
+
 async def play_with_thoughts(world: World, case: Case, mode: Mode) -> Played:
     return await play_plainly(world, case, mode, opening=script(say(thinking("Hm."), "I remember 41.")))
 
@@ -119,7 +135,18 @@ async def play_with_an_earlier_call(world: World, case: Case, mode: Mode) -> Pla
 
 async def play_after_a_long_talk(world: World, case: Case, mode: Mode) -> Played:
     """There is something to compact."""
-    return await play_plainly(world, case, mode, opening=script("I remember 41." + " It is a fine number." * 200))
+    return await play_plainly(world, case, mode, opening=LONG_TALK)
+
+
+async def play_with_a_summary_that_works(world: World, case: Case, mode: Mode) -> Played:
+    """What is refused again is the conversation after compaction, so the call for the summary must get through."""
+    stage = Stage(world, case, mode)
+    await stage.open()
+    await stage.begin(LONG_TALK)
+    refused = case.script()
+    summary = when("We talked about 41.", last_user_contains=INSTRUCTION)
+    stage.put_on(msgspec.structs.replace(refused, when=(summary,)))
+    return await stage.go_on(*await stage.meet())
 
 
 async def play_with_a_picture(world: World, case: Case, mode: Mode) -> Played:
@@ -134,7 +161,7 @@ async def play_without_bash(world: World, case: Case, mode: Mode) -> Played:
 
 async def play_beside_another_host(world: World, case: Case, mode: Mode) -> Played:
     async with Passerby() as other:
-        played = await play_plainly(world, case.changed(NAMED_HOST=other.url), mode)
+        played = await play_plainly(world, case.with_words(NAMED_HOST, other.url), mode)
         played.seen["other_host"] = other.heard
     return played
 
@@ -285,7 +312,7 @@ STAGINGS: dict[str, Staging] = {
     "fault-http-301": play_beside_another_host,
     "fault-http-400-image": play_with_a_picture,
     "fault-http-400-prompt-long": play_after_a_long_talk,
-    "fault-http-400-prompt-long-twice": play_after_a_long_talk,
+    "fault-http-400-prompt-long-twice": play_with_a_summary_that_works,
     "fault-http-400-signature": play_with_thoughts,
     "fault-http-400-toolpair": play_with_an_earlier_call,
     "fault-http-gzip-bomb": play_a_bomb,
@@ -300,11 +327,14 @@ STAGINGS: dict[str, Staging] = {
     "fault-tls-wrong-host": play_with_certificate("other"),
     "fault-tool-denied-name": play_without_bash,
     "fault-two-clients": play_with_two_clients,
+    "own-http-401-echo-token": play_with_a_token,
+    "own-http-529-fallback": play_with_a_fallback,
+    "own-stall-ping": play_with_pings,
 }
 
 
 async def play(world: World, case: Case, mode: Mode) -> Played:
-    case = case.changed(NAMED_FOLDER=str(world.folder))
+    case = case.with_words(NAMED_FOLDER, str(world.folder))
     if mode.effects:
         case = case.with_tool("Append")
     return await STAGINGS.get(case.id, play_plainly)(world, case, mode)

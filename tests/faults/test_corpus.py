@@ -28,9 +28,7 @@ def modes_of(case: Case) -> dict[str, Mode]:
     return modes
 
 
-PLAYS = [
-    pytest.param(case, mode, id=f"{case.id}-{name}") for case in CASES for name, mode in modes_of(case).items()
-]
+PLAYS = [pytest.param(case, mode, id=f"{case.id}-{name}") for case in CASES for name, mode in modes_of(case).items()]
 
 
 @pytest.mark.parametrize(("case", "mode"), PLAYS)

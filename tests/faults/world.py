@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from tests.conftest import KEY, Run, kind_of
+from tests.faults.corpus import Call
 
 from everturn import Engine, Options, tool
 from everturn.core.events import AnswerAdded, Event, UserAdded
 from everturn.modelserver import ModelServer
 from everturn.ports.tool import Tool, ToolContext, ToolResult, Traits
 from everturn.tools.builtin import builtin_tools
-
-from tests.faults.corpus import Call
 
 PATIENCE_S = 30.0
 """No prompt takes longer, whatever the model does."""
@@ -70,6 +69,10 @@ class World:
         self._diary = root / "runs.jsonl"
 
     @property
+    def key(self) -> str:
+        return self.env["ANTHROPIC_API_KEY"]
+
+    @property
     def runs(self) -> list[Call]:
         lines = self._diary.read_text().splitlines() if self._diary.exists() else []
         return [Call(*json.loads(line)) for line in lines]
@@ -107,4 +110,6 @@ class World:
     def _check_recorded(self, engine: Engine, event: Event) -> None:
         """What is shown as done is in the file already."""
         if isinstance(event, AnswerAdded | UserAdded):
-            assert event.message.id.encode() in self.journal(engine.session_id), f"{kind_of(event)} came before its record"
+            assert event.message.id.encode() in self.journal(engine.session_id), (
+                f"{kind_of(event)} came before its record"
+            )

@@ -99,7 +99,12 @@ def test_a_spend_limit_that_passes_soon_is_a_rate_limit():
                 "Check the model's name, and that the key may use it."
             ),
         ),
-        (413, {}, refusal("Too big."), "The request is too large (HTTP 413): Too big. Start a new session, or send less at once."),
+        (
+            413,
+            {},
+            refusal("Too big."),
+            "The request is too large (HTTP 413): Too big. Start a new session, or send less at once.",
+        ),
         (
             301,
             {"location": "http://127.0.0.1:9/evil?key=1"},

@@ -59,7 +59,7 @@ class Knobs(msgspec.Struct, frozen=True, kw_only=True, repr_omit_defaults=True):
 
 
 class Point(msgspec.Struct, frozen=True, kw_only=True, repr_omit_defaults=True):
-    """When somebody interferes: at the n-th event that is shown, record that is written or event that is streamed."""
+    """When somebody interferes: at the n-th event shown, record written, event streamed, or run of a tool."""
 
     at: str
     nth: int
@@ -80,7 +80,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True, repr_omit_defaults=True):
     posts: tuple[str, ...] = ()
     point: Point | None = None
     collapse: tuple[int, int] | None = None
-    """Stage a collapse from one message of the transcript to another, before the prompt."""
+    """Stage a collapse from one round of the transcript to another, before the prompt."""
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True, repr_omit_defaults=True):
@@ -90,20 +90,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, repr_omit_defaults=True):
     knobs: Knobs = Knobs()
 
 
-def rarely(values, otherwise):
-    return st.one_of(st.just(otherwise), st.just(otherwise), st.just(otherwise), values)
-
-
-blocks = st.one_of(
-    st.builds(Say, st.sampled_from(TEXTS)),
-    st.builds(Use, st.sampled_from(TOOLS), st.sampled_from(INPUTS), st.sampled_from(IDS)),
-    st.builds(Use, st.sampled_from(TOOLS), st.just("{}")),
-    st.builds(Think, st.sampled_from(("Hm.", "Let me see.")), st.booleans()),
-    st.builds(Carry, st.sampled_from(("server_tool_use", "web_search_tool_result", "redacted_thinking", "novelty"))),
-)
-breaks = st.builds(
-    Break, st.sampled_from((0, 0, 1, 3, 4, 5, 6, 7, 9, 12)), st.sampled_from((None, *PASSING, *MENDABLE, *LASTING))
-)
+def once_in(times, value, otherwise):
+    return st.sampled_from((otherwise,) * (times - 1) + (value,))
 
 
 def ending_in_a_server_call(scene):
@@ -113,54 +101,82 @@ def ending_in_a_server_call(scene):
     return msgspec.structs.replace(scene, blocks=(*scene.blocks, Carry("server_tool_use")))
 
 
-scenes = st.builds(
+plain_uses = st.builds(Use, st.sampled_from(("Look", "Look", "Stare", "Write", "Post")), st.sampled_from(INPUTS[:4]))
+odd_uses = st.builds(Use, st.sampled_from(TOOLS), st.sampled_from(INPUTS), st.sampled_from(IDS))
+blocks = st.one_of(
+    st.builds(Say, st.sampled_from(TEXTS)),
+    st.builds(Think, st.sampled_from(("Hm.", "Let me see.")), st.booleans()),
+    st.builds(Carry, st.sampled_from(("server_tool_use", "web_search_tool_result", "redacted_thinking", "novelty"))),
+    plain_uses,
+    odd_uses,
+)
+breaks = st.builds(
+    Break,
+    st.sampled_from((0, 0, 1, 3, 4, 5, 6, 7, 9, 12)),
+    st.sampled_from((None, *PASSING, *PASSING, *MENDABLE, *MENDABLE, *LASTING)),
+)
+tool_rounds = st.builds(Scene, blocks=st.lists(plain_uses, min_size=1, max_size=3).map(tuple), stop=st.just("tool_use"))
+refusals = st.builds(Scene, breaks=st.builds(Break, st.just(0), st.sampled_from((*PASSING[:1] * 2, *MENDABLE))))
+surprises = st.builds(
     Scene,
     blocks=st.lists(blocks, max_size=4).map(tuple),
     stop=st.sampled_from(STOPS),
-    breaks=st.one_of(st.none(), st.none(), breaks),
-    output=st.sampled_from((1, 1, 2, 3, 10_000_000, None)),
-    input=rarely(st.just(10_000_000), 10),
+    breaks=st.one_of(st.none(), breaks),
+    output=st.sampled_from((1, 1, 1, 2, 3, 10_000_000, None)),
+    input=once_in(8, 10_000_000, 10),
 ).map(ending_in_a_server_call)
+scenes = st.one_of(tool_rounds, surprises, surprises, refusals)
 points = st.one_of(
     st.builds(
         Point,
         at=st.sampled_from(("event", "record", "stream")),
-        nth=st.integers(1, 25),
-        do=st.sampled_from(("abort", "abort", "abort", "enqueue")),
+        nth=st.integers(1, 40),
+        do=st.sampled_from(("abort", "abort", "abort", "enqueue", "collapse")),
         cause=st.sampled_from(AbortCause),
     ),
-    st.builds(Point, at=st.just("event"), nth=st.integers(1, 25), do=st.just("close")),
+    st.builds(Point, at=st.just("run"), nth=st.integers(1, 4), do=st.sampled_from(("abort", "abort", "collapse"))),
+    st.builds(Point, at=st.just("event"), nth=st.integers(1, 40), do=st.sampled_from(("close", "abort"))),
 )
 knobs = st.builds(
     Knobs,
-    streaming_tools=st.booleans(),
+    streaming_tools=once_in(3, value=False, otherwise=True),
     pace=st.sampled_from((0, 1, 3)),
-    fallbacks=st.sampled_from((0, 0, 1, 2)),
-    tiny=rarely(st.just(True), False),
+    fallbacks=st.sampled_from((0, 1, 2)),
+    tiny=once_in(4, value=True, otherwise=False),
     thinking=st.booleans(),
-    summaries=rarely(st.just(True), False),
-    strict=rarely(rarely(st.just(True), False), False),
-    max_turns=st.sampled_from((0, 0, 2, 4)),
-    work_budget=rarely(st.just(8), 0),
+    summaries=once_in(6, value=True, otherwise=False),
+    strict=once_in(12, value=True, otherwise=False),
+    max_turns=st.sampled_from((0, 0, 0, 2, 4)),
+    work_budget=once_in(6, 8, 0),
     escalate=st.booleans(),
     reactive_compact=st.booleans(),
     auto_compact=st.booleans(),
-    max_usd=rarely(st.just(0.0001), 0.0),
-    max_tool_calls=rarely(st.sampled_from((1, 3)), 0),
-    max_repeated_calls=st.sampled_from((2, 20)),
-    max_wall_s=rarely(rarely(st.just(1.0), 0.0), 0.0),
+    max_usd=once_in(12, 0.0005, 0.0),
+    max_tool_calls=st.sampled_from((0,) * 10 + (1, 3)),
+    max_repeated_calls=once_in(4, 2, 20),
+    max_wall_s=once_in(20, 1.0, 0.0),
     tries=st.sampled_from((1, 2, 3)),
     concurrency=st.sampled_from((1, 2, 10)),
 )
 turns = st.builds(
     Turn,
     script=st.lists(scenes, max_size=5).map(tuple),
-    encore=rarely(st.just(True), False),
-    sides=st.lists(scenes, max_size=2).map(tuple),
-    picture=rarely(st.just(True), False),
-    stops=st.lists(st.sampled_from(("pass", "block", "prevent", "both")), max_size=3).map(tuple),
-    posts=st.lists(st.sampled_from(("", "note", "stop")), max_size=2).map(tuple),
+    encore=once_in(4, value=True, otherwise=False),
+    sides=st.one_of(st.just(()), st.lists(surprises, max_size=2).map(tuple)),
+    picture=once_in(5, value=True, otherwise=False),
+    stops=st.lists(st.sampled_from(("pass", "pass", "block", "block", "prevent", "both")), max_size=3).map(tuple),
+    posts=st.lists(st.sampled_from(("", "", "note", "stop")), max_size=3).map(tuple),
     point=st.one_of(st.none(), points),
-    collapse=rarely(st.tuples(st.integers(0, 9), st.integers(0, 9)), None),
+    collapse=st.one_of(st.none(), st.tuples(st.integers(0, 9), st.integers(0, 9))),
 )
-cases = st.builds(Case, turns=st.lists(turns, min_size=1, max_size=2).map(tuple), knobs=knobs)
+
+
+def with_an_end(case):
+    """A model that asks for tools again and again is stopped by a limit, or not at all."""
+    if case.knobs.max_turns or not any(turn.encore for turn in case.turns):
+        return case
+    limited = msgspec.structs.replace(case.knobs, max_tool_calls=case.knobs.max_tool_calls or 5)
+    return msgspec.structs.replace(case, knobs=limited)
+
+
+cases = st.builds(Case, turns=st.lists(turns, min_size=1, max_size=2).map(tuple), knobs=knobs).map(with_an_end)

@@ -13,6 +13,7 @@ from tests.properties.tools import GatePolicy, StageTool
 
 from everturn.context.compact import INSTRUCTION
 from everturn.context.pipeline import ContextPipeline
+from everturn.context.rounds import round_starts
 from everturn.core.errors import FaultKind, ModelFault
 from everturn.core.events import (
     AnswerAdded,
@@ -59,7 +60,7 @@ PICTURE = {
     "type": "image",
     "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB"},
 }
-CALLS_TO_SPIRAL = 3_000
+CALLS_TO_SPIRAL = 500
 """A query that asks so often has no end."""
 
 
@@ -286,7 +287,8 @@ class Stage:
         self._counts = {}
         self.model.begin(turn)
         self.hooks.begin(turn)
-        self._stage_collapse(turn)
+        if turn.collapse is not None:
+            self._stage_collapse(turn.collapse)
         prompt = [{"type": "text", "text": "Look at this."}, PICTURE] if turn.picture else "Do it."
         async with asyncio.timeout(20), aclosing(self.engine.submit(prompt)) as events:
             async for event in events:
@@ -309,6 +311,7 @@ class Stage:
 
     def note_run(self, id_: str, tool: str) -> None:
         self.query.runs.append((id_, tool))
+        self.happened("run")
 
     def _interfere(self, point: Point) -> None:
         match point.do:
@@ -316,13 +319,17 @@ class Stage:
                 self.engine.abort(point.cause)
             case "enqueue":
                 self.engine.enqueue("And mind the gap.")
+            case "collapse":
+                self._stage_collapse((1, -1))
             case "close":
                 self.query.closed = True
 
-    def _stage_collapse(self, turn: Turn) -> None:
-        if turn.collapse is not None and (transcript := self.engine.transcript):
-            first, last = (transcript[index % len(transcript)].id for index in turn.collapse)
-            self.pipeline.collapses.stage(first, last, "Earlier work.")
+    def _stage_collapse(self, rounds: tuple[int, int]) -> None:
+        """From the beginning of one round up to the beginning of another, which may make no sense at all."""
+        transcript = self.engine.transcript
+        if starts := round_starts(transcript):
+            first, end = (starts[index % len(starts)] for index in rounds)
+            self.pipeline.collapses.stage(transcript[first].id, transcript[end - 1].id, "Earlier work.")
 
 
 def limits_of(knobs: Knobs) -> Limits:

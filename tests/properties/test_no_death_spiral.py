@@ -4,7 +4,7 @@ from functools import lru_cache
 
 from hypothesis import given, settings
 from tests.properties.cases import Knobs, cases
-from tests.properties.stage import Query, limits_of, play_case
+from tests.properties.stage import CALLS_TO_SPIRAL, Query, limits_of, play_case
 
 from everturn.core.events import ResultEvent, Terminated
 from everturn.core.messages import Kind
@@ -44,6 +44,7 @@ def tool_rounds(query: Query) -> int:
 @settings(max_examples=2_000, deadline=None)
 def test_a_query_asks_a_bounded_number_of_times_and_ends_exactly_once(case):
     for query in play_case(case).queries:
+        assert len(query.asked) < CALLS_TO_SPIRAL
         assert query.main_calls <= most_calls(case.knobs, tool_rounds(query))
         ends = [event for event in query.events if isinstance(event, Terminated | ResultEvent)]
         if query.closed:

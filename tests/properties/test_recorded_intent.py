@@ -73,5 +73,6 @@ def test_a_session_cut_at_any_record_goes_on_with_a_valid_request(case, share):
     assert isinstance(query.events[-1], ResultEvent)
     assert [violation for asked in query.asked if (violation := find_violation(asked))] == []
     assert find_misplaced(resumed.transcript) == []
-    assert fold_lines("session", resumed.lines)[0].messages == resumed.transcript
+    replay, _ = fold_lines("session", resumed.lines)
+    assert (replay.messages, replay.unsettled) == (resumed.transcript, ())
     assert resumed.mishaps == []

@@ -1,10 +1,46 @@
-"""What only scenarios need: a way to see that processes are really gone."""
+"""What only scenarios need: promises that hold after each of them, and a way to see that processes are really gone."""
 
 import os
 import select
 from collections.abc import Iterator
 
 import pytest
+
+from everturn.sessions.replay import fold_lines
+
+
+@pytest.fixture
+def bench(bench):
+    """Whatever the scenario was, its events are in order and its journal tells the whole session."""
+    yield bench
+    for run in bench.runs:
+        assert_orderly(run)
+    for engine in {engine.session_id: engine for engine in bench.engines}.values():
+        assert_told(bench, engine)
+
+
+def assert_orderly(run) -> None:
+    """One terminal, then the result; an error only right before them; silence after a tombstone; an end to each call."""
+    assert run.kinds[-2:] == ["terminal", "result"]
+    assert run.kinds.count("terminal") == 1
+    assert "error" not in run.kinds[:-3]
+    for at, event in enumerate(run.events):
+        if run.kinds[at] == "tombstone":
+            later = {getattr(other, "message_id", None) for other in run.events[at + 1 :]}
+            assert event.message_id not in later
+    ended = [event.tool_use_id for event in run.of("tool_end")]
+    for answer in run.of("assistant"):
+        for use in answer.message.uses:
+            assert ended.count(use.id) == 1
+
+
+def assert_told(bench, engine) -> None:
+    path = bench.home / "sessions" / f"{engine.session_id}.jsonl"
+    if path.exists():
+        replay, warnings = fold_lines(engine.session_id, path.read_bytes().splitlines(keepends=True))
+        assert warnings == ()
+        assert replay.messages == engine.transcript
+        assert replay.usd == pytest.approx(engine.total_usd)
 
 
 class Lifeline:

@@ -12,17 +12,15 @@ from everturn.ports.policy import Ruling, Verdict
 
 HASTY = {"abort_grace_s": 0.05}
 """Tools have this long to end by themselves."""
+BATCH = {"limits": HASTY, "streaming_tools": False}
+"""Tools run in a phase of their own."""
 STREAMING, TOOLS = Reason.ABORTED_STREAMING, Reason.ABORTED_TOOLS
 GLOB = call("Glob", {"pattern": "a long pattern to make a few pieces of it"})
 
 
-async def abort_at(bench, engine, *kinds, cause=AbortCause.USER):
-    """Aborts as soon as events of all these kinds have come."""
-    seen = set()
-
+async def abort_at(bench, engine, kind, *, cause=AbortCause.USER):
     def listen(event):
-        seen.add(event.__struct_config__.tag)
-        if seen.issuperset(kinds):
+        if event.__struct_config__.tag == kind:
             engine.abort(cause)
 
     async with asyncio.timeout(10):
@@ -115,16 +113,34 @@ async def test_the_connection_is_let_go(bench):
     await bench.server.wait_for_hangups(1)
 
 
-@pytest.mark.parametrize("streaming", [True, False])
-async def test_while_a_command_sleeps_its_processes_are_ended(bench, lifeline, streaming):
+async def test_while_a_command_sleeps_its_processes_are_ended(bench, lifeline):
     bench.model(say("Running.", call("Bash", {"command": lifeline.command})), text("never"))
-    engine = bench.engine(permission_mode="bypassPermissions", streaming_tools=streaming, limits=HASTY)
+    engine = bench.engine(permission_mode="bypassPermissions", **BATCH)
 
-    run = await abort_at(bench, engine, "assistant", "tool_progress")
+    run = await abort_at(bench, engine, "tool_progress")
 
     assert run.reason is TOOLS
     assert lifeline.is_cut()
     assert [result.is_error for message in engine.transcript for result in message.results] == [True]
+    await assert_usable(bench, engine, run)
+
+
+async def test_while_the_loop_waits_for_a_command_that_began_in_mid_stream(bench, lifeline):
+    go = bench.folder / "go"
+    bench.model(call("Bash", {"command": f"until [ -e {go} ]; do sleep 0.01; done; {lifeline.command}"}))
+    engine = bench.engine(permission_mode="bypassPermissions", limits=HASTY)
+
+    def listen(event):
+        match event.__struct_config__.tag:
+            case "assistant":
+                go.touch()
+            case "tool_progress":
+                engine.abort()
+
+    run = await bench.go_on(engine, on_event=listen)
+
+    assert run.reason is TOOLS
+    assert lifeline.is_cut()
     await assert_usable(bench, engine, run)
 
 
@@ -143,11 +159,11 @@ async def test_while_a_call_runs_and_the_model_still_streams(bench, lifeline):
 async def test_calls_that_had_not_started_get_a_result_too(bench):
     commands = [call("Bash", {"command": f"echo {n}; sleep 600"}) for n in range(3)]
     bench.model(say(*commands))
-    engine = bench.engine(permission_mode="bypassPermissions", limits=HASTY)
+    engine = bench.engine(permission_mode="bypassPermissions", **BATCH)
 
-    run = await abort_at(bench, engine, "assistant", "tool_progress")
+    run = await abort_at(bench, engine, "tool_progress")
 
-    assert [progress.text for progress in run.of("tool_progress")] == ["0\n"]
+    assert len({progress.tool_use_id for progress in run.of("tool_progress")}) == 1
     assert [result.is_error for message in engine.transcript for result in message.results] == [True] * 3
     assert len(run.of("tool_end")) == 3
     await assert_usable(bench, engine, run)
@@ -166,7 +182,7 @@ async def test_a_tool_that_does_not_obey_is_cancelled_after_a_grace(bench):
         return "never"
 
     bench.model(call("hang"))
-    engine = bench.engine(tools=[hang], allowed_tools=["hang"], limits=HASTY)
+    engine = bench.engine(tools=[hang], allowed_tools=["hang"], **BATCH)
 
     run = await abort_at(bench, engine, "tool_start")
 
@@ -226,7 +242,7 @@ async def test_while_a_person_is_asked(bench):
             return Verdict(ruling=Ruling.ALLOW, reason="too late")
 
     bench.model(call("Bash", {"command": "touch made.txt"}))
-    engine = bench.engine(approver=Approver(), streaming_tools=False, limits=HASTY)
+    engine = bench.engine(approver=Approver(), **BATCH)
 
     run = await abort_when(bench, engine, asked.wait())
 
@@ -237,10 +253,10 @@ async def test_while_a_person_is_asked(bench):
 
 async def test_the_message_of_an_interruption_says_in_which_phase_it_came(bench):
     bench.model(hold(text("Hello there, how are you?")))
-    engine = bench.engine(permission_mode="bypassPermissions", limits=HASTY)
+    engine = bench.engine(permission_mode="bypassPermissions", **BATCH)
     await abort_at(bench, engine, "text_delta")
     bench.model(call("Bash", {"command": "echo started; sleep 600"}))
-    await abort_at(bench, engine, "assistant", "tool_progress")
+    await abort_at(bench, engine, "tool_progress")
 
     in_stream, in_tools = [message.text for message in engine.transcript if message.kind is Kind.INTERRUPTION]
 
@@ -261,12 +277,26 @@ async def test_a_new_prompt_as_the_cause_leaves_no_interruption_message(bench):
 @pytest.mark.parametrize(("cause", "exit_code"), [(AbortCause.USER, 130), (AbortCause.TERMINATED, 143)])
 async def test_the_exit_code_tells_a_person_from_sigterm(bench, cause, exit_code):
     bench.model(call("Bash", {"command": "echo started; sleep 600"}))
-    engine = bench.engine(permission_mode="bypassPermissions", limits=HASTY)
+    engine = bench.engine(permission_mode="bypassPermissions", **BATCH)
 
-    run = await abort_at(bench, engine, "assistant", "tool_progress", cause=cause)
+    run = await abort_at(bench, engine, "tool_progress", cause=cause)
 
     assert run.reason is TOOLS
     assert run.result.exit == exit_code
+
+
+async def test_the_first_cause_counts(bench):
+    bench.model(hold(text("Hello there, how are you?")))
+    engine = bench.engine()
+
+    def listen(event):
+        if event.__struct_config__.tag == "text_delta":
+            engine.abort(AbortCause.TERMINATED)
+            engine.abort(AbortCause.USER)
+
+    run = await bench.go_on(engine, on_event=listen)
+
+    assert run.result.exit == 143
 
 
 async def test_without_a_query_under_way_it_does_nothing(bench):

@@ -66,6 +66,18 @@ async def test_while_a_command_sleeps_its_processes_are_ended(bench, lifeline, s
     await assert_clean(bench, engine)
 
 
+async def test_a_command_that_was_left_and_answered_is_no_riddle_after_a_resume(bench, lifeline):
+    bench.model(say("Running.", call("Bash", {"command": lifeline.command})), text("Fine."))
+    engine = bench.engine(permission_mode="bypassPermissions", streaming_tools=False)
+    await leave_at(engine, "tool_progress")
+    await bench.go_on(engine)
+    await engine.aclose()
+
+    resumed = bench.engine(resume=engine.session_id)
+
+    assert resumed.transcript == engine.transcript
+
+
 async def test_while_it_waits_for_a_retry(bench):
     bench.env["EVERTURN_RETRY_SCALE"] = "1"
     bench.model(rate_limited(retry_after=30))

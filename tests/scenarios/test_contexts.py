@@ -1,6 +1,6 @@
 """User and system context: added when a request is made, frozen for the session, never part of the transcript."""
 
-from everturn.modelserver import call, text
+from everturn.modelserver import call, text, too_long
 
 USER = {"project": "A tool for gardeners.", "date": "2030-01-01"}
 SYSTEM = {"branch": "main", "status": "clean"}
@@ -67,8 +67,6 @@ async def test_a_prompt_of_ones_own_replaces_the_default_and_the_appended_text_f
 
 
 async def test_contexts_survive_a_compaction(bench):
-    from everturn.modelserver import too_long
-
     bench.model(text("Earlier. " * 50), too_long(), text("Done."), bench.summary())
     engine = bench.engine(user_context=USER)
     await bench.go_on(engine)

@@ -1,9 +1,11 @@
 """The model is overloaded again and again: another one takes over, in the same iteration and for good."""
 
+from contextlib import aclosing
+
 import pytest
 
 from everturn.core.state import Reason
-from everturn.modelserver import broken, call, error, overloaded, say, text, thinking
+from everturn.modelserver import broken, call, error, hold, overloaded, say, text, thinking
 
 MAIN, SPARE, LAST = "claude-sonnet-5", "claude-opus-5", "claude-opus-4-8"
 
@@ -109,4 +111,26 @@ async def test_the_next_query_may_use_the_rest_of_the_chain_again(bench):
     run = await bench.go_on(engine)
 
     assert models(bench)[-4:] == [SPARE, SPARE, SPARE, LAST]
+    assert run.reason is Reason.COMPLETED
+
+
+async def test_the_switch_lasts_when_the_iterator_is_closed_early(bench):
+    bench.model(overloaded(), overloaded(), overloaded(), hold(text("Hello there, how are you?")), text("Fine."))
+    engine = bench.engine(fallback_models=[SPARE])
+    async with aclosing(engine.submit("Go.")) as events:
+        async for event in events:
+            if event.__struct_config__.tag == "text_delta":
+                break
+
+    await bench.go_on(engine)
+
+    assert models(bench)[-1] == SPARE
+
+
+async def test_retries_that_are_used_up_lead_to_the_next_model_too(bench):
+    bench.model(error(500), error(500), text("Hello."))
+
+    run = await bench.run(fallback_models=[SPARE], max_retries=1)
+
+    assert models(bench) == [MAIN, MAIN, SPARE]
     assert run.reason is Reason.COMPLETED

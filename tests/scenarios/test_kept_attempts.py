@@ -1,5 +1,7 @@
 """A stream breaks after a call with side effects has started: what is whole is kept, and no tool runs twice."""
 
+import asyncio
+
 import pytest
 
 from everturn import tool
@@ -39,10 +41,7 @@ def reader(ran):
 
 def release_at(bench, kind):
     """A listener that lets the held stream go on at the first event of a kind."""
-    from everturn.modelserver import ModelServer
-
-    server: ModelServer = bench.server
-    return lambda event: server.release() if event.__struct_config__.tag == kind else None
+    return lambda event: bench.server.release() if event.__struct_config__.tag == kind else None
 
 
 async def test_blocks_and_results_are_committed_and_the_loop_goes_on(bench, writer, ran):
@@ -133,3 +132,51 @@ async def test_a_call_with_effects_in_a_truncated_answer_is_not_escalated_away(b
 
     assert run.transitions == ["next_turn"]
     assert ran == ["one"]
+
+
+async def test_a_refusal_after_an_effect_keeps_the_call_and_goes_on(bench, writer, ran):
+    answer = say(call("append", {"word": "one"}), "No more.", stop_reason="refusal")
+    bench.model(hold(answer, after=FIRST_BLOCK), text("Done."), chunk=1_000)
+    engine = bench.engine(tools=[writer], allowed_tools=["append"])
+
+    run = await bench.go_on(engine, on_event=release_at(bench, "tool_end"))
+
+    assert run.transitions == ["next_turn"]
+    assert ran == ["one"]
+    bench.assert_settled(engine)
+
+
+async def test_a_refusal_before_any_effect_drops_the_calls(bench, reader, ran):
+    answer = say(call("look", {"word": "one"}), "No more.", stop_reason="refusal")
+    bench.model(hold(answer, after=FIRST_BLOCK), chunk=1_000)
+    engine = bench.engine(tools=[reader], allowed_tools=["look"])
+
+    run = await bench.go_on(engine, on_event=release_at(bench, "tool_end"))
+
+    assert run.reason is Reason.MODEL_ERROR
+    assert len(engine.transcript) == 1
+
+
+async def test_a_writer_that_waits_behind_a_reader_has_no_effect_yet(bench, writer, ran):
+    let_go = asyncio.Event()
+
+    @tool(reads_only=True)
+    async def look() -> str:
+        """Looks for long."""
+        await let_go.wait()
+        return "seen"
+
+    answer = say(call("look"), call("append", {"word": "one"}), "More.")
+    broken_off = hold(cut(answer, after=12), after=10)
+    bench.model(broken_off, text("Done."), chunk=1_000)
+    engine = bench.engine(tools=[look, writer], allowed_tools=["look", "append"])
+
+    def listen(event):
+        if event.__struct_config__.tag == "block" and b"append" in event.block.raw:
+            bench.server.release()
+
+    run = await bench.go_on(engine, on_event=listen)
+
+    assert run.transitions == []
+    assert len(run.of("api_retry")) == 1
+    assert ran == []

@@ -82,6 +82,17 @@ async def test_max_wall_time_ends_a_call_that_hangs(bench):
     assert run.result.terminal_reason == "budget_exhausted"
 
 
+async def test_max_wall_time_ends_a_command_that_runs(bench, lifeline):
+    bench.model(call("Bash", {"command": lifeline.command}))
+    engine = bench.engine(max_wall_s=0.1, permission_mode="bypassPermissions", limits={"abort_grace_s": 0.05})
+
+    run = await bench.go_on(engine)
+
+    assert run.reason is Reason.MAX_WALL_TIME
+    assert lifeline.is_cut()
+    bench.assert_settled(engine)
+
+
 async def test_repeated_calls_end_it(bench):
     bench.model(AGAIN)
     engine = bench.engine(limits={"max_repeated_calls": 3})
@@ -111,3 +122,24 @@ async def test_the_next_prompt_starts_anew(bench):
     run = await bench.go_on(engine)
 
     assert run.reason is Reason.COMPLETED
+
+
+async def test_a_call_that_still_runs_when_the_money_is_gone_is_ended_and_settled(bench, lifeline):
+    answer = costs(call("Bash", {"command": lifeline.command}), 100_000)
+    bench.model(hold(answer, after=6), chunk=1_000)
+    engine = bench.engine(
+        max_budget_usd=0.25, models=PRICED, permission_mode="bypassPermissions", limits={"abort_grace_s": 0.05}
+    )
+
+    def listen(event):
+        if event.__struct_config__.tag == "tool_progress":
+            bench.server.release()
+
+    run = await bench.go_on(engine, on_event=listen)
+
+    assert run.reason is Reason.MAX_BUDGET_USD
+    assert lifeline.is_cut()
+    assert run.kinds.count("tool_end") == 1
+    types = [record["type"] for record in bench.records(engine.session_id)]
+    assert types.index("intent") < types.index("settled") < types.index("terminal")
+    bench.assert_settled(engine)

@@ -1,7 +1,7 @@
 """An answer that hit the output cap is asked for again, once, with a larger cap."""
 
 from everturn.core.state import Reason
-from everturn.modelserver import call, text, truncated
+from everturn.modelserver import call, say, text, truncated
 
 
 async def test_the_same_request_goes_out_again_with_the_larger_cap(bench):
@@ -42,8 +42,8 @@ async def test_a_call_cut_in_mid_input_is_no_call_and_escalates(bench):
 
 async def test_a_complete_call_in_a_truncated_answer_runs_and_nothing_escalates(bench):
     path = bench.folder / "a.txt"
-    answer = call("Write", {"file_path": str(path), "content": "kept"})
-    bench.model(text_of_calls(answer), text("Done."))
+    whole = call("Write", {"file_path": str(path), "content": "kept"})
+    bench.model(say(whole, stop_reason="max_tokens", verbatim=True), text("Done."))
 
     run = await bench.run(permission_mode="acceptEdits")
 
@@ -86,10 +86,3 @@ async def test_the_raised_cap_is_forgotten_after_a_tool_round(bench):
 
     assert run.transitions == ["max_output_tokens_escalate", "next_turn"]
     assert [body["max_tokens"] for body in bench.bodies] == [8_192, 64_000, 8_192]
-
-
-def text_of_calls(answer):
-    """The answer with its call whole, but stopped by the output cap."""
-    from everturn.modelserver import say
-
-    return say(answer, stop_reason="max_tokens", verbatim=True)

@@ -97,6 +97,18 @@ async def test_image_error_without_reactive_compaction(bench):
     assert len(bench.requests) == 1
 
 
+@pytest.mark.parametrize("reactive", [True, False])
+async def test_after_an_image_error_the_next_prompt_goes_without_the_image(bench, reactive):
+    bench.model(REFUSED, *([REFUSED] if reactive else []), text("Fine."))
+    engine = bench.engine(reactive_compact=reactive)
+    assert (await bench.go_on(engine, PROMPT)).reason is Reason.IMAGE_ERROR
+
+    run = await bench.go_on(engine, "Never mind.")
+
+    assert run.reason is Reason.COMPLETED
+    assert "image" not in types(bench.sent[-1])
+
+
 @pytest.mark.parametrize("most", [1, 2])
 async def test_media_beyond_the_limit_of_the_model_is_dropped_oldest_first_and_without_an_error(bench, most):
     bench.model(text("Three pixels."))

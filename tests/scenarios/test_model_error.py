@@ -6,7 +6,7 @@ import pytest
 
 from everturn import Engine
 from everturn.core.state import Reason
-from everturn.modelserver import error, refusal, spend_limit, text
+from everturn.modelserver import call, error, refusal, spend_limit, text
 
 
 @pytest.mark.parametrize("status", [400, 401, 402, 403, 404])
@@ -82,9 +82,7 @@ async def test_an_approver_that_raises_is_an_error_result_and_not_the_end(bench)
         async def approve(self, call, reason):
             raise LookupError("nobody home")
 
-    from everturn.modelserver import call as calls_for
-
-    bench.model(calls_for("Bash", {"command": "true"}), text("Then not."))
+    bench.model(call("Bash", {"command": "true"}), text("Then not."))
 
     run = await bench.run(approver=Approver())
 

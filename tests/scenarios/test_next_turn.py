@@ -18,16 +18,3 @@ async def test_a_tool_round_goes_on_with_next_turn_and_its_result_reaches_the_mo
     [result] = bench.bodies[1]["messages"][-1]["content"]
     assert result["type"] == "tool_result"
     assert "alpha" in result["content"]
-
-
-async def test_a_paused_turn_is_sent_back_as_it_is_and_counts_as_a_turn(bench):
-    from everturn.modelserver import pause
-
-    bench.model(pause(), text("Found it."))
-
-    run = await bench.run()
-
-    assert run.transitions == ["next_turn"]
-    assert run.result.text == "Found it."
-    assert run.result.num_turns == 1
-    assert bench.bodies[1]["messages"][-1]["role"] == "assistant"

@@ -11,6 +11,7 @@ async def test_the_paused_answer_goes_back_unchanged_as_the_last_message(bench):
 
     assert run.transitions == ["next_turn"]
     assert [event.turn for event in run.of("request_start")] == [1, 2]
+    assert run.result.num_turns == 1
     assert bench.sent[1][:-1] == bench.sent[0]
     assert bench.sent[1][-1]["role"] == "assistant"
     assert [block["type"] for block in bench.sent[1][-1]["content"]] == ["server_tool_use"]

@@ -3,7 +3,7 @@
 import pytest
 
 from everturn.core.state import Reason
-from everturn.modelserver import broken, closed, cut, error, garbage, overloaded, rate_limited, reset, stall, text
+from everturn.modelserver import broken, call, closed, cut, error, garbage, overloaded, rate_limited, reset, stall, text
 
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 504, 529])
@@ -99,8 +99,6 @@ async def test_when_the_tries_are_used_up_the_error_is_released(bench):
 
 
 async def test_each_call_has_all_its_tries(bench):
-    from everturn.modelserver import call
-
     bench.model(overloaded(), call("Glob", {"pattern": "*"}), overloaded(), text("Done."))
 
     run = await bench.run(max_retries=1)

@@ -4,7 +4,7 @@ import pytest
 
 from everturn.core.messages import Kind
 from everturn.core.state import Reason
-from everturn.modelserver import call, text
+from everturn.modelserver import call, say, text
 
 
 def spends(tokens, **options):
@@ -57,8 +57,7 @@ async def test_one_good_gain_in_between_keeps_it_going(bench):
 
 
 async def test_output_of_tool_rounds_counts(bench):
-    read = call("Glob", {"pattern": "*"})
-    bench.model(say_with_usage(read, 8_000), spends(1_000))
+    bench.model(say(call("Glob", {"pattern": "*"}), usage={"output_tokens": 8_000}), spends(1_000))
 
     run = await bench.run(work_budget=10_000)
 
@@ -104,9 +103,3 @@ async def test_each_prompt_has_the_whole_budget(bench):
 
     assert [run.transitions for run in runs] == [[], []]
     assert [run.of("work_budget")[0].percent for run in runs] == [90, 90]
-
-
-def say_with_usage(answer, tokens):
-    from everturn.modelserver import say
-
-    return say(answer, usage={"output_tokens": tokens})

@@ -1,5 +1,7 @@
 """Whatever a tool does, its call has one result and the loop goes on."""
 
+import asyncio
+
 import pytest
 
 from everturn import tool
@@ -96,3 +98,35 @@ async def test_one_failing_call_does_not_touch_the_others(bench):
     await bench.run()
 
     assert [block.get("is_error", False) for block in bench.sent[1][-1]["content"]] == [True, False]
+
+
+async def test_a_tool_that_cancels_itself_ends_neither_the_loop_nor_its_neighbours(bench):
+    @tool
+    async def give_up() -> str:
+        """Gives up."""
+        raise asyncio.CancelledError
+
+    bench.model(say(call("give_up"), call("Glob", {"pattern": "*"})), text("I see."))
+    engine = bench.engine(tools=[give_up], allowed_tools=["give_up"])
+
+    run = await bench.go_on(engine)
+
+    assert run.reason is Reason.COMPLETED
+    assert [block.get("is_error", False) for block in bench.sent[1][-1]["content"]] == [True, False]
+    bench.assert_settled(engine)
+
+
+async def test_a_result_beyond_the_limit_of_its_tool_loses_its_middle(bench):
+    @tool(reads_only=True, result_limit=100)
+    async def chatter() -> str:
+        """Talks."""
+        return "a" * 500 + "z" * 500
+
+    bench.model(call("chatter"), text("I see."))
+
+    await bench.run(tools=[chatter], allowed_tools=["chatter"])
+
+    content = result_of(bench)["content"]
+    assert content.startswith("a" * 50)
+    assert content.endswith("z" * 50)
+    assert len(content) < 200

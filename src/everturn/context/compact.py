@@ -14,6 +14,8 @@ from everturn.ports.context import Situation
 
 PURPOSE = "summary"
 TOO_LONG = "too_long"
+SMALL_SUMMARY = 500
+"""Tokens of a summary that is worth trying whatever it replaces, once the API has refused."""
 """The cause when the API refused: its word counts more than our estimate."""
 KEPT_SHARE = 4
 """At most one part in so many of the window stays word for word."""
@@ -77,8 +79,8 @@ def plan_compaction(view: tuple[Message, ...], summary: Message, situation: Situ
 
 
 def judge_summary(summary: Message, plan: Plan, cause: str) -> str | None:
-    """What is wrong with it, or None."""
-    if cause == TOO_LONG and plan.against_estimate:
+    """What is wrong with it, or None. Where the API refused the conversation, its word counts more than our estimate."""
+    if cause == TOO_LONG and (plan.against_estimate or summary.tokens <= SMALL_SUMMARY):
         return None
     if summary.tokens >= estimate_messages(plan.left_out):
         return "The summary was not shorter than what it should replace."

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from everturn.core.actions import CompactNow
 from everturn.core.decide import Terminal
 from everturn.core.events import Attached, ErrorReleased, Level, RetractionCause, WorkCompleted
 from everturn.core.messages import Block, Kind, Message, Text, ToolResult, ToolUse, result_block
@@ -24,6 +25,9 @@ async def end_query(last: Iteration, terminal: Terminal, *, duration_s: float) -
         in_tools = reason is Reason.ABORTED_TOOLS
         text = wording.INTERRUPTED_TOOLS if in_tools else wording.INTERRUPTED_STREAMING
         shop.recorder.add_user(Kind.INTERRUPTION, text)
+    if reason is Reason.IMAGE_ERROR:
+        # What was refused is not sent again: it would make every later prompt fail.
+        await last.perform(CompactNow(media=True))
     if terminal.overridden:
         blocks = shop.config.limits.stop_hook_blocks
         last.notice(f"Stop hooks blocked {blocks} times and were overridden.", Level.WARNING)
@@ -64,7 +68,7 @@ async def settle_calls(last: Iteration) -> None:
 async def salvage(last: Iteration, attempt: Attempt) -> list[Block]:
     """Keeps what a cut response had brought; gives the results of its calls, which are settled first."""
     attempt.settled = True
-    blocks = attempt.fold.salvage()
+    blocks = attempt.without_doubtful(attempt.fold.salvage())
     if not any(isinstance(block.view, Text | ToolUse) and not is_blank(block) for block in blocks):
         await attempt.executor.discard()
         if attempt.shown:

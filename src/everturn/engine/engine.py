@@ -1,7 +1,7 @@
 """One conversation: owns the transcript, the totals, the denials and the abort signal; runs one query at a time."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Container, Generator
 from contextlib import aclosing, contextmanager
 from typing import Any, Self
 
@@ -23,8 +23,8 @@ from everturn.core.events import (
     ThinkingDelta,
     UserAdded,
 )
-from everturn.core.messages import Block, Kind, Message, encode_block, result_block, text_block
-from everturn.core.records import QueryBegan
+from everturn.core.messages import Block, Kind, Message, ToolUse, encode_block, result_block, text_block
+from everturn.core.records import CallSettled, QueryBegan
 from everturn.core.state import ENDINGS, AbortCause, Reason
 from everturn.core.tokens import Meter
 from everturn.core.transcript import unanswered
@@ -68,7 +68,7 @@ class Engine:
         self._deps = deps
         self._config = config
         self._agent = agent
-        self._fallbacks = agent.fallbacks
+        self._fallbacks, self._task_budget = agent.fallbacks, agent.task_budget
         self._outbox: Outbox | None = None
         self._signal = AbortSignal()
         self._busy = False
@@ -210,7 +210,9 @@ class Engine:
         started_s, api_s = clock.elapsed(), self._recorder.api_s
         self._num_turns = 0
         self._agent = msgspec.structs.replace(
-            self._agent, fallbacks=tuple(model for model in self._fallbacks if model != self._agent.model)
+            self._agent,
+            fallbacks=tuple(model for model in self._fallbacks if model != self._agent.model),
+            task_budget=self._task_budget,
         )
         self._deps.ledger.begin_query(self._config.limits, started_s)
         self._recorder.record(
@@ -301,33 +303,35 @@ class Engine:
         for text in self._notices:
             self._emit(Noticed(text=text, level=Level.WARNING))
         self._notices.clear()
-        error = wording.tool_error(wording.CALL_INTERRUPTED)
-        if uses := unanswered(self._recorder.transcript):
-            self._recorder.add_user(Kind.RESULTS, *(result_block(use.id, error, is_error=True) for use in uses))
-            self._num_turns = 0
+        self._close_calls()
+        self._num_turns = 0
 
     def _restore(self, replay: Replay) -> None:
-        """A call whose outcome is unknown gets a result that says so; one that left no message is told of."""
         if replay.model is not None:
             self._agent = msgspec.structs.replace(self._agent, model=replay.model)
         self._deps.pipeline.restore(replay.collapses)
-        uses = {use.id: use for use in unanswered(self._recorder.transcript)}
-        results: list[Block] = []
-        lost: list[str] = []
-        for intent in replay.unsettled:
-            input_ = bytes(intent.input).decode("utf-8", "replace")
-            if intent.tool_use_id in uses:
-                text = wording.unknown_outcome(intent.name, input_)
-                results.append(result_block(intent.tool_use_id, text, is_error=True))
-            else:
-                lost.append(wording.lost_call(intent.name, input_))
+        self._recorder.unsettled |= {intent.tool_use_id: intent for intent in replay.unsettled}
+        if replay.unsettled:
+            self._close_calls()
+
+    def _close_calls(self) -> None:
+        """Each open call gets a result, which says so if its outcome is unknown; one without a message is told of, once."""
+        recorder, unsettled = self._recorder, dict(self._recorder.unsettled)
+        results = [
+            result_block(use.id, open_call_text(use, unsettled), is_error=True)
+            for use in unanswered(recorder.transcript)
+        ]
+        lost = [
+            wording.lost_call(intent.name, bytes(intent.input).decode("utf-8", "replace"))
+            for intent in unsettled.values()
+            if intent.tool_use_id not in recorder.use_ids
+        ]
         if results:
-            error = wording.tool_error(wording.CALL_INTERRUPTED)
-            known = {intent.tool_use_id for intent in replay.unsettled}
-            results += [result_block(id_, error, is_error=True) for id_ in uses if id_ not in known]
-            self._recorder.add_user(Kind.RESULTS, *results)
+            recorder.add_user(Kind.RESULTS, *results)
         if lost:
-            self._recorder.add_user(Kind.HIDDEN, *lost)
+            recorder.add_user(Kind.HIDDEN, *lost)
+        for id_ in unsettled:
+            recorder.record(CallSettled(tool_use_id=id_, is_error=True))
 
     def _learn(self, last: Iteration) -> None:
         """What outlives the query besides the model: the agent's other settings, the compaction's memory, the last count."""
@@ -365,6 +369,12 @@ class Engine:
             session_id=self.session_id,
             structured_output=last.structured if last else None,
         )
+
+
+def open_call_text(use: ToolUse, unsettled: Container[str]) -> str:
+    if use.id in unsettled:
+        return wording.unknown_outcome(use.name, bytes(use.input).decode("utf-8", "replace"))
+    return wording.tool_error(wording.CALL_INTERRUPTED)
 
 
 def prompt_blocks(prompt: Prompt) -> tuple[Block, ...]:

@@ -18,6 +18,8 @@ from everturn.core.events import (
 from everturn.core.messages import Block, Kind, Message, text_block
 from everturn.core.outcomes import Problem
 from everturn.core.records import (
+    CallIntended,
+    CallSettled,
     ContextAltered,
     ErrorWithheld,
     MessageRetracted,
@@ -40,6 +42,8 @@ class Recorder:
         self.transcript: list[Message] = list(transcript)
         self.use_ids = {use.id for message in self.transcript for use in message.uses}
         """Ids of all calls so far: a response that uses one again gets another."""
+        self.unsettled: dict[str, CallIntended] = {}
+        """Calls with effects that began and have no end yet."""
         self.mended: dict[str, Message] = {}
         """Messages that the API refused as they are, in the form in which it takes them."""
         self.api_s = 0.0
@@ -51,6 +55,11 @@ class Recorder:
 
     def record(self, record: Record) -> None:
         """A journal that cannot be written is said once, loudly; the work goes on in memory."""
+        match record:
+            case CallIntended(tool_use_id=use):
+                self.unsettled[use] = record
+            case CallSettled(tool_use_id=use):
+                self.unsettled.pop(use, None)
         if self._journal_lost:
             return
         try:

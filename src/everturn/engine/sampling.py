@@ -48,9 +48,12 @@ class Attempt:
     @property
     def blocks(self) -> tuple[Block, ...]:
         """Of a whole response; of one that was kept after a fault, its finished blocks."""
-        if self.fault is None:
-            return self.fold.finish()
-        return tuple(block for block in self.fold.blocks if self.fold.is_certain(block))
+        return self.fold.finish() if self.fault is None else self.without_doubtful(self.fold.blocks)
+
+    def without_doubtful(self, blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+        """Of a response that was cut: a call that was not handed to the executor may be cut, too."""
+        uses = self.executor.uses
+        return tuple(block for block in blocks if not isinstance(block.view, ToolUse) or block.view in uses)
 
     @property
     def answer(self) -> Answer:
@@ -166,9 +169,8 @@ class Sampling:
                 self._recorder.charge("main", model or request.model, usage, fast=request.fast, turn=turn)
         if not fold.complete:
             return ModelFault(FaultKind.STREAM_BROKEN, "The stream ended before the answer was complete.")
-        for use in (block.view for block in fold.finish()):
-            if isinstance(use, ToolUse) and use not in attempt.executor.uses:
-                attempt.executor.add(use)
+        for block in fold.finish():
+            self._hand_over(attempt, block)
         return None
 
     def _show(self, attempt: Attempt, event: StreamEvent) -> None:
@@ -189,7 +191,13 @@ class Sampling:
 
     def _finish_block(self, attempt: Attempt, block: Block) -> None:
         self._recorder.emit(BlockFinished(message_id=attempt.message_id, block=block))
-        if isinstance(block.view, ToolUse) and attempt.fold.is_certain(block):
+        for each in attempt.fold.blocks:
+            # Only the last call can be cut off: those before it keep their place in the order.
+            if each is not block or attempt.fold.is_certain(block):
+                self._hand_over(attempt, each)
+
+    def _hand_over(self, attempt: Attempt, block: Block) -> None:
+        if isinstance(block.view, ToolUse) and block.view not in attempt.executor.uses:
             attempt.executor.add(block.view)
 
     async def throw_away(self, attempt: Attempt, cause: RetractionCause) -> None:

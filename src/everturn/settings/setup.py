@@ -74,7 +74,7 @@ def check_options(options: Options, env: Mapping[str, str]) -> Setup:
         model=options.model or environment.model or DEFAULT_MODEL,
         aliases=environment.aliases,
         folder=_folder(options.cwd),
-        home=_home(options, environment, env),
+        home=find_home(options.home if options.home is not None else environment.home, env),
         thinking=_thinking(options.thinking),
         task_budget=TaskBudget(total=options.task_budget)
         if isinstance(options.task_budget, int)
@@ -137,8 +137,8 @@ def _folder(cwd: str | os.PathLike[str] | None) -> Path:
     return folder
 
 
-def _home(options: Options, environment: Environment, env: Mapping[str, str]) -> Path:
-    chosen = options.home if options.home is not None else environment.home
+def find_home(chosen: str | os.PathLike[str] | None, env: Mapping[str, str]) -> Path:
+    """Where sessions and the user's settings are; it need not be there. Raises `OptionError`."""
     user = Path(env.get("HOME") or "~")
     if chosen is None:
         chosen = user / ".everturn"

@@ -1,0 +1,97 @@
+"""The page of the benchmarks: what was measured, how, and what came of it, misses included."""
+
+from typing import Any
+
+from bench.figures import median
+from bench.summary import Line, judge, render_number, render_reach, render_spread
+
+OPENING = """# Benchmarks
+
+<!-- made by `make bench`; `python -m bench.run --docs` writes it again from bench/results -->
+
+How fast Everturn is, beside a loop of forty lines on the vendor's SDK ([floor_sdk.py](../bench/loops/floor_sdk.py)) and one on bare h11 with
+messages encoded once ([floor_raw.py](../bench/loops/floor_raw.py)). All of them keep a journal, run the same shell and talk to the same scripted
+server on loopback.
+
+![Each figure as a share of the SDK loop](benchmarks.svg)
+"""
+
+HOW = """
+## How it is measured
+
+- Each round runs all loops, beginning with another one each time. A ratio is taken within a round; the table shows the median of all rounds and, in
+  brackets, the quartiles.
+- The server is a process of its own and sends answers that were encoded before. It writes down when the last byte of a request came and when the last
+  byte of its answer left. **Start** is from just before the process is started to the whole of its first request. **Harness time per turn** is from the
+  end of one answer to the whole of the next request; the shell itself is in it, for all loops alike ({tool} ms when it is started in the leanest way).
+- **HTTPS** trusts the system's certificates and the server's own, so that as many are loaded as a user would load.
+- **CPU for deltas** is user and system time of an answer of 20,000 deltas, each written to the socket by itself, less that of a short answer.
+- **Memory** is the peak resident size of the process at its end.
+- **Many sessions** run in one process and one event loop; imports are not in it. The SDK loop shares one client.
+- Everturn does more than the other two in the same time: it asks a permission policy, records an intent and forces it to disk before each command,
+  charges every call, and keeps the shell's folder.
+
+`make bench` takes about a quarter of an hour on two cores, `python -m bench.run --quick` a few minutes; `--only shell,deltas` plays some parts.
+`make bench-peers` installs other agents into `bench/.peers` and measures them in a network namespace that holds nothing but loopback.
+"""
+
+
+def render_page(kept: dict[str, Any], peers: dict[str, Any] | None) -> str:
+    lines = judge(kept["samples"])
+    tool = kept["samples"].get("tool", {}).get("raw")
+    parts = [
+        OPENING,
+        render_circumstances(kept),
+        render_figures(lines),
+        render_misses(lines),
+        HOW.format(tool=render_number(median(tool)) if tool else "a few"),
+        render_peers(peers) if peers else "",
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def render_circumstances(kept: dict[str, Any]) -> str:
+    return (
+        f"Taken {kept['taken']}: {kept['rounds']} rounds on {kept['cores']} cores ({kept['system']}, load {kept['load_before']} at the start), "
+        f"Python {kept['python']}, Everturn {kept['everturn']} ({kept['program']}), anthropic {kept['anthropic']}.\n"
+    )
+
+
+def render_figures(lines: list[Line]) -> str:
+    rows = ["| figure | Everturn | reach | | SDK loop | bare h11 | Everturn, ratio |", "|---|---|---|---|---|---|---|"]
+    for line in lines:
+        values = [
+            f"{render_number(line.values[name])} {line.figure.unit}" if name in line.values else ""
+            for name in ("sdk", "raw")
+        ]
+        own = f"{render_number(line.values['everturn'])} {line.figure.unit}"
+        ratio = "" if line.figure.judged == "value" else render_spread(line.spread)
+        verdict = "reached" if line.reached else "**missed**"
+        rows.append(
+            f"| {line.figure.title} | {own} | {render_reach(line)} | {verdict} | {values[0]} | {values[1]} | {ratio} |"
+        )
+    return "\n".join([*rows, ""])
+
+
+def render_misses(lines: list[Line]) -> str:
+    missed = [
+        f"{line.figure.title} ({render_spread(line.spread)}, aim {render_reach(line)})"
+        for line in lines
+        if not line.reached
+    ]
+    return f"Missed in this run: {'; '.join(missed)}.\n" if missed else "All figures were reached in this run.\n"
+
+
+def render_peers(peers: dict[str, Any]) -> str:
+    rows = [
+        "## Peers",
+        "",
+        f"Taken {peers['taken']}, {peers['rounds']} interleaved rounds, load {peers['load_before']} at the start. Medians, and in brackets the ratio to the SDK loop in the same round with its quartiles.",
+        "",
+        "| | version | process start to first request | harness time per turn, turns 2 to 10 |",
+        "|---|---|---|---|",
+    ]
+    for name, peer in peers["peers"].items():
+        cells = [peer[key] for key in ("start", "turn")] if "start" in peer else [f"not measured: {peer['why']}", ""]
+        rows.append(f"| {name} | {peer.get('version', '')} | {cells[0]} | {cells[1]} |")
+    return "\n".join([*rows, ""])

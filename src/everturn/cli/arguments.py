@@ -1,0 +1,90 @@
+"""From the words of a command line to flags with their values and what is left: the prompt. Pure."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from everturn.cli.flags import BY_SPELLING, COMMANDS, Flag, Takes
+from everturn.cli.usage import UsageError
+from everturn.settings.checks import nearest
+
+END_OF_FLAGS = "--"
+
+
+class Arguments(msgspec.Struct, frozen=True, kw_only=True):
+    given: dict[str, Any]
+    """By the flag's name: True, a text, a number or a list."""
+    words: tuple[str, ...] = ()
+    """What is no flag."""
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.given
+
+    def get(self, name: str) -> Any:
+        return self.given.get(name)
+
+
+def parse_arguments(words: Sequence[str]) -> Arguments:
+    """Raises `UsageError`. A flag given twice: lists are joined, otherwise the last one counts."""
+    given: dict[str, Any] = {}
+    rest: list[str] = []
+    left = list(words)
+    while left:
+        word = left.pop(0)
+        if word == END_OF_FLAGS:
+            rest += left
+            break
+        name, equals, attached = word.partition("=")
+        # A flag holds no blank before its value: a prompt that begins with a dash is a prompt.
+        if not word.startswith("-") or word == "-" or " " in name:
+            rest.append(word)
+            continue
+        flag = find_flag(name)
+        value = _take_value(flag, name, attached if equals else None, left)
+        given[flag.name] = [*given.get(flag.name, ()), *value] if flag.takes is Takes.LIST else value
+    return Arguments(given=given, words=tuple(rest))
+
+
+def find_flag(name: str) -> Flag:
+    if name not in BY_SPELLING:
+        raise UsageError(f"unknown flag {name!r}{nearest(name, BY_SPELLING)}")
+    return BY_SPELLING[name]
+
+
+def check_command(word: str) -> None:
+    """Raises `UsageError` for a word that was probably meant as a command."""
+    if not word.replace("-", "").isalpha():
+        return
+    if hint := nearest(word, [command.name for command in COMMANDS]):
+        raise UsageError(f"unknown command {word!r}{hint}")
+
+
+def _take_value(flag: Flag, name: str, attached: str | None, left: list[str]) -> Any:
+    if flag.takes is Takes.NOTHING:
+        if attached is not None:
+            raise UsageError(f"{name} takes no value")
+        return True
+    if flag.takes is Takes.MAYBE_FILE:
+        return attached or True
+    if attached is None:
+        if not left or left[0] in BY_SPELLING:
+            raise UsageError(f"{name} needs a value: {name} {flag.value}")
+        attached = left.pop(0)
+    return _parse_value(flag, name, attached)
+
+
+def _parse_value(flag: Flag, name: str, value: str) -> Any:
+    match flag.takes:
+        case Takes.WHOLE | Takes.NUMBER:
+            try:
+                return int(value) if flag.takes is Takes.WHOLE else float(value)
+            except ValueError:
+                raise UsageError(f"{name} must be a {flag.takes}, not {value[:60]!r}") from None
+        case Takes.LIST:
+            return value.replace(",", " ").split()
+        case _ if flag.choices and value not in flag.choices:
+            allowed = ", ".join(flag.choices)
+            raise UsageError(f"{name} must be one of {allowed}, not {value[:60]!r}{nearest(value, flag.choices)}")
+        case _:
+            return value

@@ -1,0 +1,134 @@
+"""`everturn completion`: a script for each shell, made from the table of flags and commands."""
+
+from everturn.cli.console import write
+from everturn.cli.flags import COMMANDS, FLAGS, Flag, Takes
+from everturn.cli.usage import UsageError
+from everturn.core.state import Exit
+from everturn.settings.checks import nearest
+
+FILES = frozenset({Takes.FILE, Takes.MAYBE_FILE})
+
+
+def run_completion(words: list[str]) -> int:
+    renderers = {"bash": render_bash, "zsh": render_zsh, "fish": render_fish}
+    if words in (["-h"], ["--help"]):
+        from everturn.cli.help import COMPLETION
+
+        write(COMPLETION)
+        return Exit.OK
+    if len(words) != 1 or words[0] not in renderers:
+        said = f"; {words[0]!r} is no shell that it knows{nearest(words[0], renderers)}" if words else ""
+        raise UsageError(f"this is how it is written: everturn completion {'|'.join(renderers)}{said}")
+    write(renderers[words[0]]())
+    return Exit.OK
+
+
+def render_bash() -> str:
+    flags = " ".join(spelling for flag in FLAGS for spelling in flag.spellings)
+    values = "\n".join(_bash_value(flag) for flag in FLAGS if flag.takes not in {Takes.NOTHING, Takes.MAYBE_FILE})
+    commands = "\n".join(
+        f"            {command.name}) words='{' '.join((*command.words, *command.flags))}' ;;" for command in COMMANDS
+    )
+    names = " ".join(command.name for command in COMMANDS)
+    return f"""\
+_everturn() {{
+    local current previous words
+    current="${{COMP_WORDS[COMP_CWORD]}}"
+    previous="${{COMP_WORDS[COMP_CWORD-1]}}"
+    COMPREPLY=()
+    case "$previous" in
+{values}
+    esac
+    if [ "$COMP_CWORD" -eq 1 ]; then
+        words='{names} {flags}'
+    else
+        case "${{COMP_WORDS[1]}}" in
+{commands}
+            *) words='{flags}' ;;
+        esac
+    fi
+    COMPREPLY=( $(compgen -W "$words" -- "$current") )
+}}
+complete -o default -F _everturn everturn
+"""
+
+
+def render_zsh() -> str:
+    flags = "\n".join(f"        {_zsh_flag(flag, spelling)}" for flag in FLAGS for spelling in flag.spellings)
+    names = " ".join(f"'{command.name}:{_quoted(command.help)}'" for command in COMMANDS)
+    commands = "\n".join(
+        f"            {command.name}) compadd -- {' '.join((*command.words, *command.flags))} ;;"
+        for command in COMMANDS
+    )
+    return f"""\
+#compdef everturn
+_everturn() {{
+    local -a commands flags
+    commands=({names})
+    flags=(
+{flags}
+    )
+    if (( CURRENT > 2 )); then
+        case "$words[2]" in
+{commands}
+            *) _arguments -s $flags '*:prompt:' ;;
+        esac
+        return
+    fi
+    _describe command commands
+    _arguments -s $flags '*:prompt:'
+}}
+(( $+functions[compdef] )) && compdef _everturn everturn
+"""
+
+
+def render_fish() -> str:
+    names = " ".join(command.name for command in COMMANDS)
+    lines = ["complete -c everturn -f"]
+    for command in COMMANDS:
+        lines.append(f"complete -c everturn -n __fish_use_subcommand -a {command.name} -d '{_quoted(command.help)}'")
+        condition = f"'__fish_seen_subcommand_from {command.name}'"
+        lines += [f"complete -c everturn -n {condition} -a {word}" for word in command.words]
+        lines += [f"complete -c everturn -n {condition} -l {flag.removeprefix('--')}" for flag in command.flags]
+    lines += [_fish_flag(flag, f"'not __fish_seen_subcommand_from {names}'") for flag in FLAGS]
+    return "\n".join(lines) + "\n"
+
+
+def _bash_value(flag: Flag) -> str:
+    pattern = "|".join(flag.spellings)
+    if flag.takes in FILES:
+        return f'        {pattern}) COMPREPLY=( $(compgen -f -- "$current") ); return ;;'
+    if flag.choices:
+        return f"""        {pattern}) COMPREPLY=( $(compgen -W '{" ".join(flag.choices)}' -- "$current") ); return ;;"""
+    return f"        {pattern}) return ;;"
+
+
+def _zsh_flag(flag: Flag, spelling: str) -> str:
+    told = _quoted(flag.help).replace("[", "(").replace("]", ")").replace(":", "\\:")
+    match flag.takes:
+        case Takes.NOTHING:
+            return f"'{spelling}[{told}]'"
+        case Takes.MAYBE_FILE:
+            return f"'{spelling}=-[{told}]::file:_files'"
+        case Takes.FILE:
+            return f"'{spelling}[{told}]:file:_files'"
+        case _:
+            return f"'{spelling}[{told}]:value:({' '.join(flag.choices)})'"
+
+
+def _fish_flag(flag: Flag, condition: str) -> str:
+    short = f" -s {flag.short.removeprefix('-')}" if flag.short else ""
+    names = "".join(f" -l {name.removeprefix('--')}" for name in (flag.name, *flag.also))
+    match flag.takes:
+        case Takes.NOTHING | Takes.MAYBE_FILE:
+            takes = ""
+        case Takes.FILE:
+            takes = " -r -F"
+        case _:
+            takes = f" -x -a '{' '.join(flag.choices)}'" if flag.choices else " -x"
+    return f"complete -c everturn -n {condition}{short}{names}{takes} -d '{_quoted(flag.help)}'"
+
+
+def _quoted(text: str) -> str:
+    """Inside single quotes, in every shell of these."""
+    return text.replace("'", "")

@@ -1,0 +1,179 @@
+"""`everturn config`: reads settings with their origins, and changes the user's file."""
+
+import copy
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from everturn.cli.console import write
+from everturn.cli.debug import is_secret_name
+from everturn.cli.usage import UsageError
+from everturn.compose.cli import program_home, settings_path
+from everturn.core.errors import OptionError
+from everturn.core.limits import Limits
+from everturn.core.state import Exit
+from everturn.models.anthropic.masking import mask_secrets
+from everturn.settings.checks import nearest
+from everturn.settings.files import load_settings, replace_settings
+from everturn.settings.setup import DEFAULT_MODEL
+from everturn.settings.sources import (
+    ENV,
+    KEYS,
+    LIMIT_PREFIX,
+    Found,
+    check_variable,
+    is_limit,
+    load_merged,
+    merge_settings,
+    nearest_key,
+)
+
+ACTIONS = {"list": 0, "get": 1, "set": 2, "unset": 1}
+"""Each with the number of words that follow it."""
+DEFAULT = "default"
+DEFAULTS = {"model": DEFAULT_MODEL, "permissions.defaultMode": "default", "autoCompactEnabled": True}
+ENV_PREFIX = f"{ENV}."
+NO_SECRETS = (
+    "keys are not kept in settings: set ANTHROPIC_API_KEY in the environment, or name a command that prints one "
+    "(everturn config set apiKeyHelper 'COMMAND')"
+)
+
+
+def run_config(words: list[str]) -> int:
+    if not words or words[0] in {"-h", "--help"}:
+        from everturn.cli.help import CONFIG
+
+        write(CONFIG)
+        return Exit.OK if words else Exit.USAGE
+    action, *rest = words
+    if action not in ACTIONS:
+        raise UsageError(f"config knows no {action!r}{nearest(action, ACTIONS)} (it knows {', '.join(ACTIONS)})")
+    if len(rest) != ACTIONS[action]:
+        wanted = {0: "", 1: " KEY", 2: " KEY VALUE"}[ACTIONS[action]]
+        raise UsageError(f"this is how it is written: everturn config {action}{wanted}")
+    match action:
+        case "list":
+            write(render_list())
+        case "get":
+            write(render_value(check_key(rest[0]), find_value(rest[0])) + "\n")
+        case "set":
+            change_setting(rest[0], parse_value(check_key(rest[0]), rest[1]))
+        case _:
+            change_setting(check_key(rest[0]), None)
+    return Exit.OK
+
+
+def check_key(key: str) -> str:
+    """Raises `UsageError` for a name that is no setting, or one that cannot be kept."""
+    if key.startswith(ENV_PREFIX):
+        variable = key.removeprefix(ENV_PREFIX)
+        if problem := check_variable(variable):
+            raise UsageError(f"{key} {problem}")
+        return key
+    if key in KEYS:
+        return key
+    if is_secret_name(key):
+        raise UsageError(f"{key}: {NO_SECRETS}")
+    raise UsageError(f"there is no setting {key!r}{nearest_key(key)}")
+
+
+def find_value(key: str) -> Any:
+    """In force now: whatever source it comes from. Raises `UsageError` for one that is not set."""
+    merged = load_merged(program_home(os.environ), os.environ)
+    if key.startswith(ENV_PREFIX):
+        found = merged.env.get(key.removeprefix(ENV_PREFIX))
+    elif key in merged.found:
+        found = merged.found[key].value
+    else:
+        found = default_of(key)
+    if found is None:
+        raise UsageError(f"{key} is not set")
+    return found
+
+
+def parse_value(key: str, text: str) -> Any:
+    """JSON where it is JSON of the right kind, else the text itself; a list may be written with commas."""
+    is_variable = key.startswith(ENV_PREFIX)
+    if mask_secrets(text, ()) != text or (is_variable and is_secret_name(key)):
+        raise UsageError(f"{key}: {NO_SECRETS}")
+    if is_variable:
+        return text
+    check = KEYS[key].check
+    readings: list[Any] = [text, [part for part in text.replace(",", " ").split() if part]]
+    with suppress(msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        readings.insert(0, msgspec.json.decode(text))
+    for reading in readings:
+        if check(reading) is None:
+            return reading
+    raise UsageError(f"{key} {check(readings[0])}")
+
+
+def change_setting(key: str, value: Any) -> None:
+    """None removes it. A file that cannot be understood is never overwritten."""
+    path = settings_path(os.environ)
+    before = load_settings(path)
+    # Judged as a whole first: what is written must be readable at the next start.
+    merge_settings(before, {}, None)
+    values = copy.deepcopy(before.values) if before else {}
+    place = values
+    *parents, name = (ENV, key.removeprefix(ENV_PREFIX)) if key.startswith(ENV_PREFIX) else key.split(".")
+    for parent in parents:
+        place = place.setdefault(parent, {})
+    if value is None:
+        if name not in place:
+            raise UsageError(f"{key} is not set in {path}")
+        del place[name]
+    else:
+        place[name] = value
+    make_home(path.parent)
+    replace_settings(path, values)
+
+
+def make_home(home: Path) -> None:
+    try:
+        home.mkdir(0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise OptionError(str(home), f"cannot be written: {error.strerror}") from None
+
+
+def render_list() -> str:
+    """Every setting; of the limits only those that were set."""
+    path = settings_path(os.environ)
+    user = load_settings(path)
+    merged = merge_settings(user, os.environ, None)
+    shown = [key for key in KEYS if key in merged.found or not is_limit(key)]
+    rows = [_row(key, merged.found.get(key)) for key in shown]
+    for name in user.values.get(ENV, {}) if user else {}:
+        origin = name if os.environ.get(name) not in {None, ""} else path
+        rows.append((ENV_PREFIX + name, render_value(ENV_PREFIX + name, merged.env[name]), str(origin)))
+    width, room = (max(len(row[column]) for row in rows) for column in (0, 1))
+    lines = [f"{key:<{width}}  {value:<{room}}  {origin}" for key, value, origin in rows]
+    notes = [f"warning: {warning}" for warning in merged.warnings]
+    limits = f"Limits ({LIMIT_PREFIX}*) that are not listed have their defaults: docs/settings.md"
+    return "\n".join([*lines, *notes, limits]) + "\n"
+
+
+def render_value(key: str, value: Any) -> str:
+    """A text as it is, everything else as JSON; of a secret only that it is there."""
+    if key.startswith(ENV_PREFIX) and is_secret_name(key):
+        return "<set>"
+    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    return mask_secrets(text, ())
+
+
+def default_of(key: str) -> Any:
+    if is_limit(key):
+        return getattr(Limits(), key.removeprefix(LIMIT_PREFIX))
+    return DEFAULTS.get(key)
+
+
+def _row(key: str, found: Found | None) -> tuple[str, str, str]:
+    if found is None:
+        value = default_of(key)
+        return key, "-" if value is None else render_value(key, value), DEFAULT
+    if key == "apiKeyHelper" and found.by_environment:
+        return key, "(not used)", found.origin
+    return key, render_value(key, found.value), found.origin

@@ -1,0 +1,86 @@
+"""From the words of the command line to the command that they name, with every failure told in a line."""
+
+from everturn.cli.arguments import check_command, parse_arguments
+from everturn.cli.console import BROKEN_PIPE, complain, flush, silence_output, write
+from everturn.cli.flags import COMMANDS, FLAG_OF_OPTION
+from everturn.cli.usage import UsageError
+from everturn.core.errors import EverturnError, JournalError, OptionError
+from everturn.core.state import Exit
+
+INTERACTIVE_LATER = """\
+the interactive terminal comes with a later version; for now, ask with -p:
+  everturn -p "What does this project do?"
+  git diff | everturn -p "Review this change"
+  everturn --help"""
+
+
+def run_guarded(words: list[str]) -> int:
+    try:
+        code = dispatch(words)
+    except UsageError as error:
+        complain(f"{error}\nTry 'everturn --help'.")
+        return Exit.USAGE
+    except OptionError as error:
+        complain(f"{FLAG_OF_OPTION.get(error.field, error.field)}: {error.problem}")
+        return Exit.USAGE
+    except JournalError as error:
+        complain(str(error))
+        return Exit.USAGE
+    except EverturnError as error:
+        complain(str(error))
+        return Exit.ERROR
+    except BrokenPipeError:
+        silence_output()
+        return BROKEN_PIPE
+    except KeyboardInterrupt:
+        return Exit.INTERRUPTED
+    except Exception as error:  # noqa: BLE001 (the last resort: nobody sees a traceback)
+        from everturn.cli.crash import report_crash
+
+        complain(report_crash(error))
+        return Exit.ERROR
+    return code if flush() else BROKEN_PIPE
+
+
+def dispatch(words: list[str]) -> int:
+    if words and words[0] in {command.name for command in COMMANDS}:
+        return run_command(words[0], words[1:])
+    arguments = parse_arguments(words)
+    if "--help" in arguments:
+        from everturn.cli.help import render_help
+
+        write(render_help())
+        return Exit.OK
+    if "--version" in arguments:
+        from everturn.cli.main import print_version
+
+        return print_version()
+    if "--print" not in arguments:
+        if len(arguments.words) == 1:
+            check_command(arguments.words[0])
+        complain(INTERACTIVE_LATER)
+        return Exit.USAGE
+    from everturn.cli.run import run_prompt
+
+    return run_prompt(arguments)
+
+
+def run_command(name: str, words: list[str]) -> int:
+    """Imported only when it is called for."""
+    match name:
+        case "doctor":
+            from everturn.cli.doctor.main import run_doctor
+
+            return run_doctor(words)
+        case "config":
+            from everturn.cli.config import run_config
+
+            return run_config(words)
+        case "completion":
+            from everturn.cli.completion import run_completion
+
+            return run_completion(words)
+        case _:
+            from everturn.cli.demo.main import run_demo
+
+            return run_demo(words)

@@ -1,0 +1,95 @@
+"""Checks of the machine: versions, programs, home and terminal."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from everturn import __version__
+from everturn.cli.doctor.finding import Finding, ok, warn
+
+PATIENCE_S = 5.0
+NARROW = 40
+
+
+def check_versions() -> Finding:
+    python = ".".join(str(part) for part in sys.version_info[:3])
+    system = os.uname()
+    return ok("versions", f"Everturn {__version__}, Python {python}, {system.sysname} {system.release}")
+
+
+def check_git() -> Finding:
+    if (version := load_version("git", "--version")) is None:
+        return warn("git", "git was not found", "Install git: the model reads history and makes commits with it.")
+    return ok("git", version)
+
+
+def check_ripgrep() -> Finding:
+    if (version := load_version("rg", "--version")) is None:
+        return warn(
+            "ripgrep",
+            "rg was not found; searches use the slower engine that is built in",
+            "Install ripgrep (apt install ripgrep, brew install ripgrep).",
+        )
+    return ok("ripgrep", version)
+
+
+def check_shell() -> Finding:
+    if (path := shutil.which("bash")) is None:
+        return warn("shell", "bash was not found; commands run in /bin/sh", "Install bash.")
+    return ok("shell", path)
+
+
+def check_sandbox() -> Finding:
+    """For information: this version runs commands without one either way."""
+    if sys.platform == "darwin":
+        return ok("sandbox", "comes with macOS; this version runs commands without it")
+    if (version := load_version("bwrap", "--version")) is None:
+        return warn(
+            "sandbox",
+            "bubblewrap was not found; this version runs commands without a sandbox anyway",
+            "Nothing needs to be done yet. Later versions will want bubblewrap (apt install bubblewrap).",
+        )
+    return ok("sandbox", f"{version}; this version runs commands without it")
+
+
+def check_home(home: Path) -> Finding:
+    there = next(path for path in (home, *home.parents) if path.exists())
+    if there.is_dir() and os.access(there, os.W_OK | os.X_OK):
+        return ok("home", f"{home} {'is' if there == home else 'can be made and'} writable")
+    return warn(
+        "home",
+        f"{home} cannot be written; sessions are kept in memory only",
+        "Make the folder writable, or name another one in EVERTURN_HOME.",
+    )
+
+
+def check_terminal(env: Mapping[str, str]) -> Finding:
+    encoding = (sys.stdout.encoding or "").lower().replace("-", "")
+    if encoding != "utf8":
+        return warn(
+            "terminal", f"the output's encoding is {sys.stdout.encoding}", "Set LANG=C.UTF-8, or another UTF-8."
+        )
+    if not sys.stdout.isatty():
+        return ok("terminal", "output goes to a file or a pipe: plain text")
+    columns = shutil.get_terminal_size().columns
+    if columns < NARROW:
+        return warn("terminal", f"it has only {columns} columns", f"Widen it to {NARROW} or more.")
+    plain = bool(env.get("NO_COLOR")) or env.get("TERM", "dumb") == "dumb"
+    return ok("terminal", f"{env.get('TERM', 'dumb')}, {columns} columns, {'no colours' if plain else 'colours'}")
+
+
+def load_version(program: str, flag: str) -> str | None:
+    """The first line that it prints; None where it cannot be run."""
+    if (path := shutil.which(program)) is None:
+        return None
+    try:
+        done = subprocess.run(
+            [path, flag], capture_output=True, timeout=PATIENCE_S, check=True, stdin=subprocess.DEVNULL
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    lines = done.stdout.decode("utf-8", "replace").splitlines()
+    return lines[0].strip() if lines else path

@@ -1,0 +1,65 @@
+"""Runs the checks and shows what they found; exit code 1 if something a run needs is missing."""
+
+import os
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from everturn.cli.console import flush, write
+from everturn.cli.doctor import machine
+from everturn.cli.doctor.finding import Finding, State, warn
+from everturn.cli.doctor.model import check_key, check_model, check_settings
+from everturn.cli.usage import UsageError
+from everturn.compose.cli import program_home
+from everturn.core.state import Exit
+from everturn.settings.checks import nearest
+
+FLAGS = ("--json", "--help", "-h")
+
+
+def run_doctor(words: Sequence[str]) -> int:
+    for word in words:
+        if word not in FLAGS:
+            raise UsageError(f"doctor knows no {word!r}{nearest(word, FLAGS)}")
+    if "--help" in words or "-h" in words:
+        from everturn.cli.help import DOCTOR
+
+        write(DOCTOR)
+        return Exit.OK
+    findings: list[Finding] = []
+    for finding in run_checks():
+        findings.append(finding)
+        if "--json" not in words:
+            # As they come: asking the model may take a while.
+            write(render_finding(finding))
+            flush()
+    is_well = all(finding.state is not State.FAIL for finding in findings)
+    if "--json" in words:
+        write(msgspec.json.format(msgspec.json.encode({"ok": is_well, "checks": findings}), indent=2).decode() + "\n")
+    return Exit.OK if is_well else Exit.ERROR
+
+
+def run_checks() -> Iterator[Finding]:
+    env = os.environ
+    home = program_home(env)
+    yield machine.check_versions()
+    settings, launch = check_settings(home, env)
+    yield settings
+    yield machine.check_home(home)
+    if launch is not None:
+        key = check_key(launch)
+        yield key
+        if key.state is State.OK:
+            yield check_model(launch)
+        else:
+            yield warn("model", "not asked: there is no key", "Mend the key first.")
+    yield machine.check_git()
+    yield machine.check_ripgrep()
+    yield machine.check_shell()
+    yield machine.check_sandbox()
+    yield machine.check_terminal(env)
+
+
+def render_finding(finding: Finding) -> str:
+    line = f"{finding.state:<5} {finding.name:<9} {finding.detail}\n"
+    return f"{line}{'':<16}{finding.mend}\n" if finding.mend else line

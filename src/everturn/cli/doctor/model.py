@@ -1,0 +1,72 @@
+"""Checks of the way to the model: settings, key, and one small request."""
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+
+from everturn.cli.doctor.finding import Finding, fail, ok, warn
+from everturn.compose.cli import Launch, build_model, has_credentials, plan_launch
+from everturn.core.errors import FaultKind, ModelFault, OptionError
+from everturn.core.messages import text_block
+from everturn.core.transcript import Wire
+from everturn.models.catalog import JsonCatalog
+from everturn.ports.model import Request
+from everturn.settings.files import FILE_NAME
+
+PATIENCE_S = 20.0
+MEND = {
+    FaultKind.CONNECTION: "Check the network, a proxy (HTTPS_PROXY) and ANTHROPIC_BASE_URL.",
+    FaultKind.TIMEOUT: "Try again; if it stays so, check the network and a proxy (HTTPS_PROXY).",
+    FaultKind.TLS: "Check the certificate's authority (SSL_CERT_FILE) and this machine's clock.",
+    FaultKind.AUTHENTICATION: "Get a new key, and set ANTHROPIC_API_KEY to it.",
+    FaultKind.PERMISSION: "Ask whoever owns the account for access.",
+    FaultKind.MODEL_NOT_FOUND: "Choose another model: everturn config set model sonnet",
+    FaultKind.NOT_AN_API: "Check ANTHROPIC_BASE_URL.",
+}
+
+
+def check_settings(home: Path, env: Mapping[str, str]) -> tuple[Finding, Launch | None]:
+    """What a run would start with; None where it would not start."""
+    path = home / FILE_NAME
+    try:
+        launch = plan_launch({}, env)
+    except OptionError as error:
+        return fail(
+            "settings", str(error), "Correct it; everturn --help and docs/settings.md say what is allowed."
+        ), None
+    if launch.warnings:
+        return warn("settings", "; ".join(launch.warnings), "Remove what is not supported."), launch
+    return ok("settings", f"{path} is valid" if path.exists() else f"{path} is not there; defaults are used"), launch
+
+
+def check_key(launch: Launch) -> Finding:
+    if launch.setup.has_credentials:
+        return ok("key", f"{launch.key_source} is set")
+    if has_credentials(launch):
+        return ok("key", "none, but headers of your own are set (ANTHROPIC_CUSTOM_HEADERS)")
+    return fail("key", "there is none", "Set ANTHROPIC_API_KEY, or: everturn config set apiKeyHelper 'COMMAND'")
+
+
+def check_model(launch: Launch) -> Finding:
+    """Asks the API to count the tokens of a word: that needs the network, the key and the model, and costs nothing."""
+    catalog = JsonCatalog()
+    model = catalog.resolve(launch.setup.aliases.get(launch.setup.model, launch.setup.model))
+    try:
+        asyncio.run(ask_count(launch, model))
+    except ModelFault as fault:
+        return fail("model", fault.text, MEND.get(fault.kind, "Try again later."))
+    except TimeoutError:
+        return fail("model", f"no answer within {PATIENCE_S:g} s", MEND[FaultKind.CONNECTION])
+    except OptionError as error:
+        return fail("model", str(error), "Correct it.")
+    return ok("model", f"{model} answers at {launch.setup.base_url}")
+
+
+async def ask_count(launch: Launch, model: str) -> int:
+    wire = Wire(role="user", blocks=(text_block("Hello"),))
+    client = build_model(launch)
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            return await client.count_tokens(Request(model=model, messages=(wire,), max_tokens=1))
+    finally:
+        await client.aclose()

@@ -1,0 +1,120 @@
+"""The help, made from the table of flags and commands. Pure."""
+
+from everturn.cli.flags import COMMANDS, FLAGS, Flag, Takes, Topic
+
+WIDTH = 34
+"""Of the column with the flags."""
+INTRODUCTION = """\
+Everturn: an agentic coding loop that people can trust with their repository, their money and their afternoon.
+
+Usage:
+  everturn -p "prompt" [flags]      answer one prompt and exit
+  everturn COMMAND [arguments]
+"""
+EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
+    "Ask": (
+        ('everturn -p "What does this project do?"', ""),
+        ('git diff | everturn -p "Review this change"', "standard input is added to the prompt"),
+        ('everturn -p "Now shorter" --continue', "goes on with the newest session of this folder"),
+    ),
+    "Let it work": (
+        ('everturn -p "Fix the failing test" --permission-mode acceptEdits --allowed-tools Bash', ""),
+        ('everturn -p "Tidy the docs" --max-turns 20 --max-budget-usd 0.50', "stops at the first limit"),
+    ),
+    "Use it in scripts": (
+        ('everturn -p "List the TODOs" --output-format json | jq -r .result', ""),
+        ('everturn -p "Go" --output-format stream-json --include-partial-messages', ""),
+        ('everturn -p "Rate this file" --json-schema \'{"type":"object"}\' < main.py', ""),
+    ),
+    "Set it up": (
+        ("everturn doctor", "says what is missing and how to mend it"),
+        ("everturn config set model opus", ""),
+        ('eval "$(everturn completion bash)"', "zsh and fish likewise"),
+        ("everturn demo", "needs no key"),
+    ),
+}
+EXIT_CODES = """\
+Exit codes:
+  0    the answer is there
+  1    the run ended with an error: the model, a limit, a prompt that is too long
+  2    the command line or a setting is wrong; nothing was sent
+  130  interrupted with Ctrl-C
+  143  ended by SIGTERM
+"""
+CONFIG = """\
+Usage:
+  everturn config list                 every setting, its value and where it comes from
+  everturn config get KEY              the value of one
+  everturn config set KEY VALUE        change the user's settings file
+  everturn config unset KEY            remove a setting from it
+
+Examples:
+  everturn config set model opus
+  everturn config set fallbackModel sonnet,haiku
+  everturn config set permissions.deny '["Bash"]'
+  everturn config set everturn.limits.max_turns 50
+  everturn config set env.HTTPS_PROXY http://proxy:3128
+
+Keys for the API are not kept in settings: set ANTHROPIC_API_KEY in the environment, or name a command that
+prints one with apiKeyHelper.
+"""
+DOCTOR = """\
+Usage:
+  everturn doctor [--json]
+
+Checks what a run needs. Each line says ok, warn or fail, and how to mend it. Exit code 1 if something fails.
+"""
+COMPLETION = """\
+Usage:
+  everturn completion bash|zsh|fish
+
+Examples:
+  bash   echo 'eval "$(everturn completion bash)"' >> ~/.bashrc
+  zsh    echo 'eval "$(everturn completion zsh)"' >> ~/.zshrc
+  fish   everturn completion fish > ~/.config/fish/completions/everturn.fish
+"""
+
+
+def render_help() -> str:
+    parts = [INTRODUCTION, _render_commands(), *(_render_topic(topic) for topic in Topic), _render_examples()]
+    return "\n".join([*parts, EXIT_CODES])
+
+
+def render_flag(flag: Flag) -> str:
+    """`-r, --resume ID`."""
+    spelled = ", ".join(flag.spellings)
+    match flag.takes:
+        case Takes.NOTHING:
+            return spelled
+        case Takes.MAYBE_FILE:
+            return f"{spelled}[={flag.value}]"
+        case _:
+            return f"{spelled} {flag.value}"
+
+
+def _render_commands() -> str:
+    rows = [(command.name, command.help) for command in COMMANDS]
+    return _render_table("Commands", rows)
+
+
+def _render_topic(topic: Topic) -> str:
+    return _render_table(topic, [(render_flag(flag), flag.help) for flag in FLAGS if flag.topic is topic])
+
+
+def _render_table(title: str, rows: list[tuple[str, str]]) -> str:
+    lines = [f"{title}:"]
+    for left, right in rows:
+        if len(left) < WIDTH:
+            lines.append(f"  {left:<{WIDTH}}{right}")
+        else:
+            lines += [f"  {left}", f"  {'':<{WIDTH}}{right}"]
+    return "\n".join(lines) + "\n"
+
+
+def _render_examples() -> str:
+    lines = ["Examples:"]
+    for topic, examples in EXAMPLES.items():
+        lines.append(f"  {topic}")
+        for command, remark in examples:
+            lines.append(f"    {command}{f'    # {remark}' if remark else ''}")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,23 @@
+"""The door of the program: finds the command, gives back its exit code, and turns every failure into a line."""
+
+import sys
+
+VERSION = (["--version"], ["-v"])
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Never raises. Nothing is imported before it is needed: asking for the version costs next to nothing."""
+    words = sys.argv[1:] if argv is None else list(argv)
+    if words in VERSION:
+        return print_version()
+    from everturn.cli.dispatch import run_guarded
+
+    return run_guarded(words)
+
+
+def print_version() -> int:
+    from everturn import __version__
+    from everturn.cli.console import BROKEN_PIPE, flush, write
+
+    write(f"everturn {__version__}\n")
+    return 0 if flush() else BROKEN_PIPE

@@ -1,0 +1,84 @@
+"""From flags to the fields of `Options`: files read, sessions found, contradictions refused."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from everturn.cli.arguments import Arguments
+from everturn.cli.flags import FLAGS
+from everturn.cli.sessions import check_new, check_resumable, find_newest
+from everturn.cli.usage import UsageError
+
+BYPASS = "bypassPermissions"
+TEXT_FILES = {"--system-prompt-file": "--system-prompt", "--append-system-prompt-file": "--append-system-prompt"}
+MOST_BYTES = 10_000_000
+
+
+def plan_fields(arguments: Arguments, home: Path, folder: Path) -> dict[str, Any]:
+    """Raises `UsageError`. Single values are judged by `Options`."""
+    fields = {flag.option: arguments.get(flag.name) for flag in FLAGS if flag.option and flag.name in arguments}
+    for file_flag, flag in TEXT_FILES.items():
+        if file_flag in arguments:
+            _refuse_both(arguments, file_flag, flag)
+            fields[flag.removeprefix("--").replace("-", "_")] = load_text(file_flag, arguments.get(file_flag))
+    if "--json-schema" in arguments:
+        fields["output_schema"] = load_schema(arguments.get("--json-schema"))
+    if "--no-session-persistence" in arguments:
+        fields["persist"] = False
+    return fields | _plan_mode(arguments) | _plan_session(arguments, home, folder)
+
+
+def load_text(flag: str, name: str) -> str:
+    try:
+        with Path(name).expanduser().open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise UsageError(f"{flag}: {name} cannot be read: {reason}") from None
+    if len(content) > MOST_BYTES:
+        raise UsageError(f"{flag}: {name} is larger than {MOST_BYTES // 1_000_000} MB")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise UsageError(f"{flag}: {name} is not UTF-8") from None
+
+
+def load_schema(given: str) -> dict[str, Any]:
+    text = given if given.lstrip().startswith("{") else load_text("--json-schema", given)
+    try:
+        schema = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
+        raise UsageError(f"--json-schema is not a valid JSON Schema: {error}") from None
+    if not isinstance(schema, dict):
+        raise UsageError("--json-schema is not a valid JSON Schema: it must be an object")
+    return schema
+
+
+def _plan_mode(arguments: Arguments) -> dict[str, Any]:
+    mode = arguments.get("--permission-mode")
+    if "--dangerously-skip-permissions" in arguments:
+        if mode not in {None, BYPASS}:
+            raise UsageError(f"--dangerously-skip-permissions contradicts --permission-mode {mode}")
+        mode = BYPASS
+    if mode is None:
+        return {}
+    return {"permission_mode": "default" if mode == "manual" else mode}
+
+
+def _plan_session(arguments: Arguments, home: Path, folder: Path) -> dict[str, Any]:
+    _refuse_both(arguments, "--continue", "--resume")
+    _refuse_both(arguments, "--continue", "--session-id")
+    _refuse_both(arguments, "--continue", "--no-session-persistence")
+    if "--continue" in arguments:
+        return {"resume": find_newest(home, folder)}
+    if "--resume" in arguments:
+        check_resumable(home, arguments.get("--resume"))
+    elif "--session-id" in arguments:
+        check_new(home, arguments.get("--session-id"))
+    return {}
+
+
+def _refuse_both(arguments: Arguments, one: str, other: str) -> None:
+    if one in arguments and other in arguments:
+        raise UsageError(f"{one} and {other} cannot be given together")

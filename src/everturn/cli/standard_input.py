@@ -1,0 +1,63 @@
+"""What is piped into the program: read to its end, bounded, and added to the prompt."""
+
+import os
+import select
+import sys
+
+from everturn.cli.console import complain
+from everturn.cli.usage import UsageError
+
+MOST_BYTES = 10_000_000
+PATIENCE_S = 3.0
+_PIECE = 1 << 16
+
+
+def compose_prompt(words: tuple[str, ...]) -> str:
+    """The prompt of the command line, then what was piped in. Raises `UsageError` where there is neither."""
+    asked = " ".join(clean_argument(word) for word in words).strip()
+    piped = load_piped(is_addition=bool(asked)).strip()
+    if not asked and not piped:
+        raise UsageError('there is no prompt: everturn -p "prompt", or pipe it in')
+    return "\n\n".join(part for part in (asked, piped) if part)
+
+
+def clean_argument(word: str) -> str:
+    """Bytes that are no UTF-8 come as half characters, which no request can carry."""
+    return word.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def load_piped(*, is_addition: bool) -> str:
+    """Nothing when standard input is a terminal or closed."""
+    try:
+        descriptor = sys.stdin.fileno()
+        if os.isatty(descriptor):
+            return ""
+        if is_addition:
+            _say_when_waiting(descriptor)
+        content = _read_bounded(descriptor)
+    except (OSError, ValueError, AttributeError):
+        return ""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        complain("standard input is not all UTF-8; what is not was replaced")
+        return content.decode("utf-8-sig", "replace")
+
+
+def _say_when_waiting(descriptor: int) -> None:
+    """A caller that forgot to close our standard input would wonder why nothing happens."""
+    ready, _, _ = select.select([descriptor], [], [], PATIENCE_S)
+    if not ready:
+        complain("waiting for standard input to end; if there is none, add < /dev/null")
+
+
+def _read_bounded(descriptor: int) -> bytes:
+    pieces: list[bytes] = []
+    size = 0
+    while piece := os.read(descriptor, _PIECE):
+        pieces.append(piece)
+        size += len(piece)
+        if size > MOST_BYTES:
+            limit = MOST_BYTES // 1_000_000
+            raise UsageError(f"standard input is larger than {limit} MB; name a file in the prompt instead")
+    return b"".join(pieces)

@@ -1,0 +1,47 @@
+"""The engine as the program runs it: it says whether it is at work, and shows every event to the debug log."""
+
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
+
+from everturn.compose.library import Engine
+from everturn.core.events import Event
+from everturn.engine.engine import Prompt
+from everturn.ports.model import Model, ModelCard
+from everturn.settings.options import Options
+
+Watch = Callable[[Event], None]
+
+
+class WatchedEngine(Engine):
+    def __init__(
+        self, options: Options, *, env: Mapping[str, str], model: Model | None, watch: Watch | None = None
+    ) -> None:
+        super().__init__(options, env=env, model=model)
+        self._watch = watch
+
+    @property
+    def at_work(self) -> bool:
+        """A signal that comes now has a query to end."""
+        return self._busy
+
+    @property
+    def tool_names(self) -> tuple[str, ...]:
+        return tuple(tool.name for tool in self._agent.tools)
+
+    def card_of(self, model: str) -> ModelCard:
+        return self._deps.catalog.card(model)
+
+    def submit(self, prompt: Prompt) -> AsyncGenerator[Event]:
+        events = super().submit(prompt)
+        return watched(events, self._watch) if self._watch else events
+
+    def compact(self, instructions: str = "") -> AsyncGenerator[Event]:
+        events = super().compact(instructions)
+        return watched(events, self._watch) if self._watch else events
+
+
+async def watched(events: AsyncGenerator[Event], watch: Watch) -> AsyncGenerator[Event]:
+    async with aclosing(events) as stream:
+        async for event in stream:
+            watch(event)
+            yield event

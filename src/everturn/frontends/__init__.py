@@ -1,0 +1,1 @@
+"""How people and programs meet the engine: each frontend shows its events and hands it prompts."""

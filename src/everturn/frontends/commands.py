@@ -1,0 +1,217 @@
+"""The slash commands of every frontend: one table, and how a command is told from a prompt."""
+
+import os
+import re
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from typing import Protocol
+
+import msgspec
+
+from everturn.core.events import Denial, Event, Level, ModelUsage, Noticed
+from everturn.core.messages import Message
+from everturn.frontends.figures import render_count, render_usage, render_usd
+
+
+class Conversation(Protocol):
+    """What a command may ask of the engine, and do to it."""
+
+    @property
+    def session_id(self) -> str: ...
+
+    @property
+    def model(self) -> str: ...
+
+    @property
+    def permission_mode(self) -> str: ...
+
+    @property
+    def transcript(self) -> tuple[Message, ...]: ...
+
+    @property
+    def denials(self) -> tuple[Denial, ...]: ...
+
+    @property
+    def total_usd(self) -> float: ...
+
+    @property
+    def usage_by_model(self) -> dict[str, ModelUsage]:
+        """Of the session so far."""
+        ...
+
+    def compact(self, instructions: str = "") -> AsyncGenerator[Event]:
+        """The last event is a notice that says what came of it."""
+        ...
+
+    def clear(self) -> None:
+        """An empty transcript under a new session id."""
+        ...
+
+
+class Said(msgspec.Struct, frozen=True, kw_only=True):
+    """A command's own words, plain text."""
+
+    text: str
+    is_error: bool = False
+
+
+class Cleared(msgspec.Struct, frozen=True, kw_only=True):
+    """The conversation begins anew; everything later belongs to the session `after`."""
+
+    before: str
+    after: str
+
+
+Reply = Said | Cleared | Event
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """What a handler is given."""
+
+    conversation: Conversation
+    arguments: str
+    commands: tuple["Command", ...]
+    """The whole table, for `/help`."""
+
+
+class Command(msgspec.Struct, frozen=True, kw_only=True):
+    name: str
+    """Without the slash."""
+    help: str
+    """One line; what it does."""
+    run: Callable[[Asked], AsyncGenerator[Reply]]
+    arguments: str = ""
+    """How they are written; a command without them takes none."""
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def usage(self) -> str:
+        return f"/{self.name} {self.arguments}".rstrip()
+
+
+class Invoked(msgspec.Struct, frozen=True, kw_only=True):
+    command: Command
+    arguments: str
+
+
+class Unknown(msgspec.Struct, frozen=True, kw_only=True):
+    text: str
+    """Says so, and names what may have been meant."""
+
+
+_INVOCATION = re.compile(r"/([A-Za-z][\w:-]*)(?:\s+(.*))?\s*", re.DOTALL)
+
+
+def parse_command(
+    prompt: str, commands: tuple[Command, ...], *, exists: Callable[[str], bool] = os.path.lexists
+) -> Invoked | Unknown | None:
+    """None for a prompt: it starts with no slash, with a longer path, or with a path that exists (`/tmp is full`)."""
+    if (match := _INVOCATION.fullmatch(prompt)) is None:
+        return None
+    name, arguments = match[1].lower(), (match[2] or "").strip()
+    for command in commands:
+        if name == command.name or name in command.aliases:
+            return Invoked(command=command, arguments=arguments)
+    return None if exists(f"/{match[1]}") else Unknown(text=_say_unknown(name, commands))
+
+
+async def run_command(
+    invoked: Invoked, conversation: Conversation, commands: tuple[Command, ...]
+) -> AsyncGenerator[Reply]:
+    command, arguments = invoked.command, invoked.arguments
+    if arguments and not command.arguments:
+        yield Said(text=f"/{command.name} takes no arguments.", is_error=True)
+        return
+    asked = Asked(conversation=conversation, arguments=arguments, commands=commands)
+    async with aclosing(command.run(asked)) as replies:
+        async for reply in replies:
+            yield reply
+
+
+async def run_help(asked: Asked) -> AsyncGenerator[Reply]:
+    if not asked.arguments:
+        yield Said(text=render_table(asked.commands))
+        return
+    match parse_command("/" + asked.arguments.removeprefix("/"), asked.commands, exists=lambda _: False):
+        case Invoked(command=command):
+            yield Said(text=render_command(command))
+        case Unknown(text=text):
+            yield Said(text=text, is_error=True)
+        case None:
+            yield Said(text=f"{asked.arguments!r} is no command. /help lists them.", is_error=True)
+
+
+async def run_cost(asked: Asked) -> AsyncGenerator[Reply]:
+    conversation = asked.conversation
+    lines = [f"This session cost {render_usd(conversation.total_usd)} so far (an estimate from list prices)."]
+    for model, spent in conversation.usage_by_model.items():
+        calls = render_count(spent.calls, "call")
+        lines.append(f"  {model}: {render_usd(spent.usd)}, {calls}, {render_usage(spent.usage)}")
+    yield Said(text="\n".join(lines))
+
+
+async def run_status(asked: Asked) -> AsyncGenerator[Reply]:
+    conversation = asked.conversation
+    transcript = conversation.transcript
+    calls = sum(len(message.uses) for message in transcript)
+    rows = {
+        "Session": conversation.session_id,
+        "Model": conversation.model,
+        "Permissions": conversation.permission_mode,
+        "Transcript": f"{render_count(len(transcript), 'message')}, {render_count(calls, 'tool call')}",
+        "Not allowed": render_count(len(conversation.denials), "tool call"),
+        "Cost": render_usd(conversation.total_usd),
+    }
+    yield Said(text="\n".join(f"{label:<13}{value}" for label, value in rows.items()))
+
+
+async def run_compact(asked: Asked) -> AsyncGenerator[Reply]:
+    words = Said(text="Nothing was compacted.", is_error=True)
+    async with aclosing(asked.conversation.compact(asked.arguments)) as events:
+        async for event in events:
+            if isinstance(event, Noticed):
+                words = Said(text=event.text, is_error=event.level is Level.WARNING)
+            else:
+                yield event
+    yield words
+
+
+async def run_clear(asked: Asked) -> AsyncGenerator[Reply]:
+    before = asked.conversation.session_id
+    asked.conversation.clear()
+    yield Cleared(before=before, after=asked.conversation.session_id)
+    yield Said(text=f"A new conversation begins. The one before can be resumed: {before}")
+
+
+def render_table(commands: tuple[Command, ...]) -> str:
+    width = max(len(command.usage) for command in commands)
+    return "\n".join(f"{command.usage:<{width}}  {command.help}" for command in commands)
+
+
+def render_command(command: Command) -> str:
+    aliases = f"\nAlso: {', '.join(f'/{alias}' for alias in command.aliases)}" if command.aliases else ""
+    return f"{command.usage}\n{command.help}{aliases}"
+
+
+def _say_unknown(name: str, commands: tuple[Command, ...]) -> str:
+    from difflib import get_close_matches
+
+    names = [word for command in commands for word in (command.name, *command.aliases)]
+    near = get_close_matches(name, names, n=1)
+    meant = f"Did you mean /{near[0]}?" if near else "/help lists the commands."
+    return f"There is no command /{name}. {meant} (For a prompt that starts with a slash, put a space before it.)"
+
+
+COMMANDS = (
+    Command(name="help", arguments="[command]", help="List the commands, or explain one.", run=run_help),
+    Command(name="cost", help="Say what this session cost, by model.", run=run_cost, aliases=("usage",)),
+    Command(name="status", help="Show session, model, permissions and transcript.", run=run_status),
+    Command(
+        name="compact",
+        arguments="[instructions]",
+        help="Summarise the conversation now; say what the summary must keep.",
+        run=run_compact,
+    ),
+    Command(name="clear", help="Start a new, empty conversation.", run=run_clear, aliases=("new", "reset")),
+)
+"""Every frontend offers these."""

@@ -1,0 +1,105 @@
+"""Prose laid out for a width: wrapped at words, continued under its list item, as the pieces come."""
+
+import re
+from collections.abc import Iterable
+
+from everturn.frontends.ansi import Style
+from everturn.frontends.markdown import Piece
+
+HANG_MOST = 24
+"""Deeper continuation leaves no room for words."""
+_PARTS = re.compile(r" +|[^ ]+")
+
+
+def width_of(text: str) -> int:
+    """Columns on a terminal."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(
+        0 if combining(mark) or mark in "\u200b\u200d\ufe0f" else 2 if east_asian_width(mark) in "WF" else 1
+        for mark in text
+    )
+
+
+def cut_line(text: str, columns: int) -> str:
+    """Within so many columns; what is left out is marked."""
+    if width_of(text) <= columns:
+        return text
+    kept = text[: max(columns - 1, 0)]
+    while kept and width_of(kept) > columns - 1:
+        kept = kept[:-1]
+    return f"{kept}…" if columns > 0 else ""
+
+
+class Flow:
+    """Lines end with pieces that are a newline; no other piece holds one, unless it does not wrap."""
+
+    def __init__(self, style: Style, columns: int) -> None:
+        self._style = style
+        self._columns = columns
+        self._column = 0
+        self._hang = 0
+        self._word: list[tuple[str, str]] = []
+        self._gap = 0
+
+    def lay(self, pieces: Iterable[Piece]) -> str:
+        """Painted text; the last word is kept back until it is known to be whole."""
+        out: list[str] = []
+        for piece in pieces:
+            if piece.text == "\n":
+                self._end_line(out)
+            elif piece.wraps:
+                self._lay_prose(out, piece)
+            else:
+                self._place_all(out)
+                self._write(out, piece.text, piece.codes)
+            if piece.hang:
+                self._place_all(out)
+                self._hang = min(self._column, HANG_MOST, self._columns // 2)
+        return "".join(out)
+
+    def finish(self) -> str:
+        out: list[str] = []
+        self._place_word(out)
+        self._gap = 0
+        return "".join(out)
+
+    def _end_line(self, out: list[str]) -> None:
+        self._place_word(out)
+        out.append("\n")
+        self._column = self._hang = self._gap = 0
+
+    def _lay_prose(self, out: list[str], piece: Piece) -> None:
+        for part in _PARTS.findall(piece.text):
+            if part.isspace():
+                self._place_word(out)
+                self._gap += len(part)
+            else:
+                self._word.append((part, piece.codes))
+
+    def _place_all(self, out: list[str]) -> None:
+        self._place_word(out)
+        self._place_gap(out)
+
+    def _place_word(self, out: list[str]) -> None:
+        if not self._word:
+            return
+        width = sum(width_of(text) for text, _ in self._word)
+        if self._column > self._hang and self._column + self._gap + width > self._columns:
+            out.append("\n" + " " * self._hang)
+            self._column, self._gap = self._hang, 0
+        self._place_gap(out)
+        for text, codes in self._word:
+            self._write(out, text, codes)
+        self._word.clear()
+
+    def _place_gap(self, out: list[str]) -> None:
+        out.append(" " * self._gap)
+        self._column += self._gap
+        self._gap = 0
+
+    def _write(self, out: list[str], text: str, codes: str) -> None:
+        out.append(self._style.paint(text, codes))
+        self._column += width_of(text)

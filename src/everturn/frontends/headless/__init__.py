@@ -1,0 +1,1 @@
+"""One prompt without a dialogue: text, JSON or JSON lines on standard output."""

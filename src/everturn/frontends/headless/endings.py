@@ -1,0 +1,62 @@
+"""Results that no query gave: of a command, and of a prompt that was refused before it began."""
+
+from collections.abc import AsyncIterable, AsyncIterator, Callable
+
+from everturn.core.budget import Usage
+from everturn.core.events import ResultEvent
+from everturn.core.state import Exit, Reason
+from everturn.frontends.commands import Conversation, Reply, Said
+
+SETUP_FAILED = "turn_setup_failed"
+
+
+async def command_result(
+    replies: AsyncIterable[Reply], conversation: Conversation, elapsed: Callable[[], float]
+) -> AsyncIterator[Reply]:
+    """Forwards the replies and sums them up: what the command said is the answer."""
+    began_s = elapsed()
+    said: list[Said] = []
+    async for reply in replies:
+        said += [reply] if isinstance(reply, Said) else []
+        yield reply
+    failed = any(words.is_error for words in said)
+    text = "\n".join(words.text for words in said)
+    yield ResultEvent(
+        subtype="success",
+        is_error=failed,
+        duration_s=elapsed() - began_s,
+        api_duration_s=0.0,
+        num_turns=0,
+        text=text,
+        stop_reason=None,
+        reason=Reason.COMPLETED,
+        terminal_reason="completed",
+        exit=Exit.ERROR if failed else Exit.OK,
+        total_usd=conversation.total_usd,
+        usage=Usage(),
+        models=conversation.usage_by_model,
+        denials=(),
+        errors=(text,) if failed else (),
+        session_id=conversation.session_id,
+    )
+
+
+def refused_result(session_id: str, text: str, *, exit_code: Exit) -> ResultEvent:
+    return ResultEvent(
+        subtype="error_during_execution",
+        is_error=True,
+        duration_s=0.0,
+        api_duration_s=0.0,
+        num_turns=0,
+        text="",
+        stop_reason=None,
+        reason=Reason.MODEL_ERROR,
+        terminal_reason=SETUP_FAILED,
+        exit=exit_code,
+        total_usd=0.0,
+        usage=Usage(),
+        models={},
+        denials=(),
+        errors=(text,),
+        session_id=session_id,
+    )

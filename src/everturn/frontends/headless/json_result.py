@@ -1,0 +1,101 @@
+"""The result as one JSON object: the last line of stream-json, and all there is with `--output-format json`."""
+
+from collections.abc import Callable
+from typing import Any
+
+from everturn.core.budget import Usage
+from everturn.core.events import ErrorReleased, ModelUsage, ResultEvent
+from everturn.frontends.headless.lines import encode_strict
+from everturn.frontends.headless.sink import Sink
+from everturn.frontends.headless.view import Handlers
+from everturn.ports.model import ModelCard
+
+CardOf = Callable[[str], ModelCard]
+
+
+class JsonResult:
+    """Says nothing until the end, and then everything, whole: there is no limit to this one line."""
+
+    def __init__(self, out: Sink, *, card_of: CardOf, new_id: Callable[[], str]) -> None:
+        self._out = out
+        self._card_of = card_of
+        self._new_id = new_id
+        self._status: int | None = None
+
+    @property
+    def handlers(self) -> Handlers:
+        return {ErrorReleased: self._remember, ResultEvent: self._write}
+
+    def begin(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+    def _remember(self, event: ErrorReleased) -> None:
+        self._status = event.problem.status
+
+    def _write(self, event: ResultEvent) -> None:
+        result = render_result(event, uuid=self._new_id(), card_of=self._card_of, status=self._status)
+        self._out.write(encode_strict(result) + b"\n")
+
+
+def render_result(event: ResultEvent, *, uuid: str, card_of: CardOf, status: int | None = None) -> dict[str, Any]:
+    """`status` is the HTTP status of the error that ended the query, if one did."""
+    result: dict[str, Any] = {
+        "type": "result",
+        "subtype": event.subtype,
+        "is_error": event.is_error,
+        "duration_ms": round(event.duration_s * 1000),
+        "duration_api_ms": round(event.api_duration_s * 1000),
+        "num_turns": event.num_turns,
+    }
+    if event.subtype == "success":
+        result["result"] = event.text
+        if status is not None:
+            result["api_error_status"] = status
+    else:
+        result["errors"] = list(event.errors)
+    if event.structured_output is not None:
+        result["structured_output"] = event.structured_output
+    return result | {
+        "stop_reason": event.stop_reason,
+        "terminal_reason": event.terminal_reason,
+        "session_id": event.session_id,
+        "total_cost_usd": event.total_usd,
+        "usage": render_usage(event.usage),
+        "modelUsage": {model: _render_model(spent, card_of(model)) for model, spent in event.models.items()},
+        "permission_denials": [
+            {"tool_name": denial.tool_name, "tool_use_id": denial.tool_use_id, "tool_input": denial.tool_input}
+            for denial in event.denials
+        ],
+        "uuid": uuid,
+    }
+
+
+def render_usage(usage: Usage) -> dict[str, Any]:
+    return {
+        "input_tokens": usage.input,
+        "cache_creation_input_tokens": usage.cache_write,
+        "cache_read_input_tokens": usage.cache_read,
+        "output_tokens": usage.output,
+        "cache_creation": {
+            "ephemeral_5m_input_tokens": usage.cache_write - usage.cache_write_1h,
+            "ephemeral_1h_input_tokens": usage.cache_write_1h,
+        },
+        "server_tool_use": {"web_search_requests": 0, "web_fetch_requests": 0},
+        "service_tier": "standard",
+    }
+
+
+def _render_model(spent: ModelUsage, card: ModelCard) -> dict[str, Any]:
+    return {
+        "inputTokens": spent.usage.input,
+        "outputTokens": spent.usage.output,
+        "cacheReadInputTokens": spent.usage.cache_read,
+        "cacheCreationInputTokens": spent.usage.cache_write,
+        "webSearchRequests": 0,
+        "costUSD": spent.usd,
+        "contextWindow": card.window,
+        "maxOutputTokens": card.max_output,
+    }

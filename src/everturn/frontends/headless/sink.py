@@ -1,0 +1,54 @@
+"""Where output goes: bytes, flushed at once. When nobody reads any more it falls silent instead of raising."""
+
+import errno
+import os
+from typing import BinaryIO
+
+USUAL_SIZE = (80, 24)
+
+
+class Sink:
+    def __init__(self, file: BinaryIO | None) -> None:
+        self._file = file
+        self.lost: OSError | None = None if file else OSError(errno.EBADF, os.strerror(errno.EBADF))
+        """Why nothing is written any more."""
+
+    @property
+    def broken_pipe(self) -> bool:
+        return isinstance(self.lost, BrokenPipeError)
+
+    def write(self, data: bytes) -> None:
+        if self._file is None or self.lost is not None:
+            return
+        try:
+            self._file.write(data)
+            self._file.flush()
+        except ValueError:
+            self.lost = OSError(errno.EBADF, os.strerror(errno.EBADF))
+        except OSError as error:
+            self.lost = error
+            self._drain()
+
+    def write_text(self, text: str) -> None:
+        """Strict UTF-8; half a character becomes a question mark."""
+        self.write(text.encode("utf-8", "replace"))
+
+    def measure(self) -> tuple[int, int]:
+        """Columns and rows of the terminal at the other end, or the usual ones."""
+        try:
+            columns, rows = os.get_terminal_size(self._file.fileno() if self._file else -1)
+        except (OSError, ValueError):
+            return USUAL_SIZE
+        return columns or USUAL_SIZE[0], rows or USUAL_SIZE[1]
+
+    def _drain(self) -> None:
+        """What is still in the buffer goes nowhere, so that the interpreter does not complain when it closes the file."""
+        if self._file is None:
+            return
+        try:
+            descriptor = self._file.fileno()
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+        except (OSError, ValueError):
+            return
+        os.dup2(nowhere, descriptor)
+        os.close(nowhere)

@@ -1,0 +1,260 @@
+"""Text on a terminal: the answer as it streams, a line for each tool call, and what happened on the way in dim."""
+
+import asyncio
+from collections.abc import Callable
+
+from everturn.core import events as ev
+from everturn.core.messages import Text, Thinking
+from everturn.core.state import Transition
+from everturn.frontends.ansi import DIM, RED, YELLOW
+from everturn.frontends.commands import Said
+from everturn.frontends.figures import render_count, render_duration, render_usage, render_usd
+from everturn.frontends.flow import Flow
+from everturn.frontends.harmless import make_harmless, make_line
+from everturn.frontends.headless.text import answer_of
+from everturn.frontends.headless.view import Handlers
+from everturn.frontends.headless.waiting import Waiting
+from everturn.frontends.markdown import Markdown, Piece
+from everturn.frontends.screen import Screen
+
+FRAME_S = 0.05
+"""Deltas and the status line are painted at most this often, however many come."""
+WIDEST = 100
+"""Prose is read badly in longer lines."""
+
+
+class TerminalText:
+    def __init__(self, screen: Screen, *, elapsed: Callable[[], float]) -> None:
+        self._screen = screen
+        self._waiting = Waiting(elapsed)
+        self._markdown = Markdown()
+        self._flow = self._new_flow()
+        self._pending: list[str] = []
+        self._fed = False
+        self._speaking = False
+        self._message_id = ""
+        self._paragraph = self._paragraph_at_mark = ""
+        self._lines: dict[str, str] = {}
+        self._denied: dict[str, str] = {}
+        self._error_said = False
+        self._frame: asyncio.TimerHandle | None = None
+
+    @property
+    def handlers(self) -> Handlers:
+        return {
+            ev.RequestStarted: self._request,
+            ev.BlockBegan: self._block_began,
+            ev.TextDelta: self._text,
+            ev.BlockFinished: self._block_finished,
+            ev.AnswerAdded: self._answer,
+            ev.Retracted: self._retracted,
+            ev.RetryScheduled: self._retry,
+            ev.ModelSwitched: self._switched,
+            ev.Continued: self._continued,
+            ev.CallBegan: self._call_began,
+            ev.CallProgressed: self._call_progressed,
+            ev.CallDenied: self._call_denied,
+            ev.CallEnded: self._call_ended,
+            ev.ContextChanged: self._context,
+            ev.ToolsSummarised: self._summary,
+            ev.StopPhaseProgressed: self._stop_phase,
+            ev.Noticed: self._notice,
+            ev.ErrorReleased: self._error,
+            ev.ResultEvent: self._result,
+            Said: self._said,
+        }
+
+    def begin(self) -> None:
+        self._waiting.begin("starting")
+        self._plan_frame()
+
+    def close(self) -> None:
+        if self._frame is not None:
+            self._frame.cancel()
+            self._frame = None
+        self._end_text()
+        self._screen.hide_status()
+        self._screen.end_line()
+
+    def _plan_frame(self) -> None:
+        if self._frame is None:
+            self._frame = asyncio.get_running_loop().call_later(FRAME_S, self._paint)
+
+    def _paint(self) -> None:
+        self._frame = None
+        self._flush()
+        if (status := self._waiting.render()) and not self._speaking:
+            self._screen.show_status(status)
+            self._plan_frame()
+
+    def _request(self, event: ev.RequestStarted) -> None:
+        self._waiting.begin(f"waiting for {make_line(event.model)}")
+        self._plan_frame()
+
+    def _block_began(self, event: ev.BlockBegan) -> None:
+        self._end_text()
+        if event.message_id != self._message_id:
+            self._message_id = event.message_id
+            self._paragraph_at_mark = self._paragraph
+            self._screen.mark()
+        match event.kind:
+            case "text":
+                self._speaking, self._fed = True, False
+                self._flow = self._new_flow()
+            case "thinking" | "redacted_thinking":
+                self._waiting.begin("thinking")
+            case _:
+                self._waiting.begin(f"writing a call of {make_line(event.name)}" if event.name else "working")
+        self._plan_frame()
+
+    def _text(self, event: ev.TextDelta) -> None:
+        self._pending.append(event.text)
+        if self._frame is None:
+            self._plan_frame()
+
+    def _block_finished(self, event: ev.BlockFinished) -> None:
+        match event.block.view:
+            case Text(text=text) if not self._fed and not self._pending:
+                self._pending.append(text)
+                self._end_text()
+            case Text():
+                self._end_text()
+            case Thinking(thinking=thinking) if thought := make_line(thinking):
+                self._say(f"∴ {thought}", DIM)
+
+    def _answer(self, _event: ev.AnswerAdded) -> None:
+        self._end_text()
+        self._screen.keep()
+        self._message_id = ""
+
+    def _retracted(self, event: ev.Retracted) -> None:
+        if event.message_id != self._message_id:
+            return
+        self._message_id = ""
+        self._end_text()
+        if self._screen.take_back():
+            self._paragraph = self._paragraph_at_mark
+        else:
+            self._say(f"↶ taken back ({event.cause}): the words above no longer count", YELLOW)
+        self._screen.keep()
+
+    def _retry(self, event: ev.RetryScheduled) -> None:
+        wait, left = render_duration(event.delay_s), f"{event.attempt} of {event.max_tries - 1}"
+        status = f", status {event.status}" if event.status else ""
+        self._say(f"↻ retry {left} in {wait}: {make_line(event.error)}{status}", DIM)
+        self._waiting.begin("waiting to try again")
+
+    def _switched(self, event: ev.ModelSwitched) -> None:
+        self._say(f"⇄ {make_line(event.model)} answers instead of {make_line(event.before)}", DIM)
+
+    def _continued(self, event: ev.Continued) -> None:
+        """The ordinary next turn needs no word."""
+        if event.transition is not Transition.NEXT_TURN:
+            self._say(f"→ {event.transition}", DIM)
+
+    def _call_began(self, event: ev.CallBegan) -> None:
+        self._lines[event.tool_use_id] = line = make_line(event.line) or event.name
+        self._waiting.begin_call(event.tool_use_id, line)
+        self._plan_frame()
+
+    def _call_progressed(self, event: ev.CallProgressed) -> None:
+        lines = make_harmless(event.text).rstrip().rsplit("\n", 1)
+        self._waiting.note_progress(event.tool_use_id, make_line(lines[-1]))
+
+    def _call_denied(self, event: ev.CallDenied) -> None:
+        self._denied[event.tool_use_id] = make_line(event.reason)
+
+    def _call_ended(self, event: ev.CallEnded) -> None:
+        self._waiting.end_call(event.tool_use_id)
+        line = self._lines.pop(event.tool_use_id, make_line(event.name))
+        if (reason := self._denied.pop(event.tool_use_id, None)) is not None:
+            self._say(f"✗ {line}: not allowed ({reason})", RED)
+        else:
+            took = render_duration(event.duration_s)
+            self._say_call(f"✗ {line}" if event.is_error else f"· {line}", took, RED if event.is_error else "")
+
+    def _context(self, event: ev.ContextChanged) -> None:
+        if event.tokens_before:
+            self._say(f"⊟ {event.stage}: {event.tokens_before:,} → {event.tokens_after:,} tokens ({event.cause})", DIM)
+
+    def _summary(self, event: ev.ToolsSummarised) -> None:
+        self._say(f"  {make_line(event.text)}", DIM)
+
+    def _stop_phase(self, event: ev.StopPhaseProgressed) -> None:
+        self._say(f"{make_line(event.step)}: {make_line(event.text)}", DIM)
+
+    def _notice(self, event: ev.Noticed) -> None:
+        self._say(f"! {make_line(event.text)}", YELLOW if event.level is ev.Level.WARNING else DIM)
+
+    def _error(self, event: ev.ErrorReleased) -> None:
+        self._error_said = True
+        self._put_words(event.problem.text, RED)
+
+    def _said(self, said: Said) -> None:
+        self._put_words(said.text, RED if said.is_error else "")
+        self._error_said = True
+
+    def _result(self, event: ev.ResultEvent) -> None:
+        self._end_text()
+        self._waiting.end()
+        if not self._error_said:
+            for error in event.errors:
+                self._put_words(error, RED)
+        if not event.num_turns:
+            return
+        stopped = f"{event.terminal_reason} · " if event.is_error or not answer_of(event) else ""
+        turns = render_count(event.num_turns, "turn")
+        figures = (turns, render_usage(event.usage), render_usd(event.total_usd), render_duration(event.duration_s))
+        self._open_paragraph("closing")
+        self._screen.put_line(f"— {stopped}{' · '.join(figures)}", DIM)
+
+    def _flush(self) -> None:
+        """Paints the text that has come."""
+        if not self._pending:
+            return
+        text = make_harmless("".join(self._pending))
+        self._pending.clear()
+        if not self._fed:
+            self._fed = True
+            self._open_paragraph("text")
+        self._screen.put(self._flow.lay(self._parse(text)))
+
+    def _parse(self, text: str) -> list[Piece]:
+        """Without colours the marks themselves carry the meaning."""
+        if self._screen.style.colour:
+            return self._markdown.feed(text)
+        return [Piece(text, wraps=False)]
+
+    def _end_text(self) -> None:
+        self._flush()
+        if self._speaking:
+            self._speaking = False
+            self._screen.put(self._flow.lay(self._markdown.finish()) + self._flow.finish())
+            self._screen.end_line()
+
+    def _say(self, text: str, codes: str) -> None:
+        """One line between the words."""
+        self._end_text()
+        self._open_paragraph("line")
+        self._screen.put_line(text, codes)
+
+    def _say_call(self, line: str, took: str, codes: str) -> None:
+        """However long the line is, its time stays visible."""
+        self._end_text()
+        self._open_paragraph("line")
+        self._screen.put_line(line, codes, ending=f"  {took}")
+
+    def _put_words(self, text: str, codes: str) -> None:
+        self._end_text()
+        self._open_paragraph("text")
+        self._screen.put(self._screen.style.paint(make_harmless(text), codes))
+        self._screen.end_line()
+
+    def _open_paragraph(self, kind: str) -> None:
+        """An empty line between words and lines, none between lines."""
+        if self._paragraph and (kind != self._paragraph or kind == "text"):
+            self._screen.put("\n")
+        self._paragraph = kind
+
+    def _new_flow(self) -> Flow:
+        return Flow(self._screen.style, min(self._screen.columns - 1, WIDEST))

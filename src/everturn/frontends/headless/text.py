@@ -1,0 +1,51 @@
+"""Text to a pipe: the final answer and nothing else; what went wrong is said on standard error."""
+
+from everturn.core.events import Denial, Level, Noticed, ResultEvent
+from everturn.frontends.harmless import make_line
+from everturn.frontends.headless.sink import Sink
+from everturn.frontends.headless.view import Handlers
+
+
+class PipeText:
+    """Deltas have no handler here: an answer costs the same whether it came in one piece or in thousands."""
+
+    def __init__(self, out: Sink, err: Sink) -> None:
+        self._out = out
+        self._err = err
+
+    @property
+    def handlers(self) -> Handlers:
+        return {Noticed: self._notice, ResultEvent: self._result}
+
+    def begin(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+    def _notice(self, event: Noticed) -> None:
+        if event.level is Level.WARNING:
+            self._complain(event.text)
+
+    def _result(self, event: ResultEvent) -> None:
+        if text := answer_of(event):
+            self._out.write_text(text if text.endswith("\n") else f"{text}\n")
+        if event.denials:
+            self._complain(render_denials(event.denials))
+        for error in event.errors:
+            self._complain(error)
+
+    def _complain(self, text: str) -> None:
+        self._err.write_text(f"everturn: {make_line(text)}\n")
+
+
+def answer_of(event: ResultEvent) -> str:
+    """The model's words; a result that only repeats its error has none."""
+    return "" if event.text in event.errors else event.text
+
+
+def render_denials(denials: tuple[Denial, ...]) -> str:
+    names = ", ".join(dict.fromkeys(denial.tool_name for denial in denials))
+    if len(denials) == 1:
+        return f"1 tool call was not allowed: {names} ({denials[0].reason})"
+    return f"{len(denials)} tool calls were not allowed: {names} (the last: {denials[-1].reason})"

@@ -1,0 +1,45 @@
+"""What every output format has in common: handlers by the kind of event, so that what it does not show costs nothing."""
+
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from typing import Any, Protocol
+
+import msgspec
+
+Handlers = Mapping[type, Callable[[Any], None]]
+
+
+class OutputFormat(StrEnum):
+    TEXT = "text"
+    JSON = "json"
+    STREAM_JSON = "stream-json"
+
+
+class View(Protocol):
+    """Writes to sinks that never raise. `begin` comes before the first event, `close` whatever happened."""
+
+    @property
+    def handlers(self) -> Handlers:
+        """For events, and for the replies of commands (`Said`, `Cleared`)."""
+        ...
+
+    def begin(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Introduction(msgspec.Struct, frozen=True, kw_only=True):
+    """What the first line says about the session: the caller knows it, the frontend only tells it."""
+
+    version: str = ""
+    """Everturn's own."""
+    folder: str = ""
+    tools: tuple[str, ...] = ()
+    api_key_source: str = "none"
+    """The variable or helper that the key came from; never the key."""
+    mcp_servers: tuple[dict[str, str], ...] = ()
+    skills: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
+    plugins: tuple[dict[str, str], ...] = ()
+    betas: tuple[str, ...] = ()
+    output_style: str = "default"

@@ -1,0 +1,135 @@
+"""Settings as they stand in a file: JSON in, a map out, and for every mistake the file, the line and the reason."""
+
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from everturn.core.errors import OptionError, ToolFault
+
+FILE_NAME = "settings.json"
+MOST_BYTES = 2 * 1024 * 1024
+INLINE = "--settings"
+"""What text on the command line is called in errors."""
+
+KeyPath = tuple[str, ...]
+
+
+class SettingsText(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that was read, or text from the command line."""
+
+    where: str
+    text: str = "{}"
+    values: dict[str, Any] = {}
+
+    def problem(self, path: KeyPath, reason: str) -> OptionError:
+        """Names the line on which the key stands."""
+        return OptionError(f"{self.where}:{find_line(self.text, path)}", f"{'.'.join(path)} {reason}")
+
+
+def load_settings(path: Path) -> SettingsText | None:
+    """None where there is no file. Raises `OptionError` for one that cannot be read or is no JSON object."""
+    try:
+        # A FIFO would hold us for ever: it is opened without blocking, and then refused.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise OptionError(str(path), "is not a regular file")
+            content = file.read(MOST_BYTES + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise OptionError(str(path), f"cannot be read: {error.strerror}") from None
+    if len(content) > MOST_BYTES:
+        raise OptionError(str(path), f"is larger than {MOST_BYTES:,} bytes")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise OptionError(f"{path}:{line}", "is not UTF-8") from None
+    return parse_settings(text, str(path))
+
+
+def load_given(given: str) -> SettingsText:
+    """What `--settings` names: JSON itself, or a file, which must be there."""
+    if given.lstrip().startswith("{"):
+        return parse_settings(given, INLINE)
+    if "\0" in given or not given.strip():
+        raise OptionError(INLINE, "must be a file or a JSON object")
+    found = load_settings(Path(given).expanduser())
+    if found is None:
+        raise OptionError(INLINE, f"there is no file {given}")
+    return found
+
+
+def parse_settings(text: str, where: str) -> SettingsText:
+    """An empty file holds no settings."""
+    if not text.strip():
+        return SettingsText(where=where)
+    try:
+        values = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        raise _malformed(text, where) from None
+    if not isinstance(values, dict):
+        raise OptionError(f"{where}:1", 'must hold one JSON object, such as {"model": "sonnet"}')
+    return SettingsText(where=where, text=text, values=values)
+
+
+def replace_settings(path: Path, values: dict[str, Any]) -> None:
+    """In one step: no reader sees half of it. Raises `OptionError`."""
+    from everturn.workspace.files import exists, read_file, replace_file
+
+    text = msgspec.json.format(msgspec.json.encode(values), indent=2).decode() + "\n"
+    try:
+        replace_file(str(path), text, like=read_file(str(path)) if exists(str(path)) else None)
+    except ToolFault as fault:
+        raise OptionError(str(path), f"cannot be written: {fault}") from None
+
+
+def find_line(text: str, path: KeyPath) -> int:
+    """Of the key at a path, or of the last part of it that is there. The text is valid JSON."""
+    place = _skip_blanks(text, 0)
+    line_at = place
+    for name in path:
+        members = dict(_members(text, place))
+        if name not in members:
+            break
+        line_at, place = members[name]
+    return text.count("\n", 0, line_at) + 1
+
+
+def _members(text: str, at: int) -> list[tuple[str, tuple[int, int]]]:
+    """Each key of the object that begins here, with the places of the key and of its value."""
+    import json
+
+    found: list[tuple[str, tuple[int, int]]] = []
+    decode = json.JSONDecoder().raw_decode
+    at = _skip_blanks(text, at + 1) if text[at : at + 1] == "{" else len(text)
+    while text[at : at + 1] == '"':
+        name, after_name = decode(text, at)
+        value_at = _skip_blanks(text, _skip_blanks(text, after_name) + 1)
+        found.append((name, (at, value_at)))
+        _, after_value = decode(text, value_at)
+        at = _skip_blanks(text, _skip_blanks(text, after_value) + 1)
+    return found
+
+
+def _skip_blanks(text: str, at: int) -> int:
+    while text[at : at + 1] in {" ", "\t", "\r", "\n"}:
+        at += 1
+    return at
+
+
+def _malformed(text: str, where: str) -> OptionError:
+    """The standard library names the line, which msgspec does not."""
+    import json
+
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        return OptionError(f"{where}:{error.lineno}", f"is not valid JSON: {error.msg} (column {error.colno})")
+    except RecursionError:
+        return OptionError(where, "is nested too deeply")
+    return OptionError(where, "is not valid JSON")

@@ -1,0 +1,48 @@
+"""The benchmarks run: one round of the cheapest play, as `make bench` would run it."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def run_bench(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "bench.run", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_a_round_of_a_play_prints_its_figures_with_their_reach_and_leaves_the_docs_alone():
+    page = ROOT / "docs" / "benchmarks.md"
+    before = page.read_bytes()
+
+    done = run_bench("--rounds", "1", "--only", "shell", "--forget")
+
+    assert (done.returncode, done.stderr) == (0, "round 1 of 1\n")
+    titles = [re.split(r"  +", line)[0] for line in done.stdout.splitlines()]
+    assert titles == [
+        "figure",
+        "process start to first request, HTTP",
+        "harness time per turn, shell tool, turns 2 to 10",
+    ]
+    assert page.read_bytes() == before
+
+
+def test_an_unknown_play_is_named_with_those_that_exist():
+    done = run_bench("--only", "shel")
+
+    expected = "There is no play 'shel'; there are: shell, secure, version, tool, deltas, many, long.\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", expected)
+
+
+def test_the_page_and_the_picture_are_those_of_the_kept_results():
+    done = run_bench("--check-docs")
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -1,0 +1,104 @@
+"""Text to a pipe: the answer only, whatever happened on the way."""
+
+import os
+import time
+from pathlib import Path
+
+from tests.frontends.agents import PlayedAgent, finished
+from tests.frontends.readers import open_pipe, run_piped
+
+from everturn.core.events import BlockBegan, Level, Noticed, TextDelta
+from everturn.frontends.headless.run import run_headless
+from everturn.modelserver import calls, cut, error, overloaded, say, text, thinking
+
+
+async def test_a_pipe_gets_the_final_answer_and_nothing_else(bench):
+    (bench.folder / "a.txt").write_text("hello\n")
+    look = say(thinking("I look."), "Reading.", calls(("Read", {"file_path": "a.txt"})))
+    bench.model(overloaded(), look, cut("Half an ans"), text("It says **hello**."))
+
+    assert await run_piped(bench.engine()) == (0, "It says **hello**.\n", "")
+
+
+async def test_what_went_wrong_is_said_on_standard_error(bench):
+    bench.model(error(401, "Not with this key."))
+
+    code, written, complaints = await run_piped(bench.engine())
+
+    assert (code, written) == (1, "")
+    assert complaints.startswith("everturn: ")
+    assert complaints.count("\n") == 1
+
+
+async def test_calls_that_were_not_allowed_are_told(bench):
+    bench.model(calls(("Bash", {"command": "ls"})), text("Then not."))
+
+    code, written, complaints = await run_piped(bench.engine())
+
+    assert (code, written) == (0, "Then not.\n")
+    assert complaints == (
+        "everturn: 1 tool call was not allowed: Bash "
+        "(mode default: Bash needs approval, and nobody is here to approve it)\n"
+    )
+
+
+async def test_warnings_reach_standard_error_and_notices_do_not():
+    notices = (Noticed(text="Not\x1b[31m saved."), Noticed(text="Not\x1b[31m saved.", level=Level.WARNING))
+
+    assert await run_piped(PlayedAgent([*notices, finished()])) == (0, "Done.\n", "everturn: Not saved.\n")
+
+
+async def test_twenty_thousand_deltas_cost_a_pipe_next_to_nothing():
+    deltas = [TextDelta(message_id="m", index=0, text="word ") for _ in range(20_000)]
+    agent = PlayedAgent([BlockBegan(message_id="m", index=0, kind="text"), *deltas, finished("word " * 20_000)])
+    began = time.process_time()
+
+    code, written, _ = await run_piped(agent)
+
+    assert time.process_time() - began < 0.5
+    assert (code, written) == (0, "word " * 20_000 + "\n")
+
+
+async def test_a_reader_that_went_away_ends_the_query_quietly(bench):
+    bench.model(text("Hello there, this is long.", chunk=3))
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    err = open_pipe()
+    with os.fdopen(write_end, "wb") as out:
+        code = await run_headless(bench.engine(), "Hi.", out=out, err=err.file)
+
+    assert (code, err.close()) == (141, b"")
+
+
+async def test_a_reader_that_leaves_in_mid_stream_closes_the_query():
+    endless = (Noticed(text="again") for _ in iter(int, 1))
+    agent = PlayedAgent(endless)
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    with os.fdopen(write_end, "wb") as out:
+        code = await run_headless(agent, "Hi.", out=out, err=None, output_format="stream-json")
+
+    assert (code, agent.closed) == (141, True)
+
+
+async def test_a_full_disk_is_told_and_is_an_error():
+    err = open_pipe()
+    with Path("/dev/full").open("wb") as full:
+        code = await run_headless(PlayedAgent([finished()]), "Hi.", out=full, err=err.file)
+
+    assert (code, err.close()) == (1, b"everturn: the output cannot be written: No space left on device\n")
+
+
+async def test_a_closed_standard_output_is_told_before_anything_is_spent():
+    agent = PlayedAgent([finished()])
+    err = open_pipe()
+
+    code = await run_headless(agent, "Hi.", out=None, err=err.file)
+
+    assert code == 2
+    assert err.close() == b"everturn: standard output is closed, so there is nowhere to put the answer\n"
+    assert agent.closed is False
+
+
+async def test_an_empty_prompt_is_refused_in_words(bench):
+    assert await run_piped(bench.engine(), "") == (2, "", "everturn: prompt: it is empty\n")
