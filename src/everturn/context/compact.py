@@ -14,9 +14,9 @@ from everturn.ports.context import Situation
 
 PURPOSE = "summary"
 TOO_LONG = "too_long"
+"""The cause when the API refused: its word counts more than our estimate."""
 SMALL_SUMMARY = 500
 """Tokens of a summary that is worth trying whatever it replaces, once the API has refused."""
-"""The cause when the API refused: its word counts more than our estimate."""
 KEPT_SHARE = 4
 """At most one part in so many of the window stays word for word."""
 BOUNDARY = "The conversation was compacted here; what came before is no longer sent."
