@@ -1,9 +1,9 @@
-# Two commands matter: `make test` and (soon) `make demo`. Everything else is a part of them.
+# Two commands matter: `make demo` and `make test`. Everything else is a part of them.
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.ready
 
-.PHONY: setup check format test docs clean
+.PHONY: help setup demo check format test clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -17,6 +17,9 @@ $(STAMP): requirements-dev.txt pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	@touch $(STAMP)
+
+demo: $(STAMP) ## watch the loop repair a repository; the model is scripted, no key needed
+	@$(BIN)/everturn demo
 
 check: $(STAMP) ## format, lint, types, layers, stale docs (seconds)
 	$(BIN)/ruff format --check .

@@ -6,9 +6,11 @@ from bench.summary import Line, Spread, render_number
 
 WIDTH, LEFT, RIGHT, TOP = 960, 350, 60, 96
 ROW, BAR, GAP = 58, 15, 4
+NUMBER = 44
+"""The room that a number takes."""
 TITLE = "Everturn beside a loop of forty lines on the vendor's SDK"
 SUBTITLE = "Share of what the SDK loop needs, in the same round; less is better. Bars: medians. Whiskers: quartiles."
-NAMES = {"everturn": "Everturn", "raw": "bare h11, forty lines"}
+NAMES = {"everturn": "Everturn", "raw": "a small loop on bare h11"}
 
 STYLE = """
 .card { fill: #ffffff; stroke: #d0d7de }
@@ -77,19 +79,22 @@ def render_row(line: Line, top: float, scale: float) -> list[str]:
         f'<text class="quiet" x="{LEFT - 14}" y="{top + 33}" text-anchor="end">{ours}, SDK {sdk}</text>',
     ]
     for place, (name, spread) in enumerate(bars.items()):
-        parts += render_bar(name, spread, top + 2 + place * (BAR + GAP), scale)
+        mark = figure.reach if name == "everturn" else 0
+        parts += render_bar(name, spread, top + 2 + place * (BAR + GAP), scale, mark)
     at = LEFT + figure.reach * scale
     parts.append(f'<line class="reach" x1="{at:.1f}" y1="{top - 1}" x2="{at:.1f}" y2="{top + BAR + 5}"/>')
     return parts
 
 
-def render_bar(name: str, spread: Spread, top: float, scale: float) -> list[str]:
+def render_bar(name: str, spread: Spread, top: float, scale: float, mark: float) -> list[str]:
+    """The number stands right of the bar, and of the mark where the two would meet."""
     low, middle, high = (value * scale for value in spread)
+    end = mark * scale if high - 4 < mark * scale < high + NUMBER else high
     centre = top + BAR / 2
     return [
         f'<rect class="{name}" x="{LEFT}" y="{top:.1f}" width="{middle:.1f}" height="{BAR}" rx="2"/>',
         f'<line class="whisker" x1="{LEFT + low:.1f}" y1="{centre:.1f}" x2="{LEFT + high:.1f}" y2="{centre:.1f}"/>',
-        f'<text class="number" x="{LEFT + high + 8:.1f}" y="{centre + 4:.1f}">{render_number(spread[1])}</text>',
+        f'<text class="number" x="{LEFT + end + 8:.1f}" y="{centre + 4:.1f}">{render_number(spread[1])}</text>',
     ]
 
 

@@ -104,16 +104,18 @@ def codex(name: str, program: str) -> Peer:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.peers", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help=f"{FEW} rounds in place of {ROUNDS}; the docs stay")
+    parser.add_argument(
+        "--rounds", type=int, default=ROUNDS, help=f"so many rounds; with fewer than {FEW} the docs stay"
+    )
     parser.add_argument("--alone", metavar="REASONS", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.alone is not None:
-        return measure(json.loads(arguments.alone), quick=arguments.quick)
+        return measure(json.loads(arguments.alone), arguments.rounds)
     reasons = {peer.name: reason for peer in peers() if (reason := install(peer))}
     try:
         command = ["unshare", "--net", "--map-root-user", sys.executable, "-m", "bench.peers", "--alone"]
         return subprocess.run(
-            [*command, json.dumps(reasons), *(["--quick"] if arguments.quick else [])], cwd=ROOT, check=False
+            [*command, json.dumps(reasons), "--rounds", str(arguments.rounds)], cwd=ROOT, check=False
         ).returncode
     except FileNotFoundError:
         print("Peers are measured without a network only; that needs `unshare` (Linux, util-linux).", file=sys.stderr)
@@ -148,9 +150,8 @@ def install(peer: Peer) -> str | None:
     return None
 
 
-def measure(reasons: dict[str, str], *, quick: bool) -> int:
+def measure(reasons: dict[str, str], rounds: int) -> int:
     switch_loopback_on()
-    rounds = FEW if quick else ROUNDS
     load = os.getloadavg()[0]
     runs: dict[str, list[Run]] = {}
     with Stage() as stage:
@@ -165,7 +166,7 @@ def measure(reasons: dict[str, str], *, quick: bool) -> int:
             print(f"round {number + 1} of {rounds}", file=sys.stderr)
     found = describe(runs, reasons, rounds, load)
     print(render_table(found))
-    if not quick:
+    if rounds >= FEW:
         (RESULTS / "peers.json").write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
         if LATEST.exists():
             renew_docs(write=True)
@@ -221,8 +222,8 @@ def render_table(found: dict[str, Any]) -> str:
     rows = []
     for name, peer in found["peers"].items():
         cells = (peer["start"], peer["turn"]) if "start" in peer else (f"not measured: {peer['why']}", "")
-        rows.append(f"{name:14}  {cells[0]:36}  {cells[1]}".rstrip())
-    return "\n".join([f"{'':14}  {'start to first request':36}  harness time per turn, turns 2 to 10", *rows])
+        rows.append(f"{name:42}  {cells[0]:44}  {cells[1]}".rstrip())
+    return "\n".join([f"{'':42}  {'start to first request':44}  harness time per turn, turns 2 to 10", *rows])
 
 
 def last_line(text: str) -> str:

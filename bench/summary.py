@@ -47,6 +47,13 @@ def judge(samples: Samples) -> list[Line]:
     return lines
 
 
+def net_turns(samples: Samples) -> Spread:
+    """The ratio of the harness times per turn, with the shell's own time taken off both."""
+    tool, turns = samples["tool"]["raw"], samples["turn"]
+    net = {name: [whole - own for whole, own in zip(turns[name], tool, strict=True)] for name in (OURS, YARDSTICK)}
+    return quartiles(divide(net[OURS], net[YARDSTICK]))
+
+
 def divide(values: list[float], by: list[float]) -> list[float]:
     return [value / other for value, other in zip(values, by, strict=True)]
 

@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-from floor_raw import converse
+from floor_raw import converse  # type: ignore[import-not-found]  # a program finds its neighbours
 
 DOUBLE = {
     "name": "double",

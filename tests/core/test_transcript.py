@@ -237,7 +237,7 @@ def test_after_a_boundary_its_summary_leads_then_what_it_keeps_then_the_rest():
 
     assert view_of((old, kept, first, summary, late)) == (summary, old, late)
     assert view_of((old, first, summary, kept, second, summary, late)) == (summary, kept, late)
-    assert view_of((old, kept, second)) == (kept,)
+    assert view_of((old, kept, second)) == (old, kept, second), "a crash came before the summary"
 
 
 def test_uses_without_results_are_found_in_order():

@@ -15,14 +15,10 @@ spans = st.builds(Span, words, st.sampled_from(Style))
 lines = st.lists(spans, max_size=3).map(tuple)
 
 
-class Output(io.StringIO):
-    encoding = "utf-8"
-
-
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(st.booleans(), st.lists(lines, max_size=HEIGHT + 3))))
 def test_a_terminal_shows_all_that_was_kept_and_what_was_painted_last(steps):
-    out = Output()
+    out = io.StringIO()
     screen = Screen(out, live=True, width=WIDTH, height=HEIGHT)
     kept, painted = [], []
     for keeps, shown in steps:
@@ -62,7 +58,7 @@ def test_in_plain_text_tildes_say_what_was_taken_back():
 
 
 def test_a_screen_that_is_not_live_paints_nothing():
-    out = Output()
+    out = io.StringIO()
 
     Screen(out, live=False, width=WIDTH, height=HEIGHT).paint([line("on its way")])
 

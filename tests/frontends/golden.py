@@ -7,14 +7,15 @@ from typing import Any
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 _RANDOM = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}|(?:toolu|msg)_[0-9a-f]{24}")
-_TIMED = ("duration_ms", "duration_api_ms", "retry_delay_ms", "elapsed_time_seconds")
+_MEASURED = r"duration_ms|duration_api_ms|retry_delay_ms|elapsed_time_seconds|total_cost_usd|costUSD|\w+[tT]okens"
+"""Times, and counts that change whenever a description for the model is reworded."""
 
 
 def settle(written: str, folder: Path) -> str:
     names: dict[str, str] = {}
     text = _RANDOM.sub(lambda found: names.setdefault(found[0], f"ID-{len(names) + 1}"), written)
     text = text.replace(str(folder), "FOLDER")
-    text = re.sub(rf'"({"|".join(_TIMED)})":[0-9.]+', r'"\1":0', text)
+    text = re.sub(rf'"({_MEASURED})":[0-9.e-]+', r'"\1":0', text)
     text = re.sub(r'"signature":"[^"]+"', '"signature":"SIGNED"', text)
     return re.sub(r"127\.0\.0\.1:\d+", "SERVER", text)
 

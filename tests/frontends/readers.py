@@ -85,7 +85,7 @@ def screen_of(written: str, columns: int = 80, rows: int = 24) -> list[str]:
     lines, row, column = [""], 0, 0
     for sequence, mark in re.findall(r"(\x1b\[[0-9;]*[A-Za-z])|(.)", written, re.DOTALL):
         if sequence.endswith("A"):
-            row = max(row - int(sequence[2:-1] or 1), max(len(lines) - rows, 0))
+            row = max(row - int(sequence[2:-1] or 1), len(lines) - rows, 0)
         elif sequence.endswith("J"):
             lines[row] = lines[row][:column]
             del lines[row + 1 :]

@@ -1,6 +1,10 @@
 """Text to a pipe: the answer only, whatever happened on the way."""
 
+import errno
+import io
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -10,6 +14,8 @@ from tests.frontends.readers import open_pipe, run_piped
 from everturn.core.events import BlockBegan, Level, Noticed, TextDelta
 from everturn.frontends.headless.run import run_headless
 from everturn.modelserver import calls, cut, error, overloaded, say, text, thinking
+
+PROJECT = Path(__file__).parents[2]
 
 
 async def test_a_pipe_gets_the_final_answer_and_nothing_else(bench):
@@ -21,7 +27,7 @@ async def test_a_pipe_gets_the_final_answer_and_nothing_else(bench):
 
 
 async def test_what_went_wrong_is_said_on_standard_error(bench):
-    bench.model(error(401, "Not with this key."))
+    bench.model(error(401))
 
     code, written, complaints = await run_piped(bench.engine())
 
@@ -81,12 +87,60 @@ async def test_a_reader_that_leaves_in_mid_stream_closes_the_query():
     assert (code, agent.closed) == (141, True)
 
 
+class FullDisk(io.BytesIO):
+    def flush(self) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
 async def test_a_full_disk_is_told_and_is_an_error():
     err = open_pipe()
-    with Path("/dev/full").open("wb") as full:
-        code = await run_headless(PlayedAgent([finished()]), "Hi.", out=full, err=err.file)
+
+    code = await run_headless(PlayedAgent([finished()]), "Hi.", out=FullDisk(), err=err.file)
 
     assert (code, err.close()) == (1, b"everturn: the output cannot be written: No space left on device\n")
+
+
+PROGRAM = """
+import asyncio, sys
+from tests.frontends.agents import PlayedAgent, finished
+from everturn.frontends.headless.run import run_headless
+agent = PlayedAgent([finished("word " * 100_000)])
+sys.exit(asyncio.run(run_headless(agent, "Hi.", out=sys.stdout.buffer, err=sys.stderr.buffer)))
+"""
+
+
+def test_a_program_whose_reader_went_away_ends_without_a_word():
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    program = [sys.executable, "-c", PROGRAM]
+
+    ended = subprocess.run(program, stdout=write_end, stderr=subprocess.PIPE, cwd=PROJECT, timeout=60, check=False)
+    os.close(write_end)
+
+    assert (ended.returncode, ended.stderr) == (141, b"")
+
+
+def test_a_pipe_needs_none_of_what_a_terminal_needs():
+    listing = PROGRAM.replace("sys.exit(", "(") + "print(*sys.modules, file=sys.stderr)"
+
+    ended = subprocess.run(
+        [sys.executable, "-c", listing], capture_output=True, cwd=PROJECT, timeout=60, check=True, text=True
+    )
+
+    loaded = set(ended.stderr.split())
+    ours = {name for name in loaded if name.startswith("everturn.frontends.")}
+    assert ours == {
+        "everturn.frontends.commands",
+        "everturn.frontends.figures",
+        "everturn.frontends.harmless",
+        "everturn.frontends.headless",
+        "everturn.frontends.headless.endings",
+        "everturn.frontends.headless.run",
+        "everturn.frontends.headless.sink",
+        "everturn.frontends.headless.text",
+        "everturn.frontends.headless.view",
+    }
+    assert loaded.isdisjoint({"rich", "difflib", "uuid", "unicodedata"})
 
 
 async def test_a_closed_standard_output_is_told_before_anything_is_spent():

@@ -75,4 +75,6 @@ def find_stray_effects(query: Query, transcript: tuple[Message, ...]) -> list[st
     """Calls with effects that ran twice, or whose message is not in the transcript."""
     kept = {use.id for message in transcript for use in message.uses}
     runs = Counter(id_ for id_, tool in query.runs if tool in WITH_EFFECTS)
-    return [f"{id_} ran {times} times, kept: {id_ in kept}" for id_, times in runs.items() if times > 1 or id_ not in kept]
+    return [
+        f"{id_} ran {times} times, kept: {id_ in kept}" for id_, times in runs.items() if times > 1 or id_ not in kept
+    ]

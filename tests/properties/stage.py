@@ -271,9 +271,7 @@ class Stage:
             prompting=Prompting(system=("Be good.",)),
             agent=AgentContext(
                 model=MODEL,
-                tools=tuple(
-                    StageTool(name, self.note_run) for name in ("Look", "Stare", "Write", "Post", "Forbidden")
-                ),
+                tools=tuple(StageTool(name, self.note_run) for name in ("Look", "Stare", "Write", "Post", "Forbidden")),
                 fallbacks=tuple(FALLBACKS[: knobs.fallbacks]),
                 thinking=ThinkingConfig(mode=ThinkingMode.ADAPTIVE) if knobs.thinking else None,
             ),

@@ -16,9 +16,7 @@ from everturn.testing.explore import Exploration, explore
 def explored(*, max_turns: int, work_budget: int, escalate: bool, reactive_compact: bool) -> Exploration:
     return explore(
         limits_of(
-            Knobs(
-                max_turns=max_turns, work_budget=work_budget, escalate=escalate, reactive_compact=reactive_compact
-            )
+            Knobs(max_turns=max_turns, work_budget=work_budget, escalate=escalate, reactive_compact=reactive_compact)
         )
     )
 

@@ -18,7 +18,9 @@ def test_every_call_is_answered_once_and_every_request_is_valid(case):
     played = play_case(case)
 
     assert find_misplaced(played.transcript) == []
-    assert [violation for query in played.queries for asked in query.asked if (violation := find_violation(asked))] == []
+    assert [
+        violation for query in played.queries for asked in query.asked if (violation := find_violation(asked))
+    ] == []
     assert played.mishaps == []
     for query in played.queries:
         assert query.tasks_left == []

@@ -3,14 +3,18 @@
 from collections import Counter
 from math import isclose
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.properties.cases import cases
+from tests.properties.cases import Case, Knobs, Turn, cases
 from tests.properties.claims import find_misplaced, find_violation
+from tests.properties.scenes import Break, Say, Scene, Think, Use
 from tests.properties.stage import MODEL, Played, Query, play_case, resume
 
+from everturn.core.errors import FaultKind
 from everturn.core.events import Continued, ResultEvent, Terminated
 from everturn.core.records import QueryBegan, QueryEnded, Record, TransitionTaken
+from everturn.core.state import Reason
 from everturn.sessions.replay import fold_lines
 
 
@@ -43,6 +47,19 @@ def records_of(played: Played, index: int) -> list[Record]:
     return played.records[played.queries[index].first_record : ends[index]]
 
 
+def find_faults(resumed: Played) -> list[str]:
+    """What is wrong with a session that went on: its request, its calls, its journal."""
+    [query] = resumed.queries
+    found = [violation.message for asked in query.asked if (violation := find_violation(asked))]
+    found += find_misplaced(resumed.transcript) + resumed.mishaps
+    replay, warnings = fold_lines("session", resumed.lines)
+    if (replay.messages, replay.unsettled) != (resumed.transcript, ()):
+        found.append("the journal tells another story")
+    if not isinstance(query.events[-1], ResultEvent):
+        found.append("there is no result")
+    return [*found, *warnings]
+
+
 @given(cases)
 @settings(max_examples=2_000, deadline=None)
 def test_transitions_and_reasons_are_the_same_in_events_and_journal_and_a_replay_is_the_session(case):
@@ -69,10 +86,27 @@ def test_a_session_cut_at_any_record_goes_on_with_a_valid_request(case, share):
 
     resumed = resume(case.knobs, lines[:cut])
 
-    [query] = resumed.queries
-    assert isinstance(query.events[-1], ResultEvent)
-    assert [violation for asked in query.asked if (violation := find_violation(asked))] == []
-    assert find_misplaced(resumed.transcript) == []
-    replay, _ = fold_lines("session", resumed.lines)
-    assert (replay.messages, replay.unsettled) == (resumed.transcript, ())
-    assert resumed.mishaps == []
+    assert find_faults(resumed) == []
+
+
+ROUND = Scene(blocks=(Think(), Say(), Use("Look", '{"ticks":2}'), Use("Write", '{"ticks":2}')), stop="tool_use")
+TOO_LONG = Scene(breaks=Break(kind=FaultKind.TOO_LONG))
+GONE = Scene(breaks=Break(kind=FaultKind.MODEL_NOT_FOUND))
+RICH = {
+    "tools": Case(turns=(Turn(script=(ROUND, ROUND)), Turn(script=(ROUND,)))),
+    "compaction": Case(turns=(Turn(script=(ROUND, ROUND, TOO_LONG, ROUND)), Turn(script=(ROUND, TOO_LONG)))),
+    "collapse": Case(turns=(Turn(script=(ROUND, ROUND)), Turn(script=(ROUND, TOO_LONG, ROUND), collapse=(0, 2)))),
+    "fallback": Case(turns=(Turn(script=(ROUND, GONE, ROUND)), Turn(script=(ROUND,))), knobs=Knobs(fallbacks=1)),
+    "cut answers": Case(turns=(Turn(script=(Scene(blocks=(Say(),), stop="max_tokens"),) * 3, stops=("block",)),)),
+    "a picture": Case(turns=(Turn(script=(ROUND, Scene(breaks=Break(kind=FaultKind.MEDIA)), ROUND), picture=True),)),
+}
+
+
+@pytest.mark.parametrize("name", RICH)
+def test_a_rich_session_can_be_cut_at_each_of_its_records(name):
+    lines = play_case(RICH[name]).lines
+    for cut in range(1, len(lines)):
+        resumed = resume(RICH[name].knobs, lines[:cut])
+
+        assert find_faults(resumed) == [], f"cut after record {cut}: {lines[cut - 1]!r}"
+        assert resumed.queries[0].events[-1].reason is Reason.COMPLETED

@@ -66,6 +66,21 @@ async def test_while_a_command_sleeps_its_processes_are_ended(bench, lifeline, s
     await assert_clean(bench, engine)
 
 
+@pytest.mark.parametrize("kind", ["tool_start", "tool_end"])
+async def test_a_call_with_effects_whose_answer_was_left_is_told_of_in_the_next_prompt(bench, kind):
+    path = bench.folder / "a.txt"
+    write = call("Write", {"file_path": str(path), "content": "x"})
+    bench.model(hold(say(write, "More."), after=6), text("Fine."), chunk=1_000)
+    engine = bench.engine(permission_mode="bypassPermissions")
+    await leave_at(engine, kind)
+
+    for _ in range(2):
+        await bench.go_on(engine)
+
+    assert str(bench.sent[-1]).count(str(path)) == 1
+    assert bench.sent[-1][: len(bench.sent[-2])] == bench.sent[-2]
+
+
 async def test_a_command_that_was_left_and_answered_is_no_riddle_after_a_resume(bench, lifeline):
     bench.model(say("Running.", call("Bash", {"command": lifeline.command})), text("Fine."))
     engine = bench.engine(permission_mode="bypassPermissions", streaming_tools=False)

@@ -77,6 +77,20 @@ async def test_a_call_whose_answer_was_still_streaming_is_told_of(bench, brief):
     assert brief in str(bench.sent[-1])
 
 
+async def test_a_call_that_had_ended_before_its_answer_was_whole_is_told_of_too(bench):
+    path = bench.folder / "a.txt"
+    write = call("Write", {"file_path": str(path), "content": "x"})
+    bench.model(hold(say(write, "More."), after=6), chunk=1_000)
+    await kill_after(bench, "tool_end")
+
+    engine = bench.engine(resume="s")
+    bench.model(text("I will check."))
+    await bench.go_on(engine)
+
+    assert path.exists()
+    assert str(path) in str(bench.sent[-1])
+
+
 @pytest.mark.parametrize("held", [True, False])
 async def test_it_is_said_once(bench, brief, held):
     answer = say(call("Bash", {"command": brief}), "More.")

@@ -52,6 +52,11 @@ def find_flag(name: str) -> Flag:
     return BY_SPELLING[name]
 
 
+def clean_text(word: str) -> str:
+    """Bytes of a command line that are no UTF-8 come as half characters, which no request can carry."""
+    return word.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
 def check_command(word: str) -> None:
     """Raises `UsageError` for a word that was probably meant as a command."""
     if not word.replace("-", "").isalpha():
@@ -86,5 +91,7 @@ def _parse_value(flag: Flag, name: str, value: str) -> Any:
         case _ if flag.choices and value not in flag.choices:
             allowed = ", ".join(flag.choices)
             raise UsageError(f"{name} must be one of {allowed}, not {value[:60]!r}{nearest(value, flag.choices)}")
+        case Takes.TEXT:
+            return clean_text(value)
         case _:
             return value

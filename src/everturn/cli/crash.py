@@ -18,4 +18,5 @@ def report_crash(error: Exception) -> str:
     except (EverturnError, OSError):
         return f"{what}; no log could be written"
     log.write("crash", traceback="".join(traceback.format_exception(error)))
+    log.close()
     return f"{what}; the log is {log.path}"

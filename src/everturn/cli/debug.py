@@ -83,6 +83,9 @@ class DebugLog:
         except (OSError, ValueError):
             return
 
+    def close(self) -> None:
+        self._file.close()
+
     def note(self, event: Event) -> None:
         if (told := describe_event(event)) is not None:
             self.write(told[0], **told[1])

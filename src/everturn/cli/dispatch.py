@@ -2,10 +2,11 @@
 
 from everturn.cli.arguments import check_command, parse_arguments
 from everturn.cli.console import BROKEN_PIPE, complain, flush, silence_output, write
-from everturn.cli.flags import COMMANDS, FLAG_OF_OPTION
+from everturn.cli.flags import BY_SPELLING, COMMANDS, FLAG_OF_OPTION
 from everturn.cli.usage import UsageError
 from everturn.core.errors import EverturnError, JournalError, OptionError
 from everturn.core.state import Exit
+from everturn.settings.sources import KEYS
 
 INTERACTIVE_LATER = """\
 the interactive terminal comes with a later version; for now, ask with -p:
@@ -21,7 +22,7 @@ def run_guarded(words: list[str]) -> int:
         complain(f"{error}\nTry 'everturn --help'.")
         return Exit.USAGE
     except OptionError as error:
-        complain(f"{FLAG_OF_OPTION.get(error.field, error.field)}: {error.problem}")
+        complain(f"{name_option(error.field, words)}: {error.problem}")
         return Exit.USAGE
     except JournalError as error:
         complain(str(error))
@@ -32,14 +33,20 @@ def run_guarded(words: list[str]) -> int:
     except BrokenPipeError:
         silence_output()
         return BROKEN_PIPE
-    except KeyboardInterrupt:
-        return Exit.INTERRUPTED
     except Exception as error:  # noqa: BLE001 (the last resort: nobody sees a traceback)
         from everturn.cli.crash import report_crash
 
         complain(report_crash(error))
         return Exit.ERROR
     return code if flush() else BROKEN_PIPE
+
+
+def name_option(field: str, words: list[str]) -> str:
+    """As it was written: by its flag if that was typed, else by its name in the settings."""
+    flag = FLAG_OF_OPTION.get(field)
+    if flag is not None and any(word.partition("=")[0] in BY_SPELLING[flag].spellings for word in words):
+        return flag
+    return next((name for name, key in KEYS.items() if key.option == field), field)
 
 
 def dispatch(words: list[str]) -> int:

@@ -39,6 +39,7 @@ Exit codes:
   1    the run ended with an error: the model, a limit, a prompt that is too long
   2    the command line or a setting is wrong; nothing was sent
   130  interrupted with Ctrl-C
+  141  nobody reads the output any more
   143  ended by SIGTERM
 """
 CONFIG = """\

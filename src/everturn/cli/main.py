@@ -3,6 +3,8 @@
 import sys
 
 VERSION = (["--version"], ["-v"])
+INTERRUPTED = 130
+"""`core.state.Exit.INTERRUPTED`, which is not loaded yet."""
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -10,9 +12,12 @@ def main(argv: list[str] | None = None) -> int:
     words = sys.argv[1:] if argv is None else list(argv)
     if words in VERSION:
         return print_version()
-    from everturn.cli.dispatch import run_guarded
+    try:
+        from everturn.cli.dispatch import run_guarded
 
-    return run_guarded(words)
+        return run_guarded(words)
+    except KeyboardInterrupt:
+        return INTERRUPTED
 
 
 def print_version() -> int:

@@ -12,6 +12,7 @@ from everturn.cli.console import complain
 from everturn.cli.options import plan_fields
 from everturn.cli.signals import Interruptions
 from everturn.cli.standard_input import compose_prompt
+from everturn.cli.usage import UsageError
 from everturn.compose.cli import Launch, build_model, has_credentials, plan_launch, program_home
 from everturn.core.state import Exit
 
@@ -30,7 +31,7 @@ def run_prompt(arguments: Arguments) -> int:
     # Nothing made while starting is garbage: the collector would only walk over it again and again.
     gc.disable()
     home = program_home(os.environ)
-    fields = plan_fields(arguments, home, Path.cwd())
+    fields = plan_fields(arguments, home, find_folder())
     launch = plan_launch(fields, os.environ, given=arguments.get("--settings"))
     prompt = compose_prompt(arguments.words)
     if not has_credentials(launch) and asks_the_model(prompt):
@@ -39,7 +40,18 @@ def run_prompt(arguments: Arguments) -> int:
     # Tools inherit the environment of the process, and with it what the settings add.
     os.environ.update(launch.env)
     log = open_asked_log(arguments, home)
-    return asyncio.run(run_query(launch, prompt, arguments, log))
+    try:
+        return asyncio.run(run_query(launch, prompt, arguments, log))
+    finally:
+        if log is not None:
+            log.close()
+
+
+def find_folder() -> Path:
+    try:
+        return Path.cwd()
+    except OSError as error:
+        raise UsageError(f"the working folder cannot be used: {error.strerror}") from None
 
 
 def asks_the_model(prompt: str) -> bool:

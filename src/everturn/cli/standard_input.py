@@ -4,6 +4,7 @@ import os
 import select
 import sys
 
+from everturn.cli.arguments import clean_text
 from everturn.cli.console import complain
 from everturn.cli.usage import UsageError
 
@@ -14,16 +15,11 @@ _PIECE = 1 << 16
 
 def compose_prompt(words: tuple[str, ...]) -> str:
     """The prompt of the command line, then what was piped in. Raises `UsageError` where there is neither."""
-    asked = " ".join(clean_argument(word) for word in words).strip()
+    asked = " ".join(clean_text(word) for word in words).strip()
     piped = load_piped(is_addition=bool(asked)).strip()
     if not asked and not piped:
         raise UsageError('there is no prompt: everturn -p "prompt", or pipe it in')
     return "\n\n".join(part for part in (asked, piped) if part)
-
-
-def clean_argument(word: str) -> str:
-    """Bytes that are no UTF-8 come as half characters, which no request can carry."""
-    return word.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def load_piped(*, is_addition: bool) -> str:

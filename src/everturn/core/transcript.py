@@ -44,9 +44,12 @@ class Abilities(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def view_of(transcript: Sequence[Message]) -> tuple[Message, ...]:
-    """Only what follows the last boundary, led by its summary and what it keeps."""
-    for index in range(len(transcript) - 1, -1, -1):
-        if transcript[index].kind is Kind.BOUNDARY:
+    """Only what follows the last boundary, led by its summary and what it keeps.
+
+    A boundary without its summary was written right before a crash: what came before it is still sent.
+    """
+    for index in range(len(transcript) - 2, -1, -1):
+        if transcript[index].kind is Kind.BOUNDARY and transcript[index + 1].kind is Kind.SUMMARY:
             kept = set(transcript[index].keeps)
             summary, rest = transcript[index + 1 : index + 2], transcript[index + 2 :]
             return (*summary, *(message for message in transcript[:index] if message.id in kept), *rest)

@@ -330,7 +330,7 @@ class Engine:
             recorder.add_user(Kind.RESULTS, *results)
         if lost:
             recorder.add_user(Kind.HIDDEN, *lost)
-        for id_ in unsettled:
+        for id_ in tuple(recorder.unsettled):
             recorder.record(CallSettled(tool_use_id=id_, is_error=True))
 
     def _learn(self, last: Iteration) -> None:

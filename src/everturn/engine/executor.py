@@ -8,7 +8,7 @@ import msgspec
 from everturn.core.errors import EverturnError, InputFault
 from everturn.core.events import CallBegan, CallEnded, CallProgressed
 from everturn.core.messages import Block, ToolUse, result_block
-from everturn.core.records import CallIntended, CallSettled
+from everturn.core.records import CallIntended
 from everturn.core.stream import INVALID_JSON, is_invalid, parse_input
 from everturn.engine import wording
 from everturn.engine.crew import Crew
@@ -18,7 +18,7 @@ from everturn.engine.recorder import Recorder
 from everturn.ports.abort import AbortSignal
 from everturn.ports.files import FileStates
 from everturn.ports.policy import Call
-from everturn.ports.tool import Tool, ToolContext, ToolResult, Traits
+from everturn.ports.tool import Tool, ToolContext, ToolResult
 
 
 class Refusal(Exception):
@@ -197,8 +197,6 @@ class Executor:
     def _settle(self, slot: _Slot, result: ToolResult, duration_s: float) -> None:
         use = slot.use
         slot.result = result_block(use.id, result.content, is_error=result.is_error)
-        if slot.running and not (slot.call or _UNKNOWN).traits.read_only:
-            self._recorder.record(CallSettled(tool_use_id=use.id, is_error=result.is_error))
         self._deps.ledger.note_call(use.name, bytes(use.input), slot.result.raw.replace(use.id.encode(), b""))
         self._recorder.emit(
             CallEnded(
@@ -230,9 +228,6 @@ class Executor:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks)
-
-
-_UNKNOWN = Call(id="", name="", input={}, traits=Traits(read_only=True), line="")
 
 
 def fit(result: ToolResult, limit: int, note: str) -> ToolResult:

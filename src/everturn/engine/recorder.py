@@ -43,7 +43,7 @@ class Recorder:
         self.use_ids = {use.id for message in self.transcript for use in message.uses}
         """Ids of all calls so far: a response that uses one again gets another."""
         self.unsettled: dict[str, CallIntended] = {}
-        """Calls with effects that began and have no end yet."""
+        """Calls with effects that began and whose result is not in the transcript: until it is, the model does not know."""
         self.mended: dict[str, Message] = {}
         """Messages that the API refused as they are, in the form in which it takes them."""
         self.api_s = 0.0
@@ -81,6 +81,9 @@ class Recorder:
         self.transcript.append(message)
         self.use_ids.update(use.id for use in message.uses)
         self.record(record_message(message))
+        for result in message.results:
+            if result.tool_use_id in self.unsettled:
+                self.record(CallSettled(tool_use_id=result.tool_use_id, is_error=result.is_error))
         if message.role == "assistant":
             self.emit(AnswerAdded(message=message))
         elif message.kind not in {Kind.BOUNDARY, Kind.NOTICE}:

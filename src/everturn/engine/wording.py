@@ -78,7 +78,7 @@ def unknown_outcome(name: str, input_: str) -> str:
 
 def lost_call(name: str, input_: str) -> str:
     return reminder(
-        f"The session ended while a {name} call ran; its outcome is unknown. Its input was {input_[:500]}. "
+        f"An answer was cut off after its {name} call had begun; the outcome is unknown. Its input was {input_[:500]}. "
         "Verify what it did before you repeat it."
     )
 

@@ -209,7 +209,7 @@ COMMANDS = (
     Command(
         name="compact",
         arguments="[instructions]",
-        help="Summarise the conversation now; say what the summary must keep.",
+        help="Summarise the conversation now, keeping what you ask.",
         run=run_compact,
     ),
     Command(name="clear", help="Start a new, empty conversation.", run=run_clear, aliases=("new", "reset")),

@@ -130,14 +130,16 @@ def flatten_settings(settings: SettingsText, warnings: list[str]) -> dict[str, A
 def check_env(settings: SettingsText, value: Any) -> None:
     if problem := checks.text_map(value):
         raise settings.problem((ENV,), problem)
-    for name in value:
-        if problem := check_variable(name):
+    for name, content in value.items():
+        if problem := check_variable(name, content):
             raise settings.problem((ENV, name), problem)
 
 
-def check_variable(name: str) -> str | None:
+def check_variable(name: str, content: str = "") -> str | None:
     if name == HOME_VARIABLE:
         return "cannot be set here: the settings file itself is found through it"
+    if "\0" in content:
+        return "holds a null character, which no variable can"
     return None if _VARIABLE.fullmatch(name) else "is not the name of a variable"
 
 

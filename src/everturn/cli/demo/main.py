@@ -58,6 +58,8 @@ def _run(arguments: Arguments, stopped: list[int]) -> int:
     # Imported here: --help and a wrong argument need no engine.
     from everturn.cli.demo.show import run_show
 
+    if sys.stdout is None:
+        raise OSError("there is no standard output to show it on")
     screen = open_screen(sys.stdout, os.environ)
     try:
         with demo_folder(keep=arguments.keep) as folder:

@@ -69,18 +69,20 @@ class Screen:
 
 
 def open_screen(out: TextIO, env: Mapping[str, str]) -> Screen:
-    """Plain text to a pipe, to a dumb terminal and where NO_COLOR asks for it."""
-    live = not env.get("NO_COLOR") and env.get("TERM", "dumb") not in {"", "dumb"}
+    """Plain text to a pipe, to a terminal that is dumb or tiny, and where NO_COLOR asks for it."""
     if not out.isatty():
         return Screen(out, live=False, width=_WIDEST, height=1)
-    # A last column that is left free keeps terminals from wrapping.
     columns, rows = shutil.get_terminal_size()
-    return Screen(out, live=live, width=max(_NARROWEST, min(columns - 1, _WIDEST)), height=max(rows, _LOWEST))
+    coloured = not env.get("NO_COLOR") and env.get("TERM", "dumb") not in {"", "dumb"}
+    live = coloured and columns > _NARROWEST and rows >= _LOWEST
+    # A last column that is left free keeps terminals from wrapping.
+    return Screen(out, live=live, width=max(_NARROWEST, min(columns - 1, _WIDEST)), height=rows)
 
 
 def _can_encode(out: TextIO) -> bool:
+    """A stream in memory has no encoding, and takes everything."""
     try:
-        "●✓↻│“".encode(out.encoding or "ascii")
+        "●✓↻│".encode(out.encoding or "utf-8")
     except (UnicodeEncodeError, LookupError):
         return False
     return True

@@ -22,6 +22,7 @@ MEND = {
     FaultKind.PERMISSION: "Ask whoever owns the account for access.",
     FaultKind.MODEL_NOT_FOUND: "Choose another model: everturn config set model sonnet",
     FaultKind.NOT_AN_API: "Check ANTHROPIC_BASE_URL.",
+    FaultKind.STREAM_BROKEN: "Check ANTHROPIC_BASE_URL: what answers there may be no API, or a page that asks for a login.",
 }
 
 

@@ -10,7 +10,7 @@ USUAL_SIZE = (80, 24)
 class Sink:
     def __init__(self, file: BinaryIO | None) -> None:
         self._file = file
-        self.lost: OSError | None = None if file else OSError(errno.EBADF, os.strerror(errno.EBADF))
+        self.lost: OSError | None = None if file is not None else OSError(errno.EBADF, os.strerror(errno.EBADF))
         """Why nothing is written any more."""
 
     @property
@@ -36,7 +36,7 @@ class Sink:
     def measure(self) -> tuple[int, int]:
         """Columns and rows of the terminal at the other end, or the usual ones."""
         try:
-            columns, rows = os.get_terminal_size(self._file.fileno() if self._file else -1)
+            columns, rows = os.get_terminal_size(self._file.fileno() if self._file is not None else -1)
         except (OSError, ValueError):
             return USUAL_SIZE
         return columns or USUAL_SIZE[0], rows or USUAL_SIZE[1]

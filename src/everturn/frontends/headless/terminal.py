@@ -247,8 +247,9 @@ class TerminalText:
     def _put_words(self, text: str, codes: str) -> None:
         self._end_text()
         self._open_paragraph("text")
-        self._screen.put(self._screen.style.paint(make_harmless(text), codes))
-        self._screen.end_line()
+        flow = self._new_flow()
+        for line in make_harmless(text).splitlines():
+            self._screen.put(flow.lay((Piece(line, codes), Piece("\n"))))
 
     def _open_paragraph(self, kind: str) -> None:
         """An empty line between words and lines, none between lines."""

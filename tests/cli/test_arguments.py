@@ -1,0 +1,82 @@
+"""The command line as data: flags, values, and what is left."""
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from everturn.cli.arguments import Arguments, check_command, parse_arguments
+from everturn.cli.flags import BY_SPELLING, FLAGS, Takes
+from everturn.cli.usage import UsageError
+from everturn.settings.options import Options
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["-p", "Go"], Arguments(given={"--print": True}, words=("Go",))),
+        (["Go", "--print"], Arguments(given={"--print": True}, words=("Go",))),
+        (["-p", "--max-turns=3", "Go"], Arguments(given={"--print": True, "--max-turns": 3}, words=("Go",))),
+        (["--max-budget-usd", "0.5"], Arguments(given={"--max-budget-usd": 0.5})),
+        (["-r", "abc"], Arguments(given={"--resume": "abc"})),
+        (["--model", "a", "--model", "b"], Arguments(given={"--model": "b"})),
+        (["--system-prompt=You are: kind = good"], Arguments(given={"--system-prompt": "You are: kind = good"})),
+        (
+            ["--allowedTools", "Read,Glob Grep", "--allowed-tools", "Bash"],
+            Arguments(given={"--allowed-tools": ["Read", "Glob", "Grep", "Bash"]}),
+        ),
+        (["-p", "- a list, not a flag"], Arguments(given={"--print": True}, words=("- a list, not a flag",))),
+        (["-p", "--", "--model"], Arguments(given={"--print": True}, words=("--model",))),
+        (["--debug", "Go"], Arguments(given={"--debug": True}, words=("Go",))),
+        (["--debug=a.log"], Arguments(given={"--debug": "a.log"})),
+        (["--append-system-prompt", "-x"], Arguments(given={"--append-system-prompt": "-x"})),
+    ],
+)
+def test_words_become_flags_and_a_prompt(words, expected):
+    assert parse_arguments(words) == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--outputformat", "json"], "unknown flag '--outputformat'; did you mean '--output-format'?"),
+        (["--qqqqqq"], "unknown flag '--qqqqqq'"),
+        (["--model"], "--model needs a value: --model NAME"),
+        (["--model", "--verbose"], "--model needs a value: --model NAME"),
+        (["--verbose=yes"], "--verbose takes no value"),
+        (["--max-budget-usd", "a lot"], "--max-budget-usd must be a number, not 'a lot'"),
+        (["--output-format", "jsn"], "--output-format must be one of text, json, stream-json, not 'jsn'; did you"),
+        (["--input-format", "stream-json"], "--input-format must be one of text, not 'stream-json'"),
+    ],
+)
+def test_what_is_wrong_is_named(words, said):
+    with pytest.raises(UsageError) as caught:
+        parse_arguments(words)
+    assert str(caught.value).startswith(said)
+
+
+@given(st.lists(st.one_of(st.sampled_from(sorted(BY_SPELLING)), st.text(max_size=8), st.just("--"))))
+@settings(max_examples=200)
+def test_any_line_is_understood_or_refused_in_words(words):
+    with suppress(UsageError):
+        assert set(parse_arguments(words).given) <= {flag.name for flag in FLAGS}
+
+
+@given(st.lists(st.text(min_size=1).filter(lambda word: not word.startswith("-")), max_size=4))
+def test_words_without_a_dash_are_kept_as_they_are(words):
+    assert parse_arguments(words) == Arguments(given={}, words=tuple(words))
+
+
+def test_only_a_word_like_a_command_is_taken_for_one():
+    with pytest.raises(UsageError, match="did you mean 'config'"):
+        check_command("confg")
+    check_command("Explain")
+    check_command("doctor, what is wrong?")
+
+
+def test_every_flag_fits_what_it_sets():
+    options = set(Options.__struct_fields__)
+    assert {flag.option for flag in FLAGS if flag.option} <= options
+    assert len(BY_SPELLING) == sum(len(flag.spellings) for flag in FLAGS)
+    assert all(bool(flag.value) == (flag.takes is not Takes.NOTHING) for flag in FLAGS)

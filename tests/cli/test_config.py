@@ -1,0 +1,122 @@
+"""`everturn config`: reading and changing the user's settings."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from everturn.cli.main import main
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch) -> Path:
+    for name in list(os.environ):
+        if name.startswith(("ANTHROPIC_", "EVERTURN_", "CLAUDE_", "DISABLE_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("EVERTURN_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def config(home, capsys):
+    def run(*words: str) -> tuple[int, str, str]:
+        code = main(["config", *words])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "kept"),
+    [
+        ("model", "opus", {"model": "opus"}),
+        ("model", "5", {"model": "5"}),
+        ("fallbackModel", "sonnet,haiku", {"fallbackModel": ["sonnet", "haiku"]}),
+        ("permissions.deny", '["Bash"]', {"permissions": {"deny": ["Bash"]}}),
+        ("autoCompactEnabled", "false", {"autoCompactEnabled": False}),
+        ("everturn.limits.max_turns", "50", {"everturn": {"limits": {"max_turns": 50}}}),
+        ("everturn.limits.compact_share", "0.5", {"everturn": {"limits": {"compact_share": 0.5}}}),
+        ("env.HTTPS_PROXY", "http://proxy:3128", {"env": {"HTTPS_PROXY": "http://proxy:3128"}}),
+        ("env.GIT_AUTHOR_NAME", "Ada", {"env": {"GIT_AUTHOR_NAME": "Ada"}}),
+        ("apiKeyHelper", "pass show api", {"apiKeyHelper": "pass show api"}),
+        ("cleanupPeriodDays", "7", {"cleanupPeriodDays": 7}),
+    ],
+)
+def test_what_is_set_is_kept_with_its_type(config, home, key, value, kept):
+    assert config("set", key, value) == (0, "", "")
+    assert json.loads((home / "settings.json").read_text("utf-8")) == kept
+
+
+def test_what_is_set_can_be_read_and_removed(config, home):
+    config("set", "permissions.allow", "Read,Glob")
+    assert config("get", "permissions.allow") == (0, '["Read","Glob"]\n', "")
+    assert config("unset", "permissions.allow") == (0, "", "")
+    code, _, err = config("get", "permissions.allow")
+    assert (code, "permissions.allow is not set" in err) == (2, True)
+    assert json.loads((home / "settings.json").read_text("utf-8")) == {"permissions": {}}
+
+
+def test_defaults_are_values_too(config):
+    assert config("get", "model") == (0, "claude-sonnet-5\n", "")
+    assert config("get", "everturn.limits.tries") == (0, "10\n", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["set", "modle", "opus"], "there is no setting 'modle'; did you mean 'model'?"),
+        (["set", "effortLevel", "hihg"], "effortLevel must be one of"),
+        (["set", "everturn.limits.max_turns", "many"], "everturn.limits.max_turns must be a whole number"),
+        (["set", "permissions.allow", "Bash(ls)"], "permissions.allow must be a list"),
+        (["set", "apiKey", "abc"], "keys are not kept in settings"),
+        (["set", "env.ANTHROPIC_API_KEY", "abc"], "keys are not kept in settings"),
+        (["set", "apiKeyHelper", "echo sk-ant-api03-made-up"], "keys are not kept in settings"),
+        (["set", "env.EVERTURN_HOME", "x"], "cannot be set here"),
+        (["set", "model"], "everturn config set KEY VALUE"),
+        (["gte", "model"], "config knows no 'gte'; did you mean 'get'?"),
+        (["unset", "model"], "model is not set in"),
+    ],
+)
+def test_what_cannot_be_kept_is_refused(config, home, words, said):
+    code, out, err = config(*words)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert "made-up" not in err
+    assert not (home / "settings.json").exists()
+
+
+def test_a_file_that_cannot_be_understood_is_not_overwritten(config, home):
+    home.mkdir()
+    (home / "settings.json").write_text('{"model": ', "utf-8")
+    code, _, err = config("set", "model", "opus")
+    assert (code, f"{home / 'settings.json'}:1: is not valid JSON" in err) == (2, True)
+    assert (home / "settings.json").read_text("utf-8") == '{"model": '
+
+
+def test_a_home_that_cannot_be_made_is_told(config, home):
+    home.write_text("in the way", "utf-8")
+    code, _, err = config("set", "model", "opus")
+    assert code == 2
+    assert str(home) in err
+
+
+def test_the_list_says_where_each_value_comes_from_and_hides_secrets(config, home, monkeypatch):
+    home.mkdir()
+    settings = {"effortLevel": "low", "env": {"MY_TOKEN": "made-up-token", "A": "1"}, "statusLine": {}}
+    (home / "settings.json").write_text(json.dumps(settings), "utf-8")
+    monkeypatch.setenv("ANTHROPIC_MODEL", "claude-opus-5")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "made-up-key")
+    code, out, _ = config("list")
+    path = home / "settings.json"
+    rows = {line.split()[0]: line.split()[1:] for line in out.splitlines()}
+    assert code == 0
+    assert rows["model"] == ["claude-opus-5", "ANTHROPIC_MODEL"]
+    assert rows["effortLevel"] == ["low", str(path)]
+    assert rows["autoCompactEnabled"] == ["true", "default"]
+    assert rows["apiKeyHelper"] == ["(not", "used)", "ANTHROPIC_API_KEY"]
+    assert rows["env.MY_TOKEN"] == ["<set>", str(path)]
+    assert rows["env.A"] == ["1", str(path)]
+    assert "statusLine is not supported" in out
+    assert "made-up" not in out

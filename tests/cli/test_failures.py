@@ -1,0 +1,62 @@
+"""The last resort, and outputs that nobody reads: never a traceback."""
+
+import os
+
+import pytest
+
+from everturn.cli.crash import report_crash
+from everturn.cli.main import main
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVERTURN_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "made-up-key-in-a-variable")
+    return tmp_path / "home"
+
+
+def fail() -> Exception:
+    """An error that was raised, with where that was."""
+    with pytest.raises(KeyError) as caught:
+        {}["made-up-key-in-a-variable and sk-ant-made-up were in the way"]
+    return caught.value
+
+
+def test_what_nobody_foresaw_is_a_line_and_a_log_without_secrets(home):
+    line = report_crash(fail())
+    (log,) = (home / "debug").iterdir()
+    assert line == f"this is a fault of Everturn: KeyError; the log is {log}"
+    told = log.read_text("utf-8")
+    assert "Traceback" in told
+    assert "were in the way" in told
+    assert "made-up" not in told
+
+
+def test_where_no_log_can_be_written_the_line_remains(home):
+    home.write_text("in the way", "utf-8")
+    assert report_crash(fail()) == "this is a fault of Everturn: KeyError; no log could be written"
+
+
+@pytest.mark.parametrize("words", [["--version"], ["--help"], ["completion", "bash"], ["config", "list"]])
+async def test_a_reader_that_is_gone_is_no_reason_to_complain(program, words):
+    reader, writer = os.pipe()
+    os.close(reader)
+    async with program.started(*words, stdout=writer) as process:
+        os.close(writer)
+        _, err = await process.communicate()
+    assert (process.returncode, err) == (141, b"")
+
+
+async def test_a_full_disk_is_told(program):
+    with open("/dev/full", "wb") as full:  # noqa: ASYNC230, PTH123 (a device that refuses every byte)
+        async with program.started("-p", "Go", stdout=full) as process:
+            _, err = await process.communicate()
+    assert process.returncode == 1
+    assert b"cannot be written" in err
+    assert b"Traceback" not in err
+
+
+@pytest.mark.parametrize("words", [["-v"], ["--version"], ["--version", "--verbose"]])
+def test_the_version_is_a_line(words, capsys):
+    assert main(words) == 0
+    assert capsys.readouterr().out.startswith("everturn ")

@@ -1,0 +1,118 @@
+"""Real signals to a real process: each is sent when something that the program did says that the time has come."""
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from everturn.modelserver import calls, hold, stall
+
+STREAM = ("--output-format", "stream-json", "--include-partial-messages")
+STUBBORN = """\
+exec 9>{alive}
+trap 'echo asked > {asked}' TERM
+echo up > {up}
+while :; do sleep 1; done"""
+"""A command that does not end when it is asked to; whoever reads `alive` sees the end of its last process."""
+
+
+async def read_until(process: asyncio.subprocess.Process, kind: str) -> dict:
+    async for line in process.stdout:
+        message = msgspec.json.decode(line)
+        if message["type"] == kind:
+            return message
+    raise AssertionError(f"no {kind} came")
+
+
+async def read_word(path: Path) -> str:
+    """Waits until somebody writes into the pipe and closes it."""
+    return await asyncio.to_thread(path.read_text, "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 143)], ids=["INT", "TERM", "HUP"]
+)
+async def test_a_signal_while_the_model_speaks_ends_the_query_with_a_result(program, number, code):
+    program.model(stall("Once upon a time", after=3))
+    async with program.started("-p", "Tell", *STREAM) as process:
+        await read_until(process, "stream_event")
+        process.send_signal(number)
+        result = await read_until(process, "result")
+        out, err = await process.communicate()
+    assert (result["subtype"], result["terminal_reason"]) == ("error_during_execution", "aborted_streaming")
+    assert (process.returncode, out, err) == (code, b"", b"")
+
+
+async def test_ctrl_c_while_a_tool_runs_ends_the_tool_and_answers_its_call(program):
+    up = program.folder / "up"
+    os.mkfifo(up)
+    program.model(calls(("Bash", {"command": f"echo up > {up}; sleep 60"})))
+    async with program.started("-p", "Go", "--allowed-tools", "Bash", *STREAM) as process:
+        await read_word(up)
+        process.send_signal(signal.SIGINT)
+        result = await read_until(process, "result")
+        await process.communicate()
+    assert (process.returncode, result["terminal_reason"]) == (130, "aborted_tools")
+
+
+async def test_ctrl_c_twice_ends_the_program_and_all_it_started_at_once(program):
+    pipes = {name: program.folder / name for name in ("up", "asked", "alive")}
+    for path in pipes.values():
+        os.mkfifo(path)
+    program.model(calls(("Bash", {"command": STUBBORN.format(**pipes)})))
+    limits = ("--settings", '{"everturn": {"limits": {"abort_grace_s": 600}}}')
+    async with program.started("-p", "Go", "--allowed-tools", "Bash", *limits) as process:
+        alive = asyncio.ensure_future(read_word(pipes["alive"]))
+        await read_word(pipes["up"])
+        process.send_signal(signal.SIGINT)
+        await read_word(pipes["asked"])
+        process.send_signal(signal.SIGINT)
+        out, err = await process.communicate()
+        assert await alive == ""
+    assert (process.returncode, out, err) == (130, b"", b"")
+
+
+async def test_ctrl_c_before_the_first_word_ends_the_query_too(program):
+    program.model(hold("Never said.", after=-1))
+    async with program.started("-p", "Go", "--output-format", "json") as process:
+        await program.server.wait_for(1)
+        process.send_signal(signal.SIGINT)
+        out, _ = await process.communicate()
+    assert (process.returncode, msgspec.json.decode(out)["terminal_reason"]) == (130, "aborted_streaming")
+
+
+async def test_an_interrupted_session_can_be_continued(program):
+    program.model(stall("Once upon a time", after=3), "The end.")
+    async with program.started("-p", "Tell", *STREAM) as process:
+        await read_until(process, "stream_event")
+        process.send_signal(signal.SIGINT)
+        await process.communicate()
+    done = await program.run("-p", "Go on", "--continue")
+    assert (done.code, done.out) == (0, "The end.\n")
+    assert program.requests[-1].body["messages"][0]["content"][0]["text"] == "Tell"
+
+
+async def test_a_reader_that_leaves_in_mid_answer_ends_the_query(program):
+    reader, writer = os.pipe()
+    program.model(hold("Hello there", after=3), "More.")
+    async with program.started("-p", "Go", *STREAM, stdout=writer) as process:
+        os.close(writer)
+        await program.server.wait_for(1)
+        os.close(reader)
+        program.server.release()
+        _, err = await process.communicate()
+    assert (process.returncode, err) == (141, b"")
+
+
+async def test_ctrl_c_while_standard_input_is_awaited_ends_quietly(program):
+    async with program.started("-p", "Go", stdin=asyncio.subprocess.PIPE) as process:
+        assert await process.stderr.readline() == (
+            b"everturn: waiting for standard input to end; if there is none, add < /dev/null\n"
+        )
+        process.send_signal(signal.SIGINT)
+        await process.wait()
+        assert (process.returncode, await process.stdout.read(), await process.stderr.read()) == (130, b"", b"")
+    assert program.requests == []

@@ -1,0 +1,57 @@
+"""Empty environments to install into, and programs run in them as if nothing else were on the machine."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from shutil import which
+
+ROOT = Path(__file__).parents[2]
+_QUICK = {"PIP_NO_COMPILE": "1", "PIP_QUIET": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+_OURS = ("PYTHON", "VIRTUAL_ENV", "ANTHROPIC_", "EVERTURN_", "PYTEST", "COV_")
+
+
+def run(*command, cwd, **env):
+    """What it printed. A program that fails fails the test, with all that it said."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
+    ended = subprocess.run(
+        [str(word) for word in command],
+        cwd=cwd,
+        env=clean | _QUICK | {name: str(value) for name, value in env.items()},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    assert ended.returncode == 0, f"{command} exited with {ended.returncode}:\n{ended.stdout}"
+    return ended.stdout
+
+
+def make_environment(folder):
+    """Without pip of its own: that is the slow part, and ours can install into it."""
+    run(sys.executable, "-m", "venv", "--without-pip", folder, cwd=ROOT)
+    return folder / "bin"
+
+
+def pip_install(binaries, *what):
+    pip = (sys.executable, "-m", "pip", "--python", binaries / "python")
+    run(*pip, "install", *what, cwd=binaries)
+
+
+def build_wheel(folder):
+    pip = (sys.executable, "-m", "pip")
+    run(*pip, "wheel", "--no-deps", "--wheel-dir", folder, ROOT, cwd=folder)
+    [wheel] = folder.glob("*.whl")
+    return wheel
+
+
+def find_program(name, folder):
+    """The machine's own, or one that is installed for the test."""
+    if found := which(name):
+        return Path(found)
+    binaries = make_environment(folder / f"{name}-itself")
+    # With uv beside it, pipx does not have to set up a pip of its own first.
+    pip_install(binaries, name, "uv")
+    return binaries / name
