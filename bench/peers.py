@@ -164,6 +164,9 @@ def measure(reasons: dict[str, str], rounds: int) -> int:
                 except StageError as error:
                     reasons[peer.name] = last_line(str(error))
             print(f"round {number + 1} of {rounds}", file=sys.stderr)
+    if YARDSTICK in reasons:
+        print(f"The SDK loop, by which all are measured, failed: {reasons[YARDSTICK]}", file=sys.stderr)
+        return 1
     found = describe(runs, reasons, rounds, load)
     print(render_table(found))
     if rounds >= FEW:

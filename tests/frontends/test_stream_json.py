@@ -156,7 +156,9 @@ async def test_each_tool_result_is_a_line_of_its_own_with_its_shown_half(bench):
 async def test_no_line_is_longer_than_a_mebibyte_however_long_an_answer_is(bench):
     long = "ä" * 400_000
     (bench.folder / "a.txt").write_text("x")
-    bench.model(calls(("Write", {"file_path": "b.txt", "content": long * 2}), verbatim=True), text("Written."))
+    bench.model(
+        calls(("Write", {"file_path": "b.txt", "content": long * 2}), verbatim=True, chunk=100_000), text("Written.")
+    )
 
     _, written = await stream(bench.engine(permission_mode="bypassPermissions"))
 

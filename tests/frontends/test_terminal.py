@@ -82,6 +82,22 @@ async def test_what_has_scrolled_away_is_marked_as_taken_back():
     assert "↶ taken back (fallback): the words above no longer count" in screen_of(written)
 
 
+@pytest.mark.parametrize("term", ["xterm", "dumb"])
+async def test_a_retraction_of_what_was_never_seen_is_not_mentioned_and_its_calls_are_forgotten(term):
+    agent = PlayedAgent(
+        [
+            BlockBegan(message_id="m", index=0, kind="tool_use", name="Read"),
+            CallBegan(tool_use_id="t", name="Read", line="Read a.txt"),
+            Retracted(message_id="m", cause=RetractionCause.RETRY),
+            finished(num_turns=0),
+        ]
+    )
+
+    _, written = await run_on_terminal(agent, env={"TERM": term})
+
+    assert screen_of(written) == [""]
+
+
 async def test_a_message_that_was_kept_is_not_touched_by_a_later_retraction():
     agent = PlayedAgent(
         [

@@ -132,7 +132,6 @@ def test_a_pipe_needs_none_of_what_a_terminal_needs():
     assert ours == {
         "everturn.frontends.commands",
         "everturn.frontends.figures",
-        "everturn.frontends.harmless",
         "everturn.frontends.headless",
         "everturn.frontends.headless.endings",
         "everturn.frontends.headless.run",
@@ -140,7 +139,7 @@ def test_a_pipe_needs_none_of_what_a_terminal_needs():
         "everturn.frontends.headless.text",
         "everturn.frontends.headless.view",
     }
-    assert loaded.isdisjoint({"rich", "difflib", "uuid", "unicodedata"})
+    assert loaded.isdisjoint({"rich", "difflib", "unicodedata"})
 
 
 async def test_a_closed_standard_output_is_told_before_anything_is_spent():

@@ -4,8 +4,9 @@ import json
 from collections import Counter
 from typing import Any
 
+from tests.properties.fakes import Asked
 from tests.properties.scenes import CARRIED
-from tests.properties.stage import LARGE, Asked, Query
+from tests.properties.stage import LARGE, Query
 from tests.properties.tools import WITH_EFFECTS
 
 from everturn.core.events import BlockFinished, CallBegan, CallEnded, Retracted
@@ -62,6 +63,19 @@ def find_loose_calls(query: Query) -> list[str]:
             case CallEnded(tool_use_id=use):
                 open_.pop(use, None)
     return wrong + [f"{use} never ended" for use in open_]
+
+
+def find_ghosts(query: Query) -> list[str]:
+    """Events that carry the id of a message after it was retracted."""
+    wrong: list[str] = []
+    retracted: set[str] = set()
+    for event in query.events:
+        id_ = event.message.id if hasattr(event, "message") else getattr(event, "message_id", None)
+        if id_ in retracted:
+            wrong.append(f"{type(event).__name__} of {id_}, which was retracted")
+        if isinstance(event, Retracted):
+            retracted.add(event.message_id)
+    return wrong
 
 
 def find_miscounted_ends(query: Query) -> list[str]:

@@ -1,80 +1,31 @@
-"""The stage on which cases are played: a real engine and pipeline; model, clock, ids, journal, hooks and tools are fakes."""
+"""The stage on which cases are played: a real engine and pipeline in a faked world."""
 
 import asyncio
-import itertools
-from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Any
 
 import msgspec
 from tests.properties.cases import Case, Knobs, Point, Turn
-from tests.properties.scenes import GOOD, Scene, play
-from tests.properties.tools import GatePolicy, StageTool
+from tests.properties.fakes import Asked, StageHooks, StageJournal, StageModel, UnchangedFiles, WordChecker
+from tests.properties.tools import PIXEL, GatePolicy, StageTool
 
-from everturn.context.compact import INSTRUCTION
 from everturn.context.pipeline import ContextPipeline
 from everturn.context.rounds import round_starts
-from everturn.core.errors import FaultKind, ModelFault
-from everturn.core.events import (
-    AnswerAdded,
-    CommandNoted,
-    ContextChanged,
-    Continued,
-    Event,
-    ModelSwitched,
-    Retracted,
-    Terminated,
-    UsageReported,
-    UserAdded,
-    WorkCompleted,
-)
+from everturn.core.events import Event
 from everturn.core.limits import Limits
-from everturn.core.messages import Message, Text
-from everturn.core.records import (
-    CommandChanged,
-    ContextAltered,
-    MessageAdded,
-    MessageRetracted,
-    ModelChanged,
-    QueryEnded,
-    Record,
-    TransitionTaken,
-    UsageCharged,
-    WorkSpent,
-    decode_record,
-)
-from everturn.core.stream import StreamEvent
+from everturn.core.messages import Message
+from everturn.core.records import Record, decode_record
 from everturn.engine.deps import AgentContext, Config, Deps, Prompting
 from everturn.engine.engine import Engine
 from everturn.models.catalog import JsonCatalog
-from everturn.ports.hooks import FailureInput, PostToolVerdict, StopInput, StopVerdict
-from everturn.ports.model import Request, ThinkingConfig, ThinkingMode
+from everturn.ports.model import ThinkingConfig, ThinkingMode
 from everturn.ports.store import Replay
 from everturn.sessions.ledger import SessionLedger
-from everturn.testing import CountingIds, FakeClock, MemoryJournal
+from everturn.testing import CountingIds, FakeClock
 
 MODEL, *FALLBACKS = ("claude-sonnet-5", "claude-opus-4-8", "claude-sonnet-4-6")
 LARGE = JsonCatalog()
 TINY = JsonCatalog({"models": {model: {"window": 1_000, "max_output": 100} for model in (MODEL, *FALLBACKS)}})
-PICTURE = {
-    "type": "image",
-    "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB"},
-}
-CALLS_TO_SPIRAL = 500
-"""A query that asks so often has no end."""
-
-
-class Asked(msgspec.Struct, frozen=True):
-    """One request, and how many records had been written when it was made."""
-
-    request: Request
-    records: int
-
-    @property
-    def is_main(self) -> bool:
-        """Not a side question, which has no tools or ends with the instruction to sum up."""
-        last = self.request.messages[-1].blocks[-1].view
-        return bool(self.request.tools) and not (isinstance(last, Text) and last.text.startswith(INSTRUCTION))
 
 
 class Query(msgspec.Struct):
@@ -115,119 +66,6 @@ class Played(msgspec.Struct):
     @property
     def records(self) -> list[Record]:
         return [record for line in self.lines if (record := decode_record(line)) is not None]
-
-
-class StageModel:
-    """Plays the script of the turn. Side questions have a script of their own."""
-
-    def __init__(self, stage: "Stage") -> None:
-        self._stage = stage
-        self._ids = (f"toolu_{n}" for n in itertools.count(1))
-        self.begin(Turn())
-
-    def begin(self, turn: Turn) -> None:
-        self._turn = turn
-        self._main, self._sides = list(turn.script), list(turn.sides)
-
-    async def stream(self, request: Request) -> AsyncGenerator[StreamEvent]:
-        stage = self._stage
-        asked = Asked(request, len(stage.journal.lines))
-        stage.query.asked.append(asked)
-        if len(stage.query.asked) > CALLS_TO_SPIRAL:
-            raise ModelFault(FaultKind.AUTHENTICATION, "Enough.")
-        scene = self._next_main() if asked.is_main else self._next_side()
-        for event in play(scene, model=request.model, ids=self._ids):
-            for _ in range(stage.knobs.pace):
-                await asyncio.sleep(0)
-            stage.happened("stream")
-            yield event
-
-    async def count_tokens(self, request: Request) -> int:
-        return 1
-
-    async def aclose(self) -> None: ...
-
-    def _next_main(self) -> Scene:
-        if not self._main:
-            return GOOD
-        return self._main[0] if self._turn.encore and len(self._main) == 1 else self._main.pop(0)
-
-    def _next_side(self) -> Scene:
-        return self._sides.pop(0) if self._sides else GOOD
-
-
-class StageJournal(MemoryJournal):
-    def __init__(self, happened: Callable[[str], None]) -> None:
-        super().__init__("session")
-        self._happened = happened
-        self._told: set[object] = set()
-
-    def append(self, record: Record) -> None:
-        super().append(record)
-        self._told.add(trace_of(record))
-        self._happened("record")
-
-    def tells_of(self, event: Event) -> bool:
-        """The event's record is written, or it needs none."""
-        return (trace := trace_of(event)) is None or trace in self._told
-
-
-def trace_of(told: Record | Event) -> object:
-    """What a record and its event have in common; None for those that stand alone."""
-    match told:
-        case MessageAdded(id=id_) | AnswerAdded(message=Message(id=id_)) | UserAdded(message=Message(id=id_)):
-            return "message", id_
-        case MessageRetracted(id=id_) | Retracted(message_id=id_):
-            return "retracted", id_
-        case TransitionTaken(transition=transition, turn=turn) | Continued(transition=transition, turn=turn):
-            return str(transition), turn
-        case UsageCharged(model=model, usage=usage, turn=turn) | UsageReported(model=model, usage=usage, turn=turn):
-            return model, usage, turn
-        case ContextAltered(stage=stage, cause=cause) | ContextChanged(stage=stage, cause=cause):
-            return "context", stage, str(cause)
-        case ModelChanged(before=before, model=model) | ModelSwitched(before=before, model=model):
-            return "model", before, model
-        case CommandChanged(id=id_, state=state) | CommandNoted(command_id=id_, state=state):
-            return "command", id_, str(state)
-        case QueryEnded(reason=reason) | Terminated(reason=reason):
-            return "end", str(reason)
-        case WorkSpent(continuations=continuations) | WorkCompleted(continuations=continuations):
-            return "work", continuations
-        case _:
-            return None
-
-
-class StageHooks:
-    """Say what the turn tells them to."""
-
-    def begin(self, turn: Turn) -> None:
-        self._stops, self._posts, self._encore = list(turn.stops), list(turn.posts), turn.encore
-
-    async def stop(self, turn: StopInput) -> tuple[StopVerdict, ...]:
-        await asyncio.sleep(0)
-        if not self._stops:
-            return ()
-        word = self._stops[0] if self._encore and len(self._stops) == 1 else self._stops.pop(0)
-        block, prevent = StopVerdict(block="Not yet."), StopVerdict(prevent="No more.")
-        return {"pass": (), "block": (block,), "prevent": (prevent,), "both": (block, prevent)}[word]
-
-    async def post_tool(self, call: Any, result: Any) -> PostToolVerdict:
-        await asyncio.sleep(0)
-        word = self._posts.pop(0) if self._posts else ""
-        return PostToolVerdict(stop="Stop here." if word == "stop" else None, note=word)
-
-    async def stop_failure(self, failure: FailureInput) -> None:
-        await asyncio.sleep(0)
-
-
-class WordChecker:
-    def check(self, text: str) -> tuple[Any, str | None]:
-        return (text, None) if text == "All is well." else (None, "it is not what was asked for")
-
-
-class UnchangedFiles:
-    def changed(self, path: str, stamp: Any) -> bool:
-        return False
 
 
 class Stage:
@@ -287,8 +125,8 @@ class Stage:
         self.hooks.begin(turn)
         if turn.collapse is not None:
             self._stage_collapse(turn.collapse)
-        prompt = [{"type": "text", "text": "Look at this."}, PICTURE] if turn.picture else "Do it."
-        async with asyncio.timeout(20), aclosing(self.engine.submit(prompt)) as events:
+        prompt = [{"type": "text", "text": "Look at this."}, PIXEL] if turn.picture else "Do it."
+        async with asyncio.timeout(60), aclosing(self.engine.submit(prompt)) as events:
             async for event in events:
                 query.events.append(event)
                 if not self.journal.tells_of(event):

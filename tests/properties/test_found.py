@@ -3,6 +3,7 @@
 import pytest
 from tests.properties.cases import Case, Knobs, Point, Turn
 from tests.properties.claims import (
+    find_ghosts,
     find_loose_calls,
     find_miscounted_ends,
     find_misplaced,
@@ -15,7 +16,7 @@ from tests.properties.test_stable_prefix import find_breaks
 
 from everturn.core.errors import FaultKind
 from everturn.core.events import CallBegan, CallEnded, Retracted
-from everturn.core.messages import Kind, Message, result_text
+from everturn.core.messages import Kind, Message, Text, result_text
 from everturn.core.records import CallIntended, MessageAdded
 from everturn.core.state import Reason
 from everturn.engine import wording
@@ -27,7 +28,7 @@ def faults_of(played: Played) -> list[str]:
     found = [*find_misplaced(played.transcript), *map(repr, find_breaks(played)), *played.mishaps]
     for query in played.queries:
         found += [violation.message for asked in query.asked if (violation := find_violation(asked))]
-        found += query.tasks_left
+        found += query.tasks_left + find_ghosts(query)
         if not query.closed:
             found += find_loose_calls(query) + find_miscounted_ends(query)
             found += find_stray_effects(query, played.transcript)
@@ -71,6 +72,16 @@ def test_what_a_repair_took_out_stays_out_in_the_next_query(kind):
     played = play(Scene(blocks=(Think(), Use("Look", id="toolu_1")), stop="tool_use"), Scene(breaks=Break(kind=kind)))
 
     assert faults_of(played) == []
+
+
+def test_a_result_whose_pair_the_api_refused_stays_as_text_so_that_the_user_has_the_last_word():
+    played = play(
+        Scene(blocks=(Say(), Use("Look", id="toolu_1")), stop="tool_use"), Scene(breaks=Break(kind=FaultKind.PAIRING))
+    )
+
+    assert faults_of(played) == []
+    last = played.queries[0].asked[-1].request.messages[-1]
+    assert [block.view for block in last.blocks] == [Text(wording.unpaired_result("Look is done."))]
 
 
 def test_a_fallback_outlives_an_abort_in_the_same_call():

@@ -4,7 +4,8 @@ from functools import lru_cache
 
 from hypothesis import given, settings
 from tests.properties.cases import Knobs, cases
-from tests.properties.stage import CALLS_TO_SPIRAL, Query, limits_of, play_case
+from tests.properties.fakes import CALLS_TO_SPIRAL
+from tests.properties.stage import Query, limits_of, play_case
 
 from everturn.core.events import ResultEvent, Terminated
 from everturn.core.messages import Kind

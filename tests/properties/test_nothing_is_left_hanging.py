@@ -3,6 +3,7 @@
 from hypothesis import given, settings
 from tests.properties.cases import cases
 from tests.properties.claims import (
+    find_ghosts,
     find_loose_calls,
     find_miscounted_ends,
     find_misplaced,
@@ -24,6 +25,7 @@ def test_every_call_is_answered_once_and_every_request_is_valid(case):
     assert played.mishaps == []
     for query in played.queries:
         assert query.tasks_left == []
+        assert find_ghosts(query) == []
         if not query.closed:
             assert find_loose_calls(query) == []
             assert find_miscounted_ends(query) == []

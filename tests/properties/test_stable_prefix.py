@@ -4,7 +4,8 @@ from itertools import pairwise
 
 from hypothesis import given, settings
 from tests.properties.cases import cases
-from tests.properties.stage import Asked, Played, play_case
+from tests.properties.fakes import Asked
+from tests.properties.stage import Played, play_case
 
 from everturn.core.records import ContextAltered, ModelChanged
 

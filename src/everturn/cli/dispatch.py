@@ -1,5 +1,7 @@
 """From the words of the command line to the command that they name, with every failure told in a line."""
 
+import gc
+
 from everturn.cli.arguments import check_command, parse_arguments
 from everturn.cli.console import BROKEN_PIPE, complain, flush, silence_output, write
 from everturn.cli.flags import BY_SPELLING, COMMANDS, FLAG_OF_OPTION
@@ -74,6 +76,7 @@ def dispatch(words: list[str]) -> int:
 
 def run_command(name: str, words: list[str]) -> int:
     """Imported only when it is called for."""
+    gc.enable()
     match name:
         case "doctor":
             from everturn.cli.doctor.main import run_doctor

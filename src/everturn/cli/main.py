@@ -1,5 +1,6 @@
 """The door of the program: finds the command, gives back its exit code, and turns every failure into a line."""
 
+import gc
 import sys
 
 VERSION = (["--version"], ["-v"])
@@ -12,12 +13,16 @@ def main(argv: list[str] | None = None) -> int:
     words = sys.argv[1:] if argv is None else list(argv)
     if words in VERSION:
         return print_version()
+    # Nothing made while starting is garbage: the collector would only walk over it again and again.
+    gc.disable()
     try:
         from everturn.cli.dispatch import run_guarded
 
         return run_guarded(words)
     except KeyboardInterrupt:
         return INTERRUPTED
+    finally:
+        gc.enable()
 
 
 def print_version() -> int:

@@ -28,8 +28,6 @@ that prints one: everturn config set apiKeyHelper 'COMMAND'. To watch Everturn w
 
 
 def run_prompt(arguments: Arguments) -> int:
-    # Nothing made while starting is garbage: the collector would only walk over it again and again.
-    gc.disable()
     home = program_home(os.environ)
     fields = plan_fields(arguments, home, find_folder())
     launch = plan_launch(fields, os.environ, given=arguments.get("--settings"))
@@ -81,7 +79,12 @@ async def run_query(launch: Launch, prompt: str, arguments: Arguments, log: "Deb
     warming = asyncio.create_task(model.warm())
     try:
         # The connection opens while the engine is made: imports take longer than a handshake.
-        await asyncio.sleep(0)
+        if os.environ.get("X_AB") == "thread":
+            await asyncio.to_thread(__import__, "everturn.cli.watched")
+        elif os.environ.get("X_AB") == "cold":
+            warming.cancel()
+        else:
+            await asyncio.sleep(0)
         async with build_engine(launch, model, arguments, log) as engine:
             interruptions.guard(engine)
             gc.enable()

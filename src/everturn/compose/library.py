@@ -53,7 +53,9 @@ class Engine(engine_room.Engine):
         if self._busy:
             raise BusyError("The engine is at work; abort it before clearing the conversation.")
         self._deps.journal.close()
+        background = self._background
         self._build(msgspec.structs.replace(self._options, resume=None, session_id=None), self._deps.model)
+        self._background = background
 
     @property
     def permission_mode(self) -> str:

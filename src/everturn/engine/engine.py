@@ -161,11 +161,16 @@ class Engine:
         self._notices.append(text)
 
     async def aclose(self) -> None:
-        """Ends what runs in the background and lets go of journal and connection. Safe to call twice."""
+        """Ends the query under way and what runs in the background, then lets go of journal and connection.
+
+        Safe to call twice, and from anywhere: the query's ending is on disk when it returns.
+        """
         if self._closed:
             return
         self._closed = True
         self._signal.abort(AbortCause.TERMINATED)
+        if self._outbox is not None:
+            await self._outbox.wait_closed()
         await self._background.end()
         self._deps.journal.close()
         await self._deps.model.aclose()

@@ -192,7 +192,7 @@ class Iteration:
         if prepared.problem:
             self.notice(f"Compaction did not work: {prepared.problem}", Level.WARNING)
         if self._is_full(prepared):
-            return NoRoom(error=self._overflow)
+            return NoRoom(error=msgspec.structs.replace(self._overflow, by_api=False))
         guards = self.state.guards
         sampled = await self.sampling.run(self.messages, self.agent, cap=guards.max_output_override, turn=guards.turn)
         self.agent, self.messages = sampled.agent, sampled.view

@@ -13,21 +13,25 @@ class Outbox:
     def __init__(self) -> None:
         self._events: deque[Event] = deque()
         self._ready = asyncio.Event()
-        self._closed = False
+        self._finished = asyncio.Event()
 
     def put(self, event: Event) -> None:
         self._events.append(event)
         self._ready.set()
 
     def close(self) -> None:
-        self._closed = True
+        self._finished.set()
         self._ready.set()
+
+    async def wait_closed(self) -> None:
+        """Returns when nothing more will come, whether or not anybody reads."""
+        await self._finished.wait()
 
     async def __aiter__(self) -> AsyncGenerator[Event]:
         while True:
             while self._events:
                 yield self._events.popleft()
-            if self._closed:
+            if self._finished.is_set():
                 return
             self._ready.clear()
             await self._ready.wait()

@@ -17,10 +17,21 @@ from everturn.core.events import (
     TextDelta,
     ThinkingDelta,
 )
-from everturn.core.messages import Answer, Block, Message, RedactedThinking, Thinking, ToolResult, ToolUse
+from everturn.core.messages import (
+    Answer,
+    Block,
+    Message,
+    RedactedThinking,
+    Thinking,
+    ToolResult,
+    ToolUse,
+    result_text,
+    text_block,
+)
 from everturn.core.records import ModelChanged
 from everturn.core.schedule import Attempts, MendWith, Repair, RetryAfter, SwitchModel, plan_recovery
 from everturn.core.stream import BlockStarted, Fold, InputAdded, StreamEvent, TextAdded, ThinkingAdded
+from everturn.engine import wording
 from everturn.engine.deps import AgentContext, Config, Deps
 from everturn.engine.executor import Executor
 from everturn.engine.recorder import Recorder
@@ -230,26 +241,28 @@ class Sampling:
     def _mend(self, view: tuple[Message, ...], repair: Repair, fault: ModelFault) -> tuple[Message, ...]:
         self._recorder.note_change(Change(stage="repair", cause=repair, tokens_before=0, tokens_after=0))
         if repair is Repair.DROP_THINKING:
-            mended = tuple(without(message, drop_thinking) for message in view)
+            mended = tuple(rebuild(message, drop_thinking) for message in view)
         else:
-            mended = tuple(without(message, lambda block: is_named(block, fault.text)) for message in view)
+            mended = tuple(rebuild(message, lambda block: unpair(block, fault.text)) for message in view)
         self._recorder.mended |= {new.id: new for old, new in zip(view, mended, strict=True) if new is not old}
         return mended
 
 
-def without(message: Message, unwanted: Callable[[Block], bool]) -> Message:
-    blocks = tuple(block for block in message.blocks if not unwanted(block))
-    return message if len(blocks) == len(message.blocks) else msgspec.structs.replace(message, blocks=blocks)
+def rebuild(message: Message, mend: Callable[[Block], Block | None]) -> Message:
+    blocks = tuple(mended for block in message.blocks if (mended := mend(block)) is not None)
+    return message if blocks == message.blocks else msgspec.structs.replace(message, blocks=blocks)
 
 
-def drop_thinking(block: Block) -> bool:
-    return isinstance(block.view, Thinking | RedactedThinking)
+def drop_thinking(block: Block) -> Block | None:
+    return None if isinstance(block.view, Thinking | RedactedThinking) else block
 
 
-def is_named(block: Block, text: str) -> bool:
-    """A use or a result whose id the API complained about."""
+def unpair(block: Block, text: str) -> Block | None:
+    """Of a call that the API complained about by its id, the use goes and the result stays as plain text."""
     match block.view:
-        case ToolUse(id=id_) | ToolResult(tool_use_id=id_):
-            return id_ in re.findall(r"[\w-]+", text)
+        case ToolUse(id=id_) if id_ in re.findall(r"[\w-]+", text):
+            return None
+        case ToolResult(tool_use_id=id_) as result if id_ in re.findall(r"[\w-]+", text):
+            return text_block(wording.unpaired_result(result_text(result)))
         case _:
-            return False
+            return block

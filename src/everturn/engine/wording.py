@@ -83,5 +83,9 @@ def lost_call(name: str, input_: str) -> str:
     )
 
 
+def unpaired_result(text: str) -> str:
+    return reminder(f"The result of an earlier call, which is no longer shown:\n{text}")
+
+
 def summary_request(calls: str) -> str:
     return f"Say in one line of at most ten words, past tense, what these tool calls did:\n{calls}"

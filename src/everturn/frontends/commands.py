@@ -99,14 +99,14 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     """Says so, and names what may have been meant."""
 
 
-_INVOCATION = re.compile(r"/([A-Za-z][\w:-]*)(?:\s+(.*))?\s*", re.DOTALL)
+_INVOCATION = r"/([A-Za-z][\w:-]*)(?:\s+(.*))?"
 
 
 def parse_command(
     prompt: str, commands: tuple[Command, ...], *, exists: Callable[[str], bool] = os.path.lexists
 ) -> Invoked | Unknown | None:
     """None for a prompt: it starts with no slash, with a longer path, or with a path that exists (`/tmp is full`)."""
-    if (match := _INVOCATION.fullmatch(prompt)) is None:
+    if not prompt.startswith("/") or (match := re.fullmatch(_INVOCATION, prompt.rstrip(), re.DOTALL)) is None:
         return None
     name, arguments = match[1].lower(), (match[2] or "").strip()
     for command in commands:
@@ -180,7 +180,7 @@ async def run_clear(asked: Asked) -> AsyncGenerator[Reply]:
     before = asked.conversation.session_id
     asked.conversation.clear()
     yield Cleared(before=before, after=asked.conversation.session_id)
-    yield Said(text=f"A new conversation begins. The one before can be resumed: {before}")
+    yield Said(text=f"A new conversation begins. The one before was {before}.")
 
 
 def render_table(commands: tuple[Command, ...]) -> str:

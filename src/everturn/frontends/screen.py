@@ -71,6 +71,8 @@ class Screen:
     def take_back(self) -> bool:
         """Erases everything since the mark; False where it cannot: a dumb terminal, or it has scrolled away."""
         rows = self._rows + self._wrapped
+        if self._marked and not rows and not self._column:
+            return True
         if not self._marked or not self.style.control or rows >= self._size()[1] - 1:
             return False
         up = f"\x1b[{rows}A" if rows else ""

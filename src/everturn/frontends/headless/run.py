@@ -11,7 +11,6 @@ from everturn.core.events import Event, ResultEvent
 from everturn.core.state import Exit
 from everturn.engine.engine import Prompt
 from everturn.frontends.commands import COMMANDS, Command, Conversation, Reply, Unknown, parse_command, run_command
-from everturn.frontends.harmless import make_line
 from everturn.frontends.headless.endings import command_result, refused_result
 from everturn.frontends.headless.sink import Sink
 from everturn.frontends.headless.view import Introduction, OutputFormat, View
@@ -83,7 +82,7 @@ def _judge_exit(result: ResultEvent | None, out: Sink, err: Sink) -> int:
     if out.broken_pipe:
         return BROKEN_PIPE
     if out.lost is not None:
-        err.write_text(f"everturn: the output cannot be written: {make_line(out.lost.strerror or str(out.lost))}\n")
+        err.write_text(f"everturn: the output cannot be written: {out.lost.strerror or out.lost}\n")
         return Exit.ERROR
     return result.exit if result else Exit.ERROR
 

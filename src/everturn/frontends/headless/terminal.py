@@ -128,6 +128,8 @@ class TerminalText:
         self._message_id = ""
 
     def _retracted(self, event: ev.Retracted) -> None:
+        """The calls of a response that is taken back end without a word."""
+        self._waiting.forget_calls()
         if event.message_id != self._message_id:
             return
         self._message_id = ""

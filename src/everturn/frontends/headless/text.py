@@ -1,7 +1,6 @@
 """Text to a pipe: the final answer and nothing else; what went wrong is said on standard error."""
 
 from everturn.core.events import Denial, Level, Noticed, ResultEvent
-from everturn.frontends.harmless import make_line
 from everturn.frontends.headless.sink import Sink
 from everturn.frontends.headless.view import Handlers
 
@@ -36,6 +35,8 @@ class PipeText:
             self._complain(error)
 
     def _complain(self, text: str) -> None:
+        from everturn.frontends.harmless import make_line
+
         self._err.write_text(f"everturn: {make_line(text)}\n")
 
 

@@ -30,7 +30,7 @@ class Waiting:
 
     def end(self) -> None:
         self._what = ""
-        self._calls.clear()
+        self.forget_calls()
 
     def begin_call(self, tool_use_id: str, line: str) -> None:
         self._calls[tool_use_id] = _Call(line, self._elapsed())
@@ -41,6 +41,9 @@ class Waiting:
 
     def end_call(self, tool_use_id: str) -> None:
         self._calls.pop(tool_use_id, None)
+
+    def forget_calls(self) -> None:
+        self._calls.clear()
 
     def render(self) -> str:
         """Empty when nothing is waited for."""
