@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench.figures import EARLY, LOOPS, PROMPT, in_turn, median, own_program, quartiles
-from bench.run import LATEST, RESULTS, ROUNDS, renew_docs
+from bench.run import RESULTS, ROUNDS, renew_docs
 from bench.stage import ROOT, Needs, Run, Stage, StageError
 from bench.summary import divide, render_number
 
@@ -110,7 +110,11 @@ def main() -> int:
     parser.add_argument("--alone", metavar="REASONS", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.alone is not None:
-        return measure(json.loads(arguments.alone), arguments.rounds)
+        try:
+            return measure(json.loads(arguments.alone), arguments.rounds)
+        except StageError as error:
+            print(f"The benchmark broke off: {error}", file=sys.stderr)
+            return 1
     reasons = {peer.name: reason for peer in peers() if (reason := install(peer))}
     try:
         command = ["unshare", "--net", "--map-root-user", sys.executable, "-m", "bench.peers", "--alone"]
@@ -171,8 +175,7 @@ def measure(reasons: dict[str, str], rounds: int) -> int:
     print(render_table(found))
     if rounds >= FEW:
         (RESULTS / "peers.json").write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
-        if LATEST.exists():
-            renew_docs(write=True)
+        renew_docs(write=True)
     return 0
 
 

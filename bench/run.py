@@ -102,6 +102,9 @@ def keep(kept: dict[str, Any], *, latest: bool) -> None:
 
 
 def renew_docs(*, write: bool) -> int:
+    if not LATEST.exists():
+        print("There are no kept results yet; run `make bench`.", file=sys.stderr)
+        return 1
     docs = render_docs(json.loads(LATEST.read_text()))
     if write:
         write_docs(docs)

@@ -160,7 +160,10 @@ def make_certificates(folder: Path) -> Path:
     certificate = folder / "server.pem"
     request = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=127.0.0.1"
     places = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(folder / "server.key"), "-out", str(certificate)]
-    subprocess.run(["openssl", *request.split(), *places], check=True, capture_output=True)
+    try:
+        subprocess.run(["openssl", *request.split(), *places], check=True, capture_output=True)
+    except (FileNotFoundError, subprocess.CalledProcessError) as error:
+        raise StageError(f"openssl, which makes the server's certificate, failed: {error}") from None
     system = ssl.get_default_verify_paths().cafile
     bundle = folder / "bundle.pem"
     bundle.write_bytes((Path(system).read_bytes() if system else b"") + certificate.read_bytes())

@@ -78,13 +78,8 @@ async def run_query(launch: Launch, prompt: str, arguments: Arguments, log: "Deb
     model = build_model(launch, wrap=log.wrap if log else None)
     warming = asyncio.create_task(model.warm())
     try:
-        # The connection opens while the engine is made: imports take longer than a handshake.
-        if os.environ.get("X_AB") == "thread":
-            await asyncio.to_thread(__import__, "everturn.cli.watched")
-        elif os.environ.get("X_AB") == "cold":
-            warming.cancel()
-        else:
-            await asyncio.sleep(0)
+        # Off the loop, which opens the connection meanwhile: imports take as long as a handshake.
+        await asyncio.to_thread(load_engine)
         async with build_engine(launch, model, arguments, log) as engine:
             interruptions.guard(engine)
             gc.enable()
@@ -97,6 +92,11 @@ async def run_query(launch: Launch, prompt: str, arguments: Arguments, log: "Deb
     finally:
         warming.cancel()
         await model.aclose()
+
+
+def load_engine() -> None:
+    import everturn.cli.watched
+    import everturn.frontends.headless.run  # noqa: F401 (both are imported again, by name, where they are used)
 
 
 def build_engine(launch: Launch, model: "Model", arguments: Arguments, log: "DebugLog | None") -> "WatchedEngine":
