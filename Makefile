@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.ready
 
-.PHONY: help setup demo check format test clean
+.PHONY: help setup demo check format test bench bench-peers clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -26,13 +26,20 @@ check: $(STAMP) ## format, lint, types, layers, stale docs (seconds)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m bench.run --check-docs
 
 format: $(STAMP) ## write the format and the safe fixes
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 test: check ## everything CI runs
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist worksteal
+
+bench: $(STAMP) ## the figures, against two small loops (about a quarter of an hour)
+	$(BIN)/python -m bench.run
+
+bench-peers: $(STAMP) ## the same for other agents, installed from the registries
+	$(BIN)/python -m bench.peers
 
 clean: ## remove what was built
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -8,6 +8,7 @@ import argparse
 import fcntl
 import json
 import os
+import shutil
 import socket
 import struct
 import subprocess
@@ -150,6 +151,8 @@ def install(peer: Peer) -> str | None:
     except subprocess.TimeoutExpired:
         return f"{peer.package} was not installed within {INSTALL_S} s"
     except subprocess.CalledProcessError as error:
+        # Half an environment would pass for a whole one the next time.
+        shutil.rmtree(PEERS / peer.name, ignore_errors=True)
         return f"{peer.package} could not be installed: {last_line(error.stderr)}"
     return None
 

@@ -133,16 +133,19 @@ class Stage:
 
 def run_bounded(command: list[str], work: Path, environment: dict[str, str]) -> tuple[str, int, struct_rusage]:
     """Output, exit code, and what the process and its children used. Ends it when it takes too long."""
-    with (work / "errors.txt").open("wb") as errors:
-        process = subprocess.Popen(
-            command,
-            cwd=work,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            start_new_session=True,
-        )
+    try:
+        with (work / "errors.txt").open("wb") as errors:
+            process = subprocess.Popen(
+                command,
+                cwd=work,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                start_new_session=True,
+            )
+    except OSError as error:
+        raise StageError(f"{command[0]} cannot be started: {error.strerror}") from None
     timer = threading.Timer(PATIENCE_S, os.killpg, (process.pid, signal.SIGKILL))
     timer.start()
     try:

@@ -1,5 +1,7 @@
 """Collapses: what may be replaced, when, and how it comes back."""
 
+import asyncio
+
 import msgspec
 import pytest
 from tests.context.transcripts import ScriptedAsk, answer, prompt, round_of, situation
@@ -160,3 +162,34 @@ def test_a_stretch_of_several_prompts_may_go_but_not_the_last(pipeline):
     view = (prompt("p1"), answer("a1", "x" * 900), prompt("p2"), answer("a2"), prompt("p3"), answer("a3"))
     pipeline.collapses.stage("p1", "a2", "Two questions.")
     assert ids(pipeline.drain(view).messages) == ["c-1", "p3", "a3"]
+
+
+async def test_a_preparation_that_is_cut_short_is_told_by_the_next_one(pipeline):
+    older = pipeline.collapses.stage("a1", "r1", "One.")
+    newer = pipeline.collapses.stage("a2", "a2", "cannot be committed")
+    small = situation(window=200, compact_share=0.5, collapse_share=0.5)
+
+    class Cut:
+        async def ask(self, question):
+            raise asyncio.CancelledError
+
+    with pytest.raises(asyncio.CancelledError):
+        await pipeline.prepare(VIEW, small, Cut())
+    prepared = await pipeline.prepare(VIEW, small, ScriptedAsk())
+
+    assert {note.id: note.state for note in prepared.collapses} == {older: "committed", newer: "staged"}
+    assert [change.stage for change in prepared.changes] == ["collapse", "compact"]
+
+
+async def test_undoing_what_was_sent_is_a_change_and_the_old_count_no_longer_holds(pipeline):
+    id_ = pipeline.collapses.stage("a1", "r2", "Looked.")
+    sent = pipeline.drain(VIEW).messages
+    pipeline.collapses.undo(id_)
+
+    prepared = await pipeline.prepare(sent, situation(meter=(10, len(sent))), ScriptedAsk())
+
+    whole = sum(message.tokens for message in VIEW)
+    assert prepared.tokens == whole
+    assert [(change.stage, change.cause, change.tokens_after) for change in prepared.changes] == [
+        ("collapse", "undone", whole)
+    ]

@@ -122,12 +122,20 @@ def test_a_command_that_was_never_completed_is_interrupted(journal):
     journal.append(CommandChanged(id="y", state="started"))
     journal.append(CommandChanged(id="y", state="completed"))
 
-    assert journal.replay().interrupted == (QueuedCommand(id="x", text="also do this", address="agent:1"),)
+    replay = journal.replay()
+    assert replay.interrupted == (QueuedCommand(id="x", text="also do this", address="agent:1"),)
+    assert replay.waiting == ()
+
+
+def test_half_a_character_in_a_text_is_replaced(journal):
+    journal.append(CommandChanged(id="x", state="queued", text="half \ud83d"))
+    assert journal.replay().waiting == (QueuedCommand(id="x", text="half \ufffd"),)
 
 
 def test_a_record_that_cannot_be_written_is_a_journal_error_and_leaves_no_trace(journal):
-    with pytest.raises(JournalError, match="CommandChanged record cannot be written"):
-        journal.append(CommandChanged(id="x", state="queued", text="half \ud83d"))
+    answer = Answer(model="half \ud83d")
+    with pytest.raises(JournalError, match="MessageAdded record cannot be written"):
+        journal.append(record_message(message("x", "Hello.", answer=answer)))
     assert journal.replay() == Replay(session_id="s")
     journal.append(SESSION)
 

@@ -226,6 +226,12 @@ CASES = [
         StopBlocked(),
         stop(Reason.COMPLETED, release=None, overridden=True),
     ),
+    Case(
+        "an answer that does not fit is never overridden into a success",
+        Guards(stop_hook_blocks=8, stop_hook_active=True),
+        StopBlocked(unfit=ERROR),
+        stop(Reason.STRUCTURED_OUTPUT_RETRIES, release=ERROR),
+    ),
     Case("the stop phase passed", FAR, StopPassed(spent=5, may_continue=True), end(Reason.COMPLETED)),
     Case(
         "a negative work budget is off",

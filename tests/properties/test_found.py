@@ -15,7 +15,7 @@ from tests.properties.stage import FALLBACKS, Played, play_case, resume
 from tests.properties.test_stable_prefix import find_breaks
 
 from everturn.core.errors import FaultKind
-from everturn.core.events import CallBegan, CallEnded, Retracted
+from everturn.core.events import CallBegan, CallEnded, ResultEvent, Retracted, Terminated
 from everturn.core.messages import Kind, Message, Text, result_text
 from everturn.core.records import CallIntended, MessageAdded
 from everturn.core.state import Reason
@@ -156,3 +156,12 @@ def test_a_session_that_was_cut_between_a_boundary_and_its_summary_sends_all_tha
 
     [asked] = resumed.queries[0].asked
     assert [wire.role for wire in asked.request.messages] == ["user", "assistant", "user", "assistant", "user"]
+
+
+def test_a_summary_that_is_still_under_way_says_nothing_after_the_terminal():
+    asks = Scene(blocks=(Use("Look"),), stop="tool_use")
+    played = play(asks, asks, summaries=True, max_turns=2)
+
+    events = played.queries[0].events
+    assert [type(event) for event in events[-2:]] == [Terminated, ResultEvent]
+    assert events[-1].reason is Reason.MAX_TURNS

@@ -251,6 +251,23 @@ async def test_while_a_person_is_asked(bench):
     await assert_usable(bench, engine, run)
 
 
+async def test_a_call_that_is_approved_after_the_abort_does_not_run(bench):
+    class Approver:
+        async def approve(self, call, reason):
+            engine.abort()
+            return Verdict(ruling=Ruling.ALLOW, reason="too late")
+
+    bench.model(call("Bash", {"command": "touch made.txt"}))
+    engine = bench.engine(approver=Approver(), streaming_tools=False)
+
+    run = await bench.go_on(engine)
+
+    assert run.reason is TOOLS
+    assert run.of("tool_start") == []
+    assert not (bench.folder / "made.txt").exists()
+    await assert_usable(bench, engine, run)
+
+
 async def test_the_message_of_an_interruption_says_in_which_phase_it_came(bench):
     bench.model(hold(text("Hello there, how are you?")))
     engine = bench.engine(permission_mode="bypassPermissions", **BATCH)

@@ -2,7 +2,7 @@
 
 from everturn.core.messages import Kind
 from everturn.core.state import Reason
-from everturn.modelserver import call, error, say, text
+from everturn.modelserver import call, cut, error, say, text
 
 WINDOW = 20_000
 SMALL = [{"id": "claude-sonnet-5", "window": WINDOW, "max_output": 2_000}]
@@ -74,6 +74,7 @@ async def test_after_three_failures_in_a_row_it_stops_trying_and_said_so(bench):
     runs = [await bench.go_on(engine) for _ in range(6)]
 
     assert [len(run.of("notice")) for run in runs] == [0, 1, 1, 1, 0, 0]
+    assert ["not tried again" in str(run.of("notice")) for run in runs] == [False, False, False, True, False, False]
     assert {run.reason for run in runs} == {Reason.COMPLETED}
     asked = [body for body in bench.bodies if "Write a summary" in str(body["messages"][-1])]
     assert len(asked) == 3
@@ -103,3 +104,14 @@ async def test_a_call_for_a_summary_is_retried_like_any_other(bench):
 
     assert run.reason is Reason.COMPLETED
     assert "In short." in str(bench.sent[-1])
+
+
+async def test_a_summary_that_is_cut_after_its_stop_reason_is_whole_and_paid_once(bench):
+    bench.model(filling(17_000), text("Went on."), bench.summary(cut("In short.", after=6)))
+    engine = bench.engine(models=SMALL)
+    await bench.go_on(engine)
+
+    run = await bench.go_on(engine)
+
+    assert "In short." in str(bench.sent[-1])
+    assert [usage.purpose for usage in run.of("usage")] == ["summary", "main"]

@@ -32,3 +32,20 @@ async def test_it_is_refused_while_a_query_is_under_way(bench):
                 engine.clear()
 
     assert (await bench.go_on(engine, on_event=listen)).reason is Reason.COMPLETED
+
+
+async def test_the_permission_mode_in_force_stays_in_force(bench):
+    engine = bench.engine(permission_mode="bypassPermissions")
+    engine.policy.mode = "plan"
+
+    engine.clear()
+
+    assert engine.permission_mode == "plan"
+
+
+async def test_an_engine_that_is_closed_stays_closed(bench):
+    engine = bench.engine()
+    await engine.aclose()
+
+    with pytest.raises(BusyError):
+        engine.clear()

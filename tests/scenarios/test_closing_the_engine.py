@@ -47,3 +47,19 @@ async def test_compacting_by_hand_leaves_a_summary_and_the_prompt_after_it(bench
     [message] = bench.sent[2]
     assert "They told a story." in message["content"][0]["text"]
     assert "Keep the hero's name." in bench.sent[1][-1]["content"][-1]["text"]
+
+
+async def test_whoever_closes_it_a_second_time_waits_for_the_ending_too(bench):
+    bench.model(hold(text("Once upon a time"), after=3))
+    engine = bench.engine()
+    shown = asyncio.Event()
+    running = asyncio.create_task(bench.go_on(engine, on_event=lambda _: shown.set()))
+    await bench.server.wait_for(1)
+    await shown.wait()
+    first = asyncio.create_task(engine.aclose())
+    await asyncio.sleep(0)
+
+    await engine.aclose()
+
+    assert bench.records(engine.session_id)[-1]["type"] == "terminal"
+    await asyncio.gather(first, running)

@@ -4,9 +4,12 @@ import asyncio
 
 import pytest
 
-from everturn import tool
+from everturn import Engine, testing, tool
+from everturn.core.errors import FaultKind, ModelFault
 from everturn.core.state import Reason
+from everturn.core.stream import MessageChanged
 from everturn.modelserver import broken, call, cut, hold, say, text
+from everturn.testing import ScriptedModel
 
 FIRST_BLOCK = 6
 """Events up to the end of the first call's block, where its input comes in one piece."""
@@ -180,3 +183,36 @@ async def test_a_writer_that_waits_behind_a_reader_has_no_effect_yet(bench, writ
     assert run.transitions == []
     assert len(run.of("api_retry")) == 1
     assert ran == []
+
+
+class LeavesForAnother(ScriptedModel):
+    """Asks for a call, waits until it runs, then says that another model must go on."""
+
+    def __init__(self, runs):
+        super().__init__(testing.call("append", word="one"))
+        self._runs = runs
+
+    async def stream(self, request):
+        for event in self._take(request):
+            if isinstance(event, MessageChanged) and len(self.requests) == 1:
+                await self._runs.wait()
+                raise ModelFault(FaultKind.FALLBACK, "Another model must go on.")
+            yield event
+
+
+async def test_an_explicit_fallback_in_mid_stream_goes_on_with_the_fallback_model(bench):
+    runs = asyncio.Event()
+
+    @tool(name="append")
+    async def append(word: str) -> str:
+        """Has an effect."""
+        runs.set()
+        return f"appended {word}"
+
+    model = LeavesForAnother(runs)
+    options = bench.options(tools=[append], allowed_tools=["append"], fallback_models=["claude-opus-5"])
+    async with Engine(options, env=bench.env, model=model) as engine:
+        run = await bench.go_on(engine)
+
+    assert run.transitions == ["next_turn"]
+    assert [request.model for request in model.requests] == ["claude-sonnet-5", "claude-opus-5"]

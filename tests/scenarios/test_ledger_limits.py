@@ -143,3 +143,12 @@ async def test_a_call_that_still_runs_when_the_money_is_gone_is_ended_and_settle
     types = [record["type"] for record in bench.records(engine.session_id)]
     assert types.index("intent") < types.index("settled") < types.index("terminal")
     bench.assert_settled(engine)
+
+
+async def test_calls_that_are_denied_or_unknown_count_towards_the_limit_too(bench):
+    bench.model(calls(("Write", {"file_path": "a", "content": ""}), ("Unheard-of", {})))
+
+    run = await bench.run(max_tool_calls=5)
+
+    assert run.reason is Reason.MAX_TOOL_CALLS
+    assert len(bench.requests) == 3

@@ -124,3 +124,17 @@ async def test_media_beyond_the_limit_of_the_model_is_dropped_oldest_first_and_w
 def padded(count):
     """The same picture in other bytes."""
     return base64.b64encode(base64.b64decode(PIXEL) + b"\0" * count).decode()
+
+
+async def test_pictures_beyond_the_models_limit_are_dropped_and_the_change_is_recorded_once(bench):
+    bench.model(text("One."), text("Two."), text("Three."))
+    few = {"id": "claude-sonnet-5", "window": 200_000, "max_output": 8_192, "max_media": 1}
+    engine = bench.engine(models=[few])
+    runs = [await bench.go_on(engine, PROMPT), await bench.go_on(engine, PROMPT), await bench.go_on(engine, "And?")]
+
+    assert [types(sent).count("image") for sent in bench.sent] == [1, 1, 1]
+    assert [[(change.stage, change.cause) for change in run.of("context")] for run in runs] == [
+        [],
+        [("media", "too_many")],
+        [],
+    ]

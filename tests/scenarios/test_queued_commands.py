@@ -95,3 +95,47 @@ async def test_a_command_that_was_interrupted_is_not_completed_by_a_later_query(
     assert run.of("command") == []
     states = [record["state"] for record in bench.records(engine.session_id) if record["type"] == "command"]
     assert states == ["queued", "started"]
+
+
+async def test_words_that_come_with_the_terminal_wait_and_nothing_is_told_after_it(bench):
+    bench.model(text("Done."))
+    engine = bench.engine()
+
+    run = await bench.go_on(engine, on_event=enqueue_at(engine, "terminal", "One more thing."))
+
+    assert run.of("command") == []
+    assert [command.text for command in engine.queued] == ["One more thing."]
+
+
+async def test_half_a_character_in_them_does_not_end_the_saving_of_the_session(bench):
+    bench.model(text("Done."))
+    engine = bench.engine()
+
+    run = await bench.go_on(engine, on_event=enqueue_at(engine, "request_start", "Use \udce9."))
+
+    assert run.of("notice") == []
+    [queued] = [record for record in bench.records(engine.session_id) if record["type"] == "command"]
+    assert queued["text"] == "Use \ufffd."
+
+
+async def test_an_error_stands_right_before_the_terminal_also_when_commands_end_with_it(bench):
+    bench.model(call("Glob", {"pattern": "*"}))
+    engine = bench.engine(max_turns=1)
+
+    run = await bench.go_on(engine, on_event=enqueue_at(engine, "request_start", "Use tabs."))
+
+    assert run.kinds[-4:] == ["command", "error", "terminal", "result"]
+
+
+async def test_those_that_no_query_took_wait_in_the_resumed_session(bench):
+    bench.model(text("Done."), call("Glob", {"pattern": "*"}), text("Done."))
+    engine = bench.engine()
+    await bench.go_on(engine, on_event=enqueue_at(engine, "request_start", "Use tabs."))
+    await engine.aclose()
+
+    resumed = bench.engine(resume=engine.session_id)
+    assert resumed.queued == engine.queued
+    await bench.go_on(resumed)
+
+    assert "Use tabs." in str(bench.sent[-1])
+    assert resumed.queued == ()

@@ -97,3 +97,18 @@ async def test_a_reason_shows_as_the_contract_says(bench, row):
 
 def test_every_reason_is_in_the_table():
     assert {row.reason for row in ROWS} == set(Reason)
+
+
+async def test_the_text_is_never_that_of_an_earlier_prompt(bench):
+    bench.model(text("The first answer."), hold(text("The second."), after=-1))
+    engine = bench.engine()
+    await bench.go_on(engine)
+
+    def listen(event):
+        if event.__struct_config__.tag == "request_start":
+            engine.abort()
+
+    run = await bench.go_on(engine, on_event=listen)
+
+    assert run.reason is Reason.ABORTED_STREAMING
+    assert run.result.text == ""

@@ -4,6 +4,7 @@ from contextlib import aclosing
 
 import pytest
 
+from everturn import Engine
 from everturn.core.errors import JournalError
 from everturn.core.state import Reason
 from everturn.modelserver import call, error, hold, overloaded, say, text, thinking, too_long, truncated
@@ -166,3 +167,22 @@ async def test_a_session_that_is_open_elsewhere_is_refused(bench):
 async def test_a_session_that_does_not_exist_is_refused(bench):
     with pytest.raises(JournalError):
         bench.engine(resume="nobody-knows-it")
+
+
+async def test_a_broken_line_in_the_middle_is_passed_over_and_said(bench):
+    bench.model(text("Hello."))
+    engine = bench.engine()
+    await bench.go_on(engine)
+    await engine.aclose()
+    path = bench.home / "sessions" / f"{engine.session_id}.jsonl"
+    bench.engines.clear()
+    first, *rest = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([first, b"{broken\n", *rest]))
+    bench.runs.clear()
+
+    resumed = Engine(bench.options(resume=engine.session_id), env=bench.env)
+    run = await bench.go_on(resumed)
+    await resumed.aclose()
+
+    assert [notice.text for notice in run.of("notice") if "Line 2 was skipped" in notice.text]
+    assert resumed.transcript[:2] == engine.transcript

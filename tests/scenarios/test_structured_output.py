@@ -58,3 +58,14 @@ async def test_each_prompt_has_all_retries(bench):
     runs = [await bench.go_on(engine), await bench.go_on(engine)]
 
     assert [run.result.structured_output for run in runs] == [{"answer": 1}, {"answer": 2}]
+
+
+async def test_an_answer_that_never_fits_is_no_success_however_often_it_was_sent_back(bench):
+    bench.model(text("Forty-two."))
+
+    run = await bench.run(output_schema=SCHEMA, limits={"structured_retries": 20, "stop_hook_blocks": 2})
+
+    assert run.transitions == ["stop_hook_blocking"] * 2
+    assert run.reason is Reason.STRUCTURED_OUTPUT_RETRIES
+    assert run.result.is_error
+    assert run.of("notice") == []

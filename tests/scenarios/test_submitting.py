@@ -7,8 +7,15 @@ from everturn.core.errors import OptionError
 from everturn.core.state import Reason
 from everturn.modelserver import text
 
+BAD = (
+    [{"type": "text", "text": " "}],
+    [{"type": "text", "text": object()}],
+    [{"type": "tool_use", "id": "toolu_1", "name": "Read", "input": {}}],
+)
+"""Nothing of them could be sent."""
 
-@pytest.mark.parametrize("prompt", ["", "   \n", [], [{"text": "no type"}], ["just words"]])
+
+@pytest.mark.parametrize("prompt", ["", "   \n", [], [{"text": "no type"}], ["just words"], None, 7, *BAD])
 async def test_an_empty_or_shapeless_prompt_is_refused_and_nothing_is_sent(bench, prompt):
     bench.model(text("Hello."))
     engine = bench.engine()
@@ -50,3 +57,11 @@ async def test_one_prompt_without_an_engine(bench):
     events = [event async for event in query("Hi.", bench.options(), env=bench.env)]
 
     assert events[-1].text == "Hello."
+
+
+def test_options_that_are_refused_leave_no_session_behind(bench):
+    with pytest.raises(OptionError, match="builtin_tools"):
+        bench.engine(session_id="mine", builtin_tools=["Teleport"])
+
+    assert not (bench.home / "sessions" / "mine.jsonl").exists()
+    assert bench.engine(session_id="mine").session_id == "mine"

@@ -9,6 +9,7 @@ from everturn.core.errors import ToolFault
 from everturn.core.state import Reason
 from everturn.modelserver import call, say, text
 from everturn.modelserver.answers import Call
+from everturn.ports.tool import ToolResult
 
 
 def result_of(bench):
@@ -130,3 +131,40 @@ async def test_a_result_beyond_the_limit_of_its_tool_loses_its_middle(bench):
     assert content.startswith("a" * 50)
     assert content.endswith("z" * 50)
     assert len(content) < 200
+
+
+@pytest.mark.parametrize("content", [object(), 7, ["no block"], [{"type": "text", "text": object()}]])
+async def test_a_result_that_cannot_be_sent_is_an_error_that_says_so(bench, content):
+    @tool
+    async def odd() -> ToolResult:
+        """Answers with something else."""
+        return ToolResult(content=content)
+
+    bench.model(call("odd"), text("I see."))
+
+    run = await bench.run(tools=[odd], allowed_tools=["odd"])
+
+    assert run.reason is Reason.COMPLETED
+    assert result_of(bench)["is_error"]
+    assert "interrupted" not in result_of(bench)["content"]
+
+
+async def test_a_tool_that_cannot_describe_its_call_returns_an_error_and_does_not_run(bench):
+    ran = []
+
+    def describe(call):
+        raise KeyError("no words")
+
+    @tool(line=describe)
+    async def act() -> str:
+        """Acts."""
+        ran.append(1)
+        return "done"
+
+    bench.model(call("act"), text("I see."))
+
+    run = await bench.run(tools=[act], allowed_tools=["act"])
+
+    assert run.reason is Reason.COMPLETED
+    assert "no words" in result_of(bench)["content"]
+    assert ran == []

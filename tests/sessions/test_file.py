@@ -1,6 +1,7 @@
 """The session file itself: its rights, its lock, its repair, and what it refuses."""
 
 import json
+import os
 import stat
 import subprocess
 import sys
@@ -221,3 +222,25 @@ def test_a_disk_that_is_full_is_a_loud_error_and_leaves_whole_lines(tmp_path):
     assert again == f"again {text}"
     assert (len(lines), lines[-1]) == (int(written) + 1, b"")
     assert all(json.loads(line)["type"] == "withheld" for line in lines[:-1])
+
+
+@pytest.mark.parametrize("before", [0, 1, 2])
+async def test_a_flush_that_fails_is_told_and_is_the_last_one(tmp_path, before):
+    journal = FileJournal(tmp_path, "s")
+    for _ in range(before):
+        journal.append(OPENED)
+        await journal.sync()
+    journal.append(OPENED)
+    reader, writer = os.pipe()
+    # A pipe takes what is written and cannot be flushed.
+    os.dup2(writer, journal._descriptor)
+
+    with pytest.raises(JournalError, match="cannot be written"):
+        await journal.sync()
+    with pytest.raises(JournalError, match="cannot be written"):
+        journal.append(OPENED)
+
+    journal.close()
+    os.close(reader)
+    os.close(writer)
+    assert journal.path.read_bytes() == encode_record(OPENED) * (before + 1)

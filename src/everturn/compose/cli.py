@@ -68,10 +68,6 @@ def build_model(launch: Launch, *, wrap: "Callable[[Transport], Transport] | Non
     """Call it inside a running loop. `wrap` may look at what goes over the wire."""
     import os
 
-    from everturn import __version__
-    from everturn.models.anthropic.client import AnthropicModel
-    from everturn.models.anthropic.credentials import Credentials
-    from everturn.models.catalog import JsonCatalog
     from everturn.models.transport.choose import choose_transport
 
     setup = launch.setup
@@ -81,7 +77,14 @@ def build_model(launch: Launch, *, wrap: "Callable[[Transport], Transport] | Non
         connect_s=setup.limits.connect_s,
         stall_s=setup.limits.stall_s,
         ca_file=os.fspath(setup.options.ca_file) if setup.options.ca_file else None,
+        ahead=True,
     )
+    # After the transport, which reads certificates meanwhile.
+    from everturn import __version__
+    from everturn.models.anthropic.client import AnthropicModel
+    from everturn.models.anthropic.credentials import Credentials
+    from everturn.models.catalog import JsonCatalog
+
     return AnthropicModel(
         transport=wrap(transport) if wrap else transport,
         catalog=JsonCatalog(),

@@ -26,7 +26,7 @@ from everturn.models.transport.choose import choose_transport
 from everturn.permissions.modes import ModePolicy
 from everturn.ports.hooks import Checker
 from everturn.ports.model import Catalog, Model, ModelCard
-from everturn.ports.store import Journal, Replay
+from everturn.ports.store import Replay
 from everturn.ports.tool import Tool
 from everturn.sessions.journal import FileJournal, make_sessions_folder
 from everturn.sessions.ledger import SessionLedger
@@ -43,19 +43,24 @@ class Engine(engine_room.Engine):
     def __init__(
         self, options: Options | None = None, *, env: Mapping[str, str] | None = None, model: Model | None = None
     ) -> None:
-        """Raises `OptionError` that names the field. `model` stands in for the Anthropic client."""
+        """Raises `OptionError` that names the field, `JournalError` where the session's file cannot be opened.
+
+        `model` stands in for the Anthropic client.
+        """
         self._options = options or Options()
         self._env = os.environ if env is None else env
         self._build(self._options, model)
 
     def clear(self) -> None:
-        """Starts a new, empty conversation with the same options and connection. Raises `BusyError` while at work."""
+        """Starts a new, empty conversation: same options, connection and permission mode. Raises `BusyError`."""
+        if self._closed:
+            raise BusyError("The engine is closed.")
         if self._busy:
             raise BusyError("The engine is at work; abort it before clearing the conversation.")
-        self._deps.journal.close()
-        background = self._background
-        self._build(msgspec.structs.replace(self._options, resume=None, session_id=None), self._deps.model)
-        self._background = background
+        old, background, mode = self._deps, self._background, self.policy.mode
+        self._build(msgspec.structs.replace(self._options, resume=None, session_id=None), old.model)
+        old.journal.close()
+        self._background, self.policy.mode = background, mode
 
     @property
     def permission_mode(self) -> str:
@@ -97,8 +102,8 @@ class Parts:
 
         main = resolve(setup.model)
         self._check_model(setup, catalog, main)
-        journal = self._open_journal(setup)
-        self.replay = journal.replay() if options.resume else None
+        tools, checker = choose_tools(options), build_checker(options)
+        client = model or build_client(setup, env, catalog)
         self.policy = ModePolicy(
             options.permission_mode,
             str(setup.folder),
@@ -106,8 +111,12 @@ class Parts:
             deny=tuple(options.disallowed_tools),
         )
         self.pipeline = ContextPipeline(ids=self.ids)
+        # Opened when nothing can be refused any more: a session that nobody got would stay locked.
+        journal = self._open_journal(setup)
+        self.replay = journal.replay() if options.resume else None
+        self.notes.extend(journal.warnings)
         self.deps = Deps(
-            model=model or build_client(setup, env, catalog),
+            model=client,
             catalog=catalog,
             pipeline=self.pipeline,
             journal=journal,
@@ -120,7 +129,7 @@ class Parts:
             clock=self.clock,
             ids=self.ids,
             approver=options.approver,
-            checker=build_checker(options),
+            checker=checker,
         )
         self.config = Config(
             session_id=journal.session_id,
@@ -142,7 +151,7 @@ class Parts:
         )
         self.agent = AgentContext(
             model=main,
-            tools=choose_tools(options),
+            tools=tools,
             fallbacks=tuple(resolve(name) for name in options.fallback_models),
             thinking=setup.thinking,
             effort=options.effort,
@@ -151,14 +160,12 @@ class Parts:
             task_budget=setup.task_budget,
         )
 
-    def _open_journal(self, setup: Setup) -> Journal:
+    def _open_journal(self, setup: Setup) -> FileJournal | MemoryJournal:
         options = setup.options
         session_id = options.resume or options.session_id or self.ids.new()
-        journal: Journal = MemoryJournal(session_id)
+        journal: FileJournal | MemoryJournal = MemoryJournal(session_id)
         if options.resume or (options.persist and self._can_keep(setup)):
-            kept = FileJournal(setup.home, session_id, must_exist=options.resume is not None)
-            self.notes.extend(kept.warnings)
-            journal = kept
+            journal = FileJournal(setup.home, session_id, must_exist=options.resume is not None)
         opened = SessionOpened(
             format=FORMAT,
             session_id=session_id,

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from everturn.core.messages import UNSENT, Message
 from everturn.core.tokens import MEDIA_TOKENS, Meter
+from everturn.core.transcript import blamed_in
 from everturn.ports.context import Situation
 
 IMPLAUSIBLE = 2
@@ -30,11 +31,6 @@ def estimate_messages(messages: Sequence[Message]) -> int:
 def costs_of(messages: Iterable[Message], blamed: Collection[str]) -> list[int]:
     """Message by message. What is not sent costs nothing; refused media is sent as a short note."""
     return [0 if message.kind in UNSENT else _cost(message, blamed) for message in messages]
-
-
-def blamed_in(messages: Iterable[Message]) -> frozenset[str]:
-    """Ids of messages that are sent without their media."""
-    return frozenset(id_ for message in messages for id_ in message.blames)
 
 
 def usable_window(situation: Situation) -> int:

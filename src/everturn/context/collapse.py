@@ -70,6 +70,19 @@ class CollapseStore:
         news, self._news = tuple(self._news.values()), {}
         return news
 
+    def take_back(self, notes: Iterable[CollapseNoted]) -> None:
+        """They were never told to the journal: what was committed waits again, and all of it is news again."""
+        for note in notes:
+            if note.state == CollapseState.COMMITTED:
+                self._replaced.pop(note.id, None)
+                self._note(msgspec.structs.replace(note, state=CollapseState.STAGED))
+            else:
+                self._note(note)
+
+    def is_back(self, note: CollapseNoted) -> bool:
+        """Its summary was sent, and from now on its messages are again."""
+        return note.state == CollapseState.UNDONE and note.id in self._replaced
+
     def project(self, view: View) -> View:
         """The view with each committed stretch replaced and each undone one put back."""
         if not self._collapses:

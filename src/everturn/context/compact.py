@@ -4,10 +4,11 @@ from itertools import accumulate
 
 import msgspec
 
-from everturn.context.accounting import blamed_in, costs_of, estimate_messages, usable_window
+from everturn.context.accounting import costs_of, estimate_messages, usable_window
 from everturn.context.rounds import last_prompt, round_starts
 from everturn.core.errors import FaultKind, ModelFault
 from everturn.core.messages import UNSENT, Kind, Message, text_block
+from everturn.core.transcript import blamed_in
 from everturn.ports.ask import Ask, Question
 from everturn.ports.clock import Ids
 from everturn.ports.context import Situation

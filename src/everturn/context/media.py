@@ -1,7 +1,8 @@
 """Taking media out of what is sent: a notice blames the messages that brought it, and they stay as they are."""
 
-from everturn.context.accounting import blamed_in, estimate_messages
+from everturn.context.accounting import estimate_messages
 from everturn.core.messages import Kind, Message, text_block
+from everturn.core.transcript import blamed_in
 from everturn.ports.clock import Ids
 from everturn.ports.context import Change, Prepared
 

@@ -41,10 +41,15 @@ class ContextPipeline:
 
     async def prepare(self, messages: tuple[Message, ...], situation: Situation, ask: Ask) -> Prepared:
         view = self.collapses.project(view_of(messages))
-        prepared = self._collapse(view, estimate_request(view, situation), situation)
+        prepared = self._collapse(view, situation)
         if not is_compaction_due(prepared.tokens, situation) or not can_compact(prepared.messages):
             return prepared
-        compacted = await self._compact(prepared.messages, prepared.tokens, situation, ask, cause="auto")
+        try:
+            compacted = await self._compact(prepared.messages, prepared.tokens, situation, ask, cause="auto")
+        except BaseException:
+            # Cut short: nobody learns what was prepared, so the next preparation has to tell it.
+            self.collapses.take_back(prepared.collapses)
+            raise
         return msgspec.structs.replace(
             compacted, collapses=prepared.collapses, changes=prepared.changes + compacted.changes
         )
@@ -75,8 +80,14 @@ class ContextPipeline:
     def restore(self, collapses: tuple[CollapseNoted, ...]) -> None:
         self.collapses.restore(collapses)
 
-    def _collapse(self, view: View, tokens: int, situation: Situation) -> Prepared:
-        news = self.collapses.take_news()
+    def _collapse(self, view: View, situation: Situation) -> Prepared:
+        news, tokens = self.collapses.take_news(), estimate_request(view, situation)
+        undone: tuple[Change, ...] = ()
+        if any(map(self.collapses.is_back, news)):
+            # The meter counted a summary where the messages stand again.
+            whole = situation.fixed_tokens + estimate_messages(view)
+            undone = (Change(stage="collapse", cause="undone", tokens_before=tokens, tokens_after=whole),)
+            tokens = whole
         soft_limit = situation.limits.collapse_share * usable_window(situation) if situation.collapse else math.inf
         prepared = self._commit(view, tokens, above=soft_limit, cause="soft_limit")
         # A record says the whole state: what was committed at once need not be told as staged first.
@@ -84,6 +95,7 @@ class ContextPipeline:
         return msgspec.structs.replace(
             prepared,
             collapses=(*(note for note in news if note.id not in committed), *prepared.collapses),
+            changes=undone + prepared.changes,
             tracking=situation.tracking,
         )
 

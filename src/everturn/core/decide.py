@@ -134,6 +134,8 @@ def decide(guards: Guards, outcome: AnyOutcome, limits: Limits) -> Decision:
                 stop_hook_active=True,
                 stop_hook_blocks=guards.stop_hook_blocks + 1,
             )
+        case StopBlocked(unfit=Problem() as error):
+            return Terminal(reason=Reason.STRUCTURED_OUTPUT_RETRIES, release=error)
         case StopBlocked():
             return Terminal(reason=Reason.COMPLETED, overridden=True)
         case StopPassed(spent=spent, may_continue=True) if verdict := judge_query_work(guards, spent, limits):

@@ -121,7 +121,7 @@ class Continued(Event, frozen=True, kw_only=True, tag="transition"):
 
 
 class CallBegan(Event, frozen=True, kw_only=True, tag="tool_start"):
-    """Passed the gate and runs; progress may follow, `tool_end` does."""
+    """Passed the gate and runs; progress may follow, then `tool_end`, unless the response is retracted."""
 
     tool_use_id: str
     name: str

@@ -128,11 +128,11 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def uses(self) -> tuple[ToolUse, ...]:
-        return tuple(block.view for block in self.blocks if isinstance(block.view, ToolUse))
+        return tuple([block.view for block in self.blocks if isinstance(block.view, ToolUse)])
 
     @property
     def results(self) -> tuple[ToolResult, ...]:
-        return tuple(block.view for block in self.blocks if isinstance(block.view, ToolResult))
+        return tuple([block.view for block in self.blocks if isinstance(block.view, ToolResult)])
 
 
 def decode_block(raw: bytes) -> Block:

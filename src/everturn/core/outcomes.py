@@ -112,9 +112,11 @@ class StopPassed(Outcome, frozen=True, kw_only=True):
 
 
 class StopBlocked(Outcome, frozen=True, kw_only=True):
-    """A stop hook wants the model to go on."""
+    """The model is to go on: a stop hook wants it, or its answer does not fit the schema."""
 
     follows: ClassVar[frozenset[type[Action]]] = frozenset({RunStopPhase})
+    unfit: Problem | None = None
+    """What is wrong with an answer that cannot be accepted, however often it was sent back."""
 
 
 class StopPrevented(Outcome, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ import msgspec
 
 from everturn.core.budget import Usage
 from everturn.core.errors import JournalError
-from everturn.core.messages import Answer, Kind, Message, Role, decode_block
+from everturn.core.messages import Answer, Kind, Message, Role, decode_block, repair_surrogates
 
 FORMAT = 1
 """Raised when an older Everturn could misread what we write."""
@@ -155,8 +155,19 @@ _TAGS = frozenset(kind.__struct_config__.tag for kind in Record.__subclasses__()
 
 
 def encode_record(record: Record) -> bytes:
-    """One line, its newline included. Raw bytes inside hold no newline: whoever made them saw to that."""
-    return _ENCODER.encode(record) + b"\n"
+    """One line, its newline included. Raw bytes inside hold no newline: whoever made them saw to that.
+
+    Half a character in a text becomes U+FFFD: one word of somebody must not end the saving of a session.
+    """
+    try:
+        return _ENCODER.encode(record) + b"\n"
+    except UnicodeEncodeError:
+        texts = {
+            name: repair_surrogates(value)
+            for name in record.__struct_fields__
+            if isinstance(value := getattr(record, name), str)
+        }
+        return _ENCODER.encode(msgspec.structs.replace(record, **texts)) + b"\n"
 
 
 def decode_record(line: bytes) -> Record | None:

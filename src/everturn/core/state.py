@@ -20,7 +20,7 @@ class Transition(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why the loop stops: eleven of the loop itself, five of the ledger."""
+    """Why the loop stops: first the reasons of the contract's table, then the ledger's other limits."""
 
     ABORTED_STREAMING = "aborted_streaming"
     ABORTED_TOOLS = "aborted_tools"

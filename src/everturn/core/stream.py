@@ -99,12 +99,17 @@ class _Open:
     """A block that is still growing."""
 
     def __init__(self, raw: bytes) -> None:
-        self.fields: dict[str, Any] = _decode_fields(raw)
-        self.kind = _string(self.fields.get("type"))
+        self.fields, self._values = _decode_fields(raw)
+        self.kind = self.string("type")
         self.text: list[str] = []
         self.signature: list[str] = []
         self.input: list[str] = []
         self.citations: list[msgspec.Raw] = []
+
+    def string(self, name: str) -> str:
+        """The string in a field; anything else counts as empty."""
+        value = self._values.get(name)
+        return value if isinstance(value, str) else ""
 
 
 class Fold:
@@ -186,7 +191,7 @@ class Fold:
     def describe(self, index: int) -> tuple[str, str]:
         """Kind of an open block, and its name if it is a call."""
         block = self._at(index)
-        return block.kind, _string(block.fields.get("name"))
+        return block.kind, block.string("name")
 
     def is_certain(self, block: Block) -> bool:
         """False for a call without input, or with broken input: only the stop reason tells whether it was cut off."""
@@ -205,7 +210,7 @@ class Fold:
     def salvage(self) -> tuple[Block, ...]:
         """What can be kept of a response that was cut: whole blocks, and the text of one that was growing."""
         growing = [self._open[index] for index in sorted(self._open)]
-        texts = [_string(block.fields.get("text")) + "".join(block.text) for block in growing if block.kind == "text"]
+        texts = [block.string("text") + "".join(block.text) for block in growing if block.kind == "text"]
         return self.blocks + tuple(encode_block(Text(repair_surrogates(text))) for text in texts if text.strip())
 
     def answer(self, asked: str, *, incomplete: bool = False) -> Answer:
@@ -246,19 +251,19 @@ class Fold:
         fields = block.fields
         match block.kind:
             case "text":
-                text = repair_surrogates(_string(fields.get("text")) + "".join(block.text))
+                text = repair_surrogates(block.string("text") + "".join(block.text))
                 if fields.keys() <= {"type", "text"} and not block.citations:
                     return encode_block(Text(text))
                 fields["text"] = text
                 if block.citations:
                     fields["citations"] = block.citations
             case "thinking":
-                fields["thinking"] = repair_surrogates(_string(fields.get("thinking")) + "".join(block.text))
-                signature = _string(fields.get("signature")) + "".join(block.signature)
+                fields["thinking"] = repair_surrogates(block.string("thinking") + "".join(block.text))
+                signature = block.string("signature") + "".join(block.signature)
                 fields["signature"] = repair_surrogates(signature)
             case "tool_use":
-                fields["id"] = self._claim_id(repair_surrogates(_string(fields.get("id"))))
-                fields["name"] = clean_name(_string(fields.get("name")))
+                fields["id"] = self._claim_id(repair_surrogates(block.string("id")))
+                fields["name"] = clean_name(block.string("name"))
                 if block.input:
                     fields["input"] = encode_input("".join(block.input))
                 elif bytes(fields.setdefault("input", msgspec.Raw(b"{}"))) == b"{}":
@@ -273,14 +278,14 @@ class Fold:
 def parse_input(text: str) -> dict[str, Any]:
     """Strict JSON: a call runs from exactly what the model wrote, or not at all. Raises `InputFault`."""
     try:
-        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite)
+        value = _STRICT.decode(text)
     except RecursionError:
         raise InputFault("The input is nested too deeply.") from None
     except ValueError as error:
         raise InputFault(f"The input is not valid JSON: {error}") from None
     if not isinstance(value, dict):
         raise InputFault("The input must be a JSON object.")
-    if _nests_deeper(value, DEPTH_LIMIT):
+    if not _is_shallow(text.count("{"), text.count("[")) and _nests_deeper(value, DEPTH_LIMIT):
         raise InputFault("The input is nested too deeply.")
     try:
         msgspec.json.decode(text.encode())
@@ -310,9 +315,19 @@ def clean_name(name: str) -> str:
     return re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:NAME_LIMIT] or "_"
 
 
-def _decode_fields(raw: bytes) -> dict[str, Any]:
-    """What comes out is on one line and strict, so that the journal can be read back."""
+def _decode_fields(raw: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Each field raw, on one line and strict, so that the journal can be read back; and what it means."""
     raw = raw.replace(b"\n", b" ").replace(b"\r", b" ")
+    try:
+        if _is_shallow(raw.count(b"{"), raw.count(b"[")):
+            return _FIELDS.decode(raw), _VALUES.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        pass
+    return _decode_odd_fields(raw)
+
+
+def _decode_odd_fields(raw: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Deep, or with half a character in it: Python reads what the strict decoder does not."""
     try:
         value = json.loads(raw, parse_constant=_no_constant)
     except (ValueError, RecursionError):
@@ -320,9 +335,15 @@ def _decode_fields(raw: bytes) -> dict[str, Any]:
     if not isinstance(value, dict) or _nests_deeper(value, DEPTH_LIMIT):
         raise ModelFault(FaultKind.STREAM_BROKEN, "The stream held a block that is no JSON object, or too deep a one.")
     try:
-        return msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+        fields = _FIELDS.decode(raw)
     except msgspec.DecodeError:
-        return {key: msgspec.Raw(encode_repaired(item)) for key, item in value.items()}
+        fields = {key: msgspec.Raw(encode_repaired(item)) for key, item in value.items()}
+    return fields, {key: json.loads(bytes(item)) for key, item in fields.items()}
+
+
+def _is_shallow(*brackets: int) -> bool:
+    """So few of them that they cannot nest too deeply, whatever the order."""
+    return sum(brackets) < DEPTH_LIMIT
 
 
 def _nests_deeper(value: Any, most: int) -> bool:
@@ -344,15 +365,6 @@ def _children(value: Any) -> Iterable[Any]:
             return ()
 
 
-def _string(raw: Any) -> str:
-    """The string in a raw field; anything else counts as empty."""
-    try:
-        value = json.loads(bytes(raw)) if raw is not None else ""
-    except (ValueError, RecursionError):
-        return ""
-    return value if isinstance(value, str) else ""
-
-
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     fields = dict(pairs)
     if len(fields) != len(pairs):
@@ -369,3 +381,8 @@ def _finite(text: str) -> float:
     if value in {float("inf"), float("-inf")}:
         raise ValueError(f"{text} is out of range")
     return value
+
+
+_STRICT = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite)
+_FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_VALUES = msgspec.json.Decoder(dict[str, Any])

@@ -1,6 +1,8 @@
 """From the transcript to what is sent: the boundary, the four normalisation steps, and the invariants they keep."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import pairwise
 
 import msgspec
 
@@ -28,11 +30,20 @@ CONTINUED = "[The conversation goes on from here.]"
 _PARTS = msgspec.json.Decoder(list[msgspec.Raw])
 
 
-class Wire(msgspec.Struct, frozen=True):
-    """One message as the API sees it."""
+class Wire(msgspec.Struct, frozen=True, dict=True):
+    """One message as the API sees it. What is derived from it is made once, however often it is sent."""
 
     role: Role
     blocks: tuple[Block, ...]
+
+    @cached_property
+    def content(self) -> bytes:
+        """The blocks' JSON, with commas between."""
+        return b",".join([block.raw for block in self.blocks])
+
+    @cached_property
+    def media(self) -> int:
+        return sum(block.media for block in self.blocks)
 
 
 class Abilities(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,8 +59,11 @@ def view_of(transcript: Sequence[Message]) -> tuple[Message, ...]:
 
     A boundary without its summary was written right before a crash: what came before it is still sent.
     """
-    for index in range(len(transcript) - 2, -1, -1):
-        if transcript[index].kind is Kind.BOUNDARY and transcript[index + 1].kind is Kind.SUMMARY:
+    kinds = [message.kind for message in transcript]
+    if Kind.BOUNDARY not in kinds:
+        return tuple(transcript)
+    for index in range(len(kinds) - 2, -1, -1):
+        if kinds[index] is Kind.BOUNDARY and kinds[index + 1] is Kind.SUMMARY:
             kept = set(transcript[index].keeps)
             summary, rest = transcript[index + 1 : index + 2], transcript[index + 2 :]
             return (*summary, *(message for message in transcript[:index] if message.id in kept), *rest)
@@ -58,37 +72,52 @@ def view_of(transcript: Sequence[Message]) -> tuple[Message, ...]:
 
 def normalise(messages: Sequence[Message], abilities: Abilities) -> tuple[Wire, ...]:
     """Every request goes through here; what comes out is valid whatever went in."""
-    blamed = {id_ for message in messages for id_ in message.blames}
     wires: list[Wire] = []
+    join_segments(wires, messages, abilities, blamed_in(messages))
+    return complete_wires(wires, abilities)
+
+
+def blamed_in(messages: Iterable[Message]) -> frozenset[str]:
+    """Ids of messages that are sent without their media."""
+    return frozenset([id_ for message in messages if message.blames for id_ in message.blames])
+
+
+def join_segments(
+    wires: list[Wire], messages: Sequence[Message], abilities: Abilities, blamed: Collection[str]
+) -> None:
+    """Adds what these messages send. Neighbours of one role become one: what stood between them had nothing to send."""
     for segment in segments(messages):
         for wire in normalise_segment(segment, abilities, blamed):
             if wires and wires[-1].role == wire.role:
-                # What stood between them had nothing to send.
                 wires[-1] = Wire(wire.role, wires[-1].blocks + wire.blocks)
             else:
                 wires.append(wire)
+
+
+def complete_wires(wires: Sequence[Wire], abilities: Abilities) -> tuple[Wire, ...]:
+    """The fourth step: what only the whole request shows."""
     if not wires or wires[0].role == "assistant":
-        wires.insert(0, Wire("user", (text_block(CONTINUED),)))
-    if sum(block.media for wire in wires for block in wire.blocks) > abilities.max_media:
-        return limit_media(wires, abilities.max_media)
-    return tuple(wires)
+        wires = (Wire("user", (text_block(CONTINUED),)), *wires)
+    return limit_media(wires, abilities.max_media)
 
 
-def segments(messages: Iterable[Message]) -> Iterator[list[Message]]:
+def segments(messages: Sequence[Message]) -> Iterator[list[Message]]:
     """A run of assistant messages with the user messages after it. No step looks beyond its segment."""
-    segment: list[Message] = []
-    for message in messages:
+    for start, end in pairwise((*segment_starts(messages), len(messages))):
+        yield [message for message in messages[start:end] if message.kind not in UNSENT]
+
+
+def segment_starts(messages: Iterable[Message]) -> Iterator[int]:
+    before = None
+    for index, message in enumerate(messages):
         if message.kind in UNSENT:
             continue
-        if message.role == "assistant" and segment and segment[-1].role == "user":
-            yield segment
-            segment = []
-        segment.append(message)
-    if segment:
-        yield segment
+        if before is None or (before == "user" and message.role == "assistant"):
+            yield index
+        before = message.role
 
 
-def normalise_segment(segment: list[Message], abilities: Abilities, blamed: set[str]) -> Iterator[Wire]:
+def normalise_segment(segment: list[Message], abilities: Abilities, blamed: Collection[str]) -> Iterator[Wire]:
     """Steps one to three; the fourth needs the whole request."""
     answers = [message for message in segment if message.role == "assistant"]
     users = lift_attachments([message for message in segment if message.role == "user"])
@@ -156,16 +185,30 @@ def pair_results(uses: list[str], blocks: list[Block]) -> list[Block]:
     return paired + others
 
 
-def without_blamed(message: Message, blamed: set[str]) -> Iterator[Block]:
+def without_blamed(message: Message, blamed: Collection[str]) -> Iterator[Block]:
     for block in message.blocks:
         yield replace_media(block, MEDIA_REFUSED, block.media) if block.media and message.id in blamed else block
 
 
+def count_excess_media(messages: Sequence[Message], most: int) -> int:
+    """Pieces that a request leaves out because the model takes no more."""
+    if sum([block.media for message in messages for block in message.blocks]) <= most:
+        return 0
+    blamed = blamed_in(messages)
+    sent = (message for message in messages if message.kind not in UNSENT and message.id not in blamed)
+    return max(0, sum(block.media for message in sent for block in message.blocks) - most)
+
+
 def limit_media(wires: Sequence[Wire], most: int) -> tuple[Wire, ...]:
     """Oldest first, until the rest is within the limit."""
-    excess = sum(block.media for wire in wires for block in wire.blocks) - most
+    excess = sum([wire.media for wire in wires]) - most
+    if excess <= 0:
+        return tuple(wires)
     limited: list[Wire] = []
     for wire in wires:
+        if not wire.media or not excess:
+            limited.append(wire)
+            continue
         blocks: list[Block] = []
         for block in wire.blocks:
             drop = min(excess, block.media)

@@ -65,6 +65,10 @@ class Asker:
                     fold.feed(event)
                     if fold.ended:
                         break
+        except ModelFault:
+            # As in the main call: cut after its end was known, the answer is whole and need not be paid twice.
+            if not fold.complete:
+                raise
         finally:
             self._recorder.api_s += self._deps.clock.elapsed() - started
             for model, usage in fold.nested or ((None, fold.usage),):

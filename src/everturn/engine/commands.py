@@ -1,6 +1,6 @@
 """Queued commands: words of the user that arrive while a query runs, and what became of them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from everturn.core.commands import CommandState, QueuedCommand
 from everturn.core.events import CommandNoted, Event
@@ -19,6 +19,10 @@ class CommandQueue:
     @property
     def waiting(self) -> tuple[QueuedCommand, ...]:
         return tuple(self._waiting)
+
+    def restore(self, commands: Iterable[QueuedCommand]) -> None:
+        """Of a resumed session: the journal knows them already."""
+        self._waiting.extend(commands)
 
     def put(self, command: QueuedCommand) -> None:
         self._waiting.append(command)

@@ -1,10 +1,10 @@
-"""How a query ends: calls are settled, the transcript is left so that the next prompt can follow, the error is said."""
+"""How a query ends: calls are settled, and the transcript is left so that the next prompt can follow."""
 
 import msgspec
 
 from everturn.core.actions import CompactNow
 from everturn.core.decide import Terminal
-from everturn.core.events import Attached, ErrorReleased, Level, RetractionCause, WorkCompleted
+from everturn.core.events import Attached, Level, RetractionCause, WorkCompleted
 from everturn.core.messages import Block, Kind, Message, Text, ToolResult, ToolUse, result_block
 from everturn.core.records import WorkSpent
 from everturn.core.state import AbortCause, Reason
@@ -43,8 +43,6 @@ async def end_query(last: Iteration, terminal: Terminal, *, duration_s: float) -
         )
         shop.recorder.record(work)
         shop.recorder.emit(WorkCompleted(**msgspec.structs.asdict(work)))
-    if terminal.release is not None:
-        shop.recorder.emit(ErrorReleased(problem=terminal.release))
 
 
 async def settle_calls(last: Iteration) -> None:

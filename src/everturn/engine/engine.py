@@ -8,7 +8,7 @@ from typing import Any, Self
 import msgspec
 
 from everturn.core.commands import MAIN, QueuedCommand
-from everturn.core.errors import BusyError, OptionError
+from everturn.core.errors import BusyError, OptionError, TranscriptError
 from everturn.core.events import (
     Denial,
     Event,
@@ -23,11 +23,11 @@ from everturn.core.events import (
     ThinkingDelta,
     UserAdded,
 )
-from everturn.core.messages import Block, Kind, Message, ToolUse, encode_block, result_block, text_block
+from everturn.core.messages import Block, Kind, Message, ToolUse, encode_block, result_block
 from everturn.core.records import CallSettled, QueryBegan
 from everturn.core.state import ENDINGS, AbortCause, Reason
 from everturn.core.tokens import Meter
-from everturn.core.transcript import unanswered
+from everturn.core.transcript import is_askable, unanswered
 from everturn.engine import wording
 from everturn.engine.attachments import Attachments
 from everturn.engine.commands import CommandQueue
@@ -163,10 +163,8 @@ class Engine:
     async def aclose(self) -> None:
         """Ends the query under way and what runs in the background, then lets go of journal and connection.
 
-        Safe to call twice, and from anywhere: the query's ending is on disk when it returns.
+        Safe to call twice, also at once: the query's ending is on disk when it returns.
         """
-        if self._closed:
-            return
         self._closed = True
         self._signal.abort(AbortCause.TERMINATED)
         if self._outbox is not None:
@@ -283,15 +281,17 @@ class Engine:
         )
 
     def _emit(self, event: Event) -> None:
-        """Every event passes here, after its record: the ledger is checked, then it is shown."""
-        if isinstance(event, UserAdded) and event.message.kind in {Kind.PROMPT, Kind.RESULTS}:
-            self._num_turns += 1
-        if isinstance(event, ModelSwitched):
-            # Noted at once: an abort, or a consumer who leaves, must not undo what the journal says.
-            self._agent = msgspec.structs.replace(self._agent, model=event.model)
+        """Every event passes here, after its record: it is shown, then the ledger is checked."""
         if self._outbox is not None:
             self._outbox.put(event)
-        if self._busy and not isinstance(event, _DELTAS):
+        if isinstance(event, _DELTAS):
+            return
+        if isinstance(event, UserAdded) and event.message.kind in {Kind.PROMPT, Kind.RESULTS}:
+            self._num_turns += 1
+        elif isinstance(event, ModelSwitched):
+            # Noted at once: an abort, or a consumer who leaves, must not undo what the journal says.
+            self._agent = msgspec.structs.replace(self._agent, model=event.model)
+        if self._busy:
             self._check_limits()
 
     def _check_limits(self) -> None:
@@ -315,6 +315,7 @@ class Engine:
         if replay.model is not None:
             self._agent = msgspec.structs.replace(self._agent, model=replay.model)
         self._deps.pipeline.restore(replay.collapses)
+        self._queue.restore(replay.waiting)
         self._recorder.unsettled |= {intent.tool_use_id: intent for intent in replay.unsettled}
         if replay.unsettled:
             self._close_calls()
@@ -383,12 +384,13 @@ def open_call_text(use: ToolUse, unsettled: Container[str]) -> str:
 
 
 def prompt_blocks(prompt: Prompt) -> tuple[Block, ...]:
-    if isinstance(prompt, str):
-        blocks: tuple[Block, ...] = (text_block(prompt),) if prompt.strip() else ()
-    else:
-        blocks = tuple(encode_block(part) for part in prompt if isinstance(part, dict) and part.get("type"))
-        if len(blocks) != len(prompt):
-            raise OptionError("prompt", "every part must be a content block of the Messages API with a `type`")
-    if not blocks:
+    parts: Any = [{"type": "text", "text": prompt}] if isinstance(prompt, str) else prompt
+    if not isinstance(parts, list) or any(not isinstance(part, dict) or not part.get("type") for part in parts):
+        raise OptionError("prompt", "it must be text, or a list of content blocks of the Messages API with a `type`")
+    try:
+        blocks = tuple(encode_block(part) for part in parts)
+    except (TypeError, ValueError, RecursionError, TranscriptError) as error:
+        raise OptionError("prompt", f"JSON cannot carry it: {error}") from None
+    if not any(map(is_askable, blocks)):
         raise OptionError("prompt", "it is empty")
     return blocks

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from everturn.core.errors import EverturnError, InputFault
+from everturn.core.errors import EverturnError, InputFault, ToolFault
 from everturn.core.events import CallBegan, CallEnded, CallProgressed
 from everturn.core.messages import Block, ToolUse, result_block
 from everturn.core.records import CallIntended
@@ -15,7 +15,7 @@ from everturn.engine.crew import Crew
 from everturn.engine.deps import Config, Deps
 from everturn.engine.gate import Gate
 from everturn.engine.recorder import Recorder
-from everturn.ports.abort import AbortSignal
+from everturn.ports.abort import AbortedError, AbortSignal
 from everturn.ports.files import FileStates
 from everturn.ports.policy import Call
 from everturn.ports.tool import Tool, ToolContext, ToolResult
@@ -97,8 +97,8 @@ class Executor:
         slot = _Slot(use)
         try:
             self._prepare(slot)
-        except (Refusal, InputFault) as error:
-            slot.refusal = str(error)
+        except Exception as error:  # noqa: BLE001 (a tool that raises never ends the loop)
+            slot.refusal = describe(error)
         self._slots.append(slot)
         if self._eager:
             self._schedule()
@@ -114,7 +114,8 @@ class Executor:
             raise
         for slot in self._slots:
             if slot.result is None:
-                self._settle(slot, ToolResult(content=wording.tool_error(wording.CALL_INTERRUPTED), is_error=True), 0.0)
+                failed = failure(wording.CALL_INTERRUPTED)
+                self._settle(slot, failed, encode_result(slot.use, failed), 0.0)
         self._known_files.adopt(self._files)
         return [slot.result for slot in self._slots if slot.result is not None]
 
@@ -156,28 +157,31 @@ class Executor:
             started = self._deps.clock.elapsed()
             try:
                 result = await self._perform(slot)
-            except (Refusal, EverturnError) as error:
-                result = ToolResult(content=wording.tool_error(str(error)), is_error=True)
+                block = encode_result(slot.use, result)
             except Exception as error:  # noqa: BLE001 (a tool that raises never ends the loop)
-                result = ToolResult(content=wording.tool_error(f"{type(error).__name__}: {error}"), is_error=True)
-            self._settle(slot, result, self._deps.clock.elapsed() - started)
+                result = failure(describe(error))
+                block = encode_result(slot.use, result)
+            self._settle(slot, result, block, self._deps.clock.elapsed() - started)
 
     async def _perform(self, slot: _Slot) -> ToolResult:
+        # Counted before it is judged: a model that asks for ever for what it may not have must end, too.
+        if not self._deps.ledger.claim_call() or self._signal.raised:
+            raise Refusal(wording.CALL_NOT_RUN)
         if slot.refusal is not None:
             raise Refusal(slot.refusal)
-        if self._signal.raised:
-            raise Refusal(wording.CALL_NOT_RUN)
         tool, call = slot.tool, slot.call
         if tool is None or call is None:
             raise Refusal(wording.CALL_NOT_RUN)
         if (reason := await self._gate.admit(call)) is not None:
             raise Refusal(f"Permission denied: {reason}.")
-        if not self._deps.ledger.claim_call():
+        if self._signal.raised:
             raise Refusal(wording.CALL_NOT_RUN)
         slot.running = True
         if not call.traits.read_only:
             self._recorder.record(CallIntended(tool_use_id=call.id, name=call.name, input=slot.use.input))
             await self._recorder.sync()
+            if self._signal.raised:
+                raise Refusal(wording.CALL_NOT_RUN)
         self._recorder.emit(CallBegan(tool_use_id=call.id, name=call.name, line=call.line))
         result = await tool.run(slot.parsed, self._context(call))
         verdict = await self._deps.hooks.post_tool(call, result)
@@ -194,10 +198,10 @@ class Executor:
             abort_grace_s=self._config.limits.abort_grace_s,
         )
 
-    def _settle(self, slot: _Slot, result: ToolResult, duration_s: float) -> None:
+    def _settle(self, slot: _Slot, result: ToolResult, block: Block, duration_s: float) -> None:
         use = slot.use
-        slot.result = result_block(use.id, result.content, is_error=result.is_error)
-        self._deps.ledger.note_call(use.name, bytes(use.input), slot.result.raw.replace(use.id.encode(), b""))
+        slot.result = block
+        self._deps.ledger.note_call(use.name, bytes(use.input), block.raw.replace(use.id.encode(), b""))
         self._recorder.emit(
             CallEnded(
                 tool_use_id=use.id,
@@ -211,23 +215,37 @@ class Executor:
     async def _wait(self, tasks: set[asyncio.Task[None]]) -> None:
         if not tasks:
             return
-        watch = asyncio.create_task(self._signal.wait())
         try:
-            pending = tasks
-            while pending and not self._signal.raised:
-                _, rest = await asyncio.wait({*pending, watch}, return_when=asyncio.FIRST_COMPLETED)
-                pending = rest - {watch}
-            if pending:
-                _, pending = await asyncio.wait(pending, timeout=self._config.limits.abort_grace_s)
-                await self._cancel(pending)
-        finally:
-            watch.cancel()
+            await self._signal.guard(asyncio.wait(tasks))
+        except AbortedError:
+            _, pending = await asyncio.wait(tasks, timeout=self._config.limits.abort_grace_s)
+            await self._cancel(pending)
 
     async def _cancel(self, tasks: set[asyncio.Task[None]]) -> None:
         for task in tasks:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks)
+
+
+def describe(error: Exception) -> str:
+    """Our own errors speak for themselves; of any other the kind is told, too."""
+    own = isinstance(error, Refusal | EverturnError)
+    return str(error) if own else f"{type(error).__name__}: {error}"
+
+
+def failure(text: str) -> ToolResult:
+    return ToolResult(content=wording.tool_error(text), is_error=True)
+
+
+def encode_result(use: ToolUse, result: ToolResult) -> Block:
+    """Raises where the content is nothing that the API takes: every later request would be refused."""
+    content: Any = result.content
+    parts = content if isinstance(content, list) else [content]
+    fits = isinstance(content, str) or all(isinstance(part, dict) and part.get("type") for part in parts)
+    if not fits:
+        raise ToolFault(f"{use.name} returned content that is neither text nor a list of blocks.")
+    return result_block(use.id, result.content, is_error=result.is_error)
 
 
 def fit(result: ToolResult, limit: int, note: str) -> ToolResult:

@@ -190,7 +190,9 @@ class Iteration:
         self._take(prepared)
         self.tracking = prepared.tracking
         if prepared.problem:
-            self.notice(f"Compaction did not work: {prepared.problem}", Level.WARNING)
+            last_try = self.tracking.failures >= self.shop.config.limits.compact_failures
+            ending = " It is not tried again in this session." if last_try else ""
+            self.notice(f"Compaction did not work: {prepared.problem}{ending}", Level.WARNING)
         if self._is_full(prepared):
             return NoRoom(error=msgspec.structs.replace(self._overflow, by_api=False))
         guards = self.state.guards

@@ -2,22 +2,24 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, Coroutine
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Coroutine, Iterator
 from typing import Any
 
 from everturn.core.events import Event
 
 
 class Outbox:
+    """Closed by the last event: what comes later is for the journal, not for the query's consumer."""
+
     def __init__(self) -> None:
         self._events: deque[Event] = deque()
         self._ready = asyncio.Event()
         self._finished = asyncio.Event()
 
     def put(self, event: Event) -> None:
-        self._events.append(event)
-        self._ready.set()
+        if not self._finished.is_set():
+            self._events.append(event)
+            self._ready.set()
 
     def close(self) -> None:
         self._finished.set()
@@ -27,14 +29,17 @@ class Outbox:
         """Returns when nothing more will come, whether or not anybody reads."""
         await self._finished.wait()
 
-    async def __aiter__(self) -> AsyncGenerator[Event]:
-        while True:
-            while self._events:
-                yield self._events.popleft()
-            if self._finished.is_set():
-                return
+    async def wait(self) -> bool:
+        """Returns when there are events to take; False when nothing more will come."""
+        while not self._events and not self._finished.is_set():
             self._ready.clear()
             await self._ready.wait()
+        return bool(self._events)
+
+    def take(self) -> Iterator[Event]:
+        """What is there, and what is put in meanwhile."""
+        while self._events:
+            yield self._events.popleft()
 
 
 async def forward(outbox: Outbox, work: Coroutine[Any, Any, None]) -> AsyncGenerator[Event]:
@@ -42,8 +47,8 @@ async def forward(outbox: Outbox, work: Coroutine[Any, Any, None]) -> AsyncGener
     task = asyncio.create_task(work)
     task.add_done_callback(lambda _: outbox.close())
     try:
-        async with aclosing(outbox.__aiter__()) as events:
-            async for event in events:
+        while await outbox.wait():
+            for event in outbox.take():
                 yield event
     finally:
         task.cancel()

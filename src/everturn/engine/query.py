@@ -26,7 +26,7 @@ async def query(
 ) -> AsyncGenerator[Event]:
     """A caller that closes the iterator early gets no terminal: the loop is cancelled, what it started is ended."""
     try:
-        async with aclosing(forward(outbox, _run(shop, state, queue, on_end))) as events:
+        async with aclosing(forward(outbox, _run(shop, state, outbox, queue, on_end))) as events:
             async for event in events:
                 yield event
     finally:
@@ -34,20 +34,26 @@ async def query(
         queue.abandon()
 
 
-async def _run(shop: Workshop, state: State, queue: CommandQueue, on_end: Callable[[Iteration], None]) -> None:
+async def _run(
+    shop: Workshop, state: State, outbox: Outbox, queue: CommandQueue, on_end: Callable[[Iteration], None]
+) -> None:
     try:
         terminal, last = await run_loop(shop, state)
         on_end(last)
     except Exception as error:  # noqa: BLE001 (exceptions inside become terminals)
         problem = Problem(text=f"Everturn failed: {type(error).__name__}: {error}", by_api=False)
         terminal = Terminal(reason=Reason.MODEL_ERROR, release=problem)
-        shop.recorder.emit(ErrorReleased(problem=problem))
+    # What ran beside the loop still says what it cost, but nothing after the terminal.
+    await shop.crew.end()
     queue.complete()
     start_failure_hooks(shop, terminal)
     error_text = terminal.release.text if terminal.release else ""
     shop.recorder.record(QueryEnded(query_id=shop.query_id, reason=terminal.reason, error=error_text))
     await shop.recorder.sync()
+    if terminal.release is not None:
+        shop.recorder.emit(ErrorReleased(problem=terminal.release))
     shop.recorder.emit(Terminated(reason=terminal.reason, problem=terminal.release, exit=exit_code(shop, terminal)))
+    outbox.close()
 
 
 def start_failure_hooks(shop: Workshop, terminal: Terminal) -> None:

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterable
 
+import msgspec
+
 from everturn.core.budget import Usage, price_usage
 from everturn.core.errors import JournalError
 from everturn.core.events import (
@@ -46,6 +48,8 @@ class Recorder:
         """Calls with effects that began and whose result is not in the transcript: until it is, the model does not know."""
         self.mended: dict[str, Message] = {}
         """Messages that the API refused as they are, in the form in which it takes them."""
+        self.media_dropped = 0
+        """Pieces of media that the last request left out because the model takes no more."""
         self.api_s = 0.0
         """Time spent waiting for the API."""
 
@@ -65,8 +69,7 @@ class Recorder:
         try:
             self._deps.journal.append(record)
         except JournalError as error:
-            self._journal_lost = True
-            self.emit(Noticed(text=f"This session is no longer saved: {error}", level=Level.WARNING))
+            self._lose_journal(error)
 
     async def sync(self) -> None:
         if self._journal_lost:
@@ -74,8 +77,7 @@ class Recorder:
         try:
             await self._deps.journal.sync()
         except JournalError as error:
-            self._journal_lost = True
-            self.emit(Noticed(text=f"This session is no longer saved: {error}", level=Level.WARNING))
+            self._lose_journal(error)
 
     def add(self, message: Message) -> Message:
         self.transcript.append(message)
@@ -102,14 +104,9 @@ class Recorder:
         self.record(ErrorWithheld(kind=problem.kind, text=problem.text))
 
     def note_change(self, change: Change) -> None:
-        fields = {
-            "stage": change.stage,
-            "cause": change.cause,
-            "tokens_before": change.tokens_before,
-            "tokens_after": change.tokens_after,
-        }
-        self.record(ContextAltered(**fields))  # type: ignore[arg-type]
-        self.emit(ContextChanged(**fields))  # type: ignore[arg-type]
+        fields = msgspec.structs.asdict(change)
+        self.record(ContextAltered(**fields))
+        self.emit(ContextChanged(**fields))
 
     def charge(self, purpose: str, model: str, usage: Usage, *, fast: bool = False, turn: int = 0) -> None:
         """Every call is charged, also an attempt that was thrown away."""
@@ -120,3 +117,7 @@ class Recorder:
         self.record(UsageCharged(purpose=purpose, model=model, usage=usage, usd=usd, turn=turn))
         self._deps.ledger.charge(model, usage, usd, main=purpose == "main")
         self.emit(UsageReported(purpose=purpose, model=model, usage=usage, usd=usd, turn=turn))
+
+    def _lose_journal(self, error: JournalError) -> None:
+        self._journal_lost = True
+        self.emit(Noticed(text=f"This session is no longer saved: {error}", level=Level.WARNING))

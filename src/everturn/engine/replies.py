@@ -40,12 +40,12 @@ def judge_meaning(blocks: tuple[Block, ...], stop_reason: str | None, *, has_eff
 
 
 def answer_text(messages: Sequence[Message]) -> str:
-    """The final answer; one that was resumed is put together from its parts."""
+    """The answer to the last prompt; one that was resumed is put together from its parts."""
     parts: list[str] = []
     for message in reversed(messages):
         if message.role == "assistant":
             parts.append(message.text)
-        elif parts and not (message.kind is Kind.HIDDEN and message.text == wording.RESUME):
+        elif message.kind is Kind.PROMPT or (parts and message.text != wording.RESUME):
             break
     return "".join(reversed(parts))
 

@@ -6,6 +6,7 @@ import msgspec
 
 from everturn.core.limits import Limits
 from everturn.core.messages import Message, text_block
+from everturn.core.normaliser import Normaliser
 from everturn.core.tokens import estimate_bytes
 from everturn.core.transcript import Abilities, Wire, normalise
 from everturn.engine import wording
@@ -23,6 +24,7 @@ class Requests:
         self._system = (*prompting.system, *closing)
         self._opening = (text_block(wording.user_context(prompting.user_context)),) if prompting.user_context else ()
         self._tools: dict[str, bytes] = {}
+        self._normaliser = Normaliser()
 
     def card(self, agent: AgentContext) -> ModelCard:
         return self._deps.catalog.card(agent.model)
@@ -38,9 +40,10 @@ class Requests:
 
     def build(self, messages: tuple[Message, ...], agent: AgentContext, *, max_tokens: int) -> Request:
         card = self.card(agent)
+        abilities = Abilities(model=agent.model, max_media=card.max_media)
         return Request(
             model=agent.model,
-            messages=self._open(normalise(messages, Abilities(model=agent.model, max_media=card.max_media))),
+            messages=self._open(self._normaliser.normalise(messages, abilities)),
             max_tokens=max_tokens,
             system=self._system,
             tools=self._encoded(agent.tools),

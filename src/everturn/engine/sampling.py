@@ -29,8 +29,9 @@ from everturn.core.messages import (
     text_block,
 )
 from everturn.core.records import ModelChanged
-from everturn.core.schedule import Attempts, MendWith, Repair, RetryAfter, SwitchModel, plan_recovery
+from everturn.core.schedule import SWITCHING, Attempts, MendWith, Repair, RetryAfter, SwitchModel, plan_recovery
 from everturn.core.stream import BlockStarted, Fold, InputAdded, StreamEvent, TextAdded, ThinkingAdded
+from everturn.core.transcript import count_excess_media
 from everturn.engine import wording
 from everturn.engine.deps import AgentContext, Config, Deps
 from everturn.engine.executor import Executor
@@ -105,15 +106,15 @@ class Sampling:
         while True:
             max_tokens = self._requests.output_cap(agent, cap)
             request = self._requests.build(view, agent, max_tokens=max_tokens)
+            self._note_media(view, agent)
             attempt = self._begin(agent)
             fault = await self._stream(attempt, request, turn)
             if fault is None:
                 return Sampled(attempt=attempt, agent=agent, view=view)
             if attempt.executor.has_effects:
                 attempt.fault = fault
-                kept_on = (
-                    self._switch(agent, fault) if fault.kind is FaultKind.OVERLOADED and agent.fallbacks else agent
-                )
+                leaves = fault.kind is FaultKind.OVERLOADED or fault.kind in SWITCHING
+                kept_on = self._switch(agent, fault) if leaves and agent.fallbacks else agent
                 return Sampled(attempt=attempt, agent=kept_on, view=view)
             overloads = attempts.overloads + 1 if fault.kind is FaultKind.OVERLOADED else 0
             attempts = msgspec.structs.replace(attempts, overloads=overloads)
@@ -143,10 +144,12 @@ class Sampling:
 
     def _begin(self, agent: AgentContext) -> Attempt:
         taken = set[str]()
+        # Not by way of self, which holds the attempt: a circle would wait for the garbage collector, one in each turn.
+        used, ids = self._recorder.use_ids, self._deps.ids
 
         def claim(received: str) -> str:
-            free = received not in taken and received not in self._recorder.use_ids
-            claimed = received if free and CALL_ID.fullmatch(received) else f"toolu_{self._deps.ids.new()}"
+            free = received not in taken and received not in used
+            claimed = received if free and CALL_ID.fullmatch(received) else f"toolu_{ids.new()}"
             taken.add(claimed)
             return claimed
 
@@ -187,14 +190,15 @@ class Sampling:
     def _show(self, attempt: Attempt, event: StreamEvent) -> None:
         id_, emit = attempt.message_id, self._recorder.emit
         match event:
-            case TextAdded(index) | ThinkingAdded(index) | InputAdded(index) if not attempt.fold.is_open(index):
-                pass
             case TextAdded(index, text):
-                emit(TextDelta(message_id=id_, index=index, text=text))
-            case ThinkingAdded(index, text):
-                emit(ThinkingDelta(message_id=id_, index=index, text=text))
+                if attempt.fold.is_open(index):
+                    emit(TextDelta(message_id=id_, index=index, text=text))
             case InputAdded(index, text):
-                emit(InputDelta(message_id=id_, index=index, text=text))
+                if attempt.fold.is_open(index):
+                    emit(InputDelta(message_id=id_, index=index, text=text))
+            case ThinkingAdded(index, text):
+                if attempt.fold.is_open(index):
+                    emit(ThinkingDelta(message_id=id_, index=index, text=text))
             case BlockStarted(index):
                 attempt.shown = True
                 kind, name = attempt.fold.describe(index)
@@ -237,6 +241,13 @@ class Sampling:
         self._recorder.emit(ModelSwitched(before=agent.model, model=model, cause=fault.text))
         self._recorder.note_change(Change(stage="signatures", cause="fallback", tokens_before=0, tokens_after=0))
         return msgspec.structs.replace(agent, model=model, fallbacks=tuple(rest))
+
+    def _note_media(self, view: tuple[Message, ...], agent: AgentContext) -> None:
+        """Each piece that falls off the end changes what was sent before."""
+        dropped = count_excess_media(view, self._requests.card(agent).max_media)
+        if dropped > self._recorder.media_dropped:
+            self._recorder.note_change(Change(stage="media", cause="too_many", tokens_before=0, tokens_after=0))
+        self._recorder.media_dropped = dropped
 
     def _mend(self, view: tuple[Message, ...], repair: Repair, fault: ModelFault) -> tuple[Message, ...]:
         self._recorder.note_change(Change(stage="repair", cause=repair, tokens_before=0, tokens_after=0))

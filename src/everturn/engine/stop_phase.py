@@ -7,7 +7,7 @@ import msgspec
 
 from everturn.core.events import StopPhaseProgressed
 from everturn.core.messages import Message
-from everturn.core.outcomes import LimitReached, StopBlocked, StopPassed, StopPrevented
+from everturn.core.outcomes import LimitReached, Problem, StopBlocked, StopPassed, StopPrevented
 from everturn.engine import wording
 from everturn.engine.deps import AgentContext, Config, Deps
 from everturn.engine.recorder import Recorder
@@ -64,7 +64,10 @@ class StopPhase:
         ledger.note_structured_failure()
         if (limit := ledger.tripped(self._deps.clock.elapsed())) is not None:
             return Ruled(outcome=LimitReached(which=limit[0], error=limit[1]))
-        return Ruled(outcome=StopBlocked(), errors=(wording.output_invalid(problem),))
+        unfit = Problem(
+            text=f"The answer does not fit the output schema: {problem}", kind="output_schema", by_api=False
+        )
+        return Ruled(outcome=StopBlocked(unfit=unfit), errors=(wording.output_invalid(problem),))
 
     async def _run_hooks(self, stop: Stop, structured: Any) -> Ruled:
         turn = StopInput(

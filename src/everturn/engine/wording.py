@@ -20,7 +20,6 @@ INTERRUPTED_STREAMING = "[The user interrupted the answer.]"
 INTERRUPTED_TOOLS = "[The user interrupted the tools.]"
 CALL_INTERRUPTED = "The call was interrupted before it finished."
 CALL_NOT_RUN = "The call was not run: the query ended before its turn came."
-CALL_DISCARDED = "The call was not run: the response that asked for it was thrown away."
 
 
 def tool_error(text: str) -> str:

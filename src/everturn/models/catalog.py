@@ -15,7 +15,7 @@ LONG_WINDOW_TOKENS = 1_000_000
 OWN_FILE = Path(__file__).with_name("catalog.json")
 _DRESSED = re.compile(r"^(?:.*anthropic[./])?(.+?)(?:-v\d+(?::\d+)?)?(?:[@-]\d{8}|@latest)?(?:-v\d+(?::\d+)?)?$")
 """A model's name as cloud platforms and dated snapshots have it: prefix, name, date, version."""
-_FIELD = re.compile(r"`\$\.?(.*?)`")
+_FIELD = r"`\$\.?(.*?)`"
 _NOTES = frozenset({"source", "names", "contains"})
 _CARD_FIELDS = frozenset(ModelCard.__struct_fields__) - {"id", "known"}
 
@@ -134,7 +134,7 @@ def check_entry(entry: Any, where: str, *, over: Entry | None = None) -> Entry:
 def _option_error(where: str, error: msgspec.ValidationError) -> OptionError:
     """Msgspec writes the place at the end: `Expected int, got str - at $.window`."""
     problem, _, place = str(error).partition(" - at ")
-    field = match[1] if (match := _FIELD.search(place)) else ""
+    field = match[1] if (match := re.search(_FIELD, place)) else ""
     return OptionError(f"{where}.{field}" if field else where, problem[:1].lower() + problem[1:])
 
 

@@ -21,6 +21,7 @@ class AbortSignal:
         self.cause: AbortCause | None = None
         self.limit: tuple[Reason, Problem] | None = None
         self._event: asyncio.Event | None = None
+        self._guards: set[asyncio.Timeout] = set()
 
     @property
     def raised(self) -> bool:
@@ -48,21 +49,25 @@ class AbortSignal:
         if self.raised:
             work.close()
             raise AbortedError
-        task = asyncio.ensure_future(work)
-        watch = asyncio.ensure_future(self.wait())
         try:
-            await asyncio.wait({task, watch}, return_when=asyncio.FIRST_COMPLETED)
-            if task.done() and not self.raised:
-                return task.result()
-        finally:
-            watch.cancel()
-            if not task.done():
-                task.cancel()
-            await asyncio.wait({task, watch})
-        if not task.cancelled() and (error := task.exception()) is not None and not isinstance(error, AbortedError):
-            raise AbortedError from error
-        raise AbortedError
+            # A time limit without a time: it cancels this very task when the signal is raised, and no task is made for it.
+            async with asyncio.timeout(None) as limit:
+                self._guards.add(limit)
+                try:
+                    result = await work
+                finally:
+                    self._guards.remove(limit)
+        except Exception as error:
+            if self.raised:
+                raise AbortedError from error
+            raise
+        if self.raised:
+            raise AbortedError
+        return result
 
     def _set(self) -> None:
         if self._event is not None:
             self._event.set()
+        now = asyncio.get_running_loop().time() if self._guards else 0.0
+        for limit in self._guards:
+            limit.reschedule(now)

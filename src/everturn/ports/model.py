@@ -88,7 +88,9 @@ class Model(Protocol):
         """Tokens of the request's input, by the API's own count. Raises `ModelFault`."""
         ...
 
-    async def aclose(self) -> None: ...
+    async def aclose(self) -> None:
+        """May be called again."""
+        ...
 
 
 class Catalog(Protocol):

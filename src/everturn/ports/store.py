@@ -24,8 +24,10 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
     unsettled: tuple[CallIntended, ...] = ()
     """Calls with side effects whose outcome is unknown."""
     collapses: tuple[CollapseNoted, ...] = ()
+    waiting: tuple[QueuedCommand, ...] = ()
+    """Commands that were queued, and that no query took."""
     interrupted: tuple[QueuedCommand, ...] = ()
-    """Commands that were queued or started, and never completed."""
+    """Commands that were started and never completed."""
 
 
 class Journal(Protocol):
@@ -41,4 +43,6 @@ class Journal(Protocol):
 
     def replay(self) -> Replay: ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """May be called again."""
+        ...

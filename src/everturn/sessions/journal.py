@@ -5,9 +5,11 @@ import errno
 import fcntl
 import io
 import json
+import math
 import os
 import re
 import stat
+import time
 from pathlib import Path
 
 from everturn.core.errors import JournalError
@@ -20,6 +22,8 @@ FILE_MODE = 0o600
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _flush_content = getattr(os, "fdatasync", os.fsync)
 """macOS has no fdatasync."""
+_QUICK_S = 0.005
+"""Where the last flush took less, the next is done in place: handing it to a thread and back costs as much again."""
 
 
 def is_session_id(text: str) -> bool:
@@ -65,6 +69,7 @@ class FileJournal:
         self._failure: str | None = None
         self._unsynced = True
         self._entry_synced = False
+        self._flush_s = math.inf
         self._tail: tuple[str, ...] = ()
         self.warnings: tuple[str, ...] = ()
         make_sessions_folder(home)
@@ -99,7 +104,10 @@ class FileJournal:
         # Cleared first: a record that is appended while the disk works needs a flush of its own.
         self._unsynced = False
         try:
-            await asyncio.to_thread(self._flush)
+            if self._flush_s < _QUICK_S:
+                self._flush()
+            else:
+                await asyncio.to_thread(self._flush)
         except OSError as error:
             self._fail(error)
             raise JournalError(self._failure or "") from error
@@ -162,15 +170,16 @@ class FileJournal:
 
     def _flush(self) -> None:
         """The first time the file's name too: it must survive a power cut as well as its content."""
+        began = time.monotonic()
         _flush_content(self._descriptor)
-        if self._entry_synced:
-            return
-        folder = os.open(self.path.parent, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-        self._entry_synced = True
+        if not self._entry_synced:
+            folder = os.open(self.path.parent, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+            self._entry_synced = True
+        self._flush_s = time.monotonic() - began
 
     def _read(self) -> bytes:
         try:

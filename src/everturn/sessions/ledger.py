@@ -17,8 +17,8 @@ class SessionLedger:
 
     - USD: reached when the cost is at the limit or above.
     - Tokens: reached when the total is above the limit.
-    - Tool calls: the limit is the number of calls that may run. It is reached by the first that may not, so that the
-      model can still answer after the last that may.
+    - Tool calls: the limit is the number of calls that the model may make, denied ones included. It is reached by the
+      first beyond, which does not run: the model can still answer after the last.
     - Wall time: reached when that many seconds have passed.
     - Repeated calls: reached by the n-th call in a row with the same tool, the same input and the same result.
     - Structured retries: reached by the failure that would need one retry more.

@@ -83,7 +83,8 @@ class _Fold:
         self.models: dict[str, ModelUsage] = {}
         self.intents: dict[str, CallIntended] = {}
         self.collapses: dict[str, CollapseNoted] = {}
-        self.commands: dict[str, QueuedCommand] = {}
+        self.waiting: dict[str, QueuedCommand] = {}
+        self.started: dict[str, QueuedCommand] = {}
 
     def take(self, record: Record, warnings: list[str]) -> None:
         match record:
@@ -110,13 +111,15 @@ class _Fold:
                 pass
 
     def follow(self, change: CommandChanged) -> None:
-        if change.state == CommandState.COMPLETED:
-            self.commands.pop(change.id, None)
-            return
-        # Only the record of its queueing need carry the words.
-        known = self.commands.get(change.id, QueuedCommand(id=change.id, text=""))
-        address = change.address or known.address or MAIN
-        self.commands[change.id] = QueuedCommand(id=change.id, text=change.text or known.text, address=address)
+        """Only the record of its queueing need carry the words."""
+        told = QueuedCommand(id=change.id, text=change.text, address=change.address or MAIN)
+        known = self.waiting.pop(change.id, told)
+        self.started.pop(change.id, None)
+        match change.state:
+            case CommandState.QUEUED:
+                self.waiting[change.id] = told
+            case CommandState.STARTED:
+                self.started[change.id] = known
 
     def replay(self, session_id: str) -> Replay:
         return Replay(
@@ -128,7 +131,8 @@ class _Fold:
             models=self.models,
             unsettled=tuple(self.intents.values()),
             collapses=tuple(self.collapses.values()),
-            interrupted=tuple(self.commands.values()),
+            waiting=tuple(self.waiting.values()),
+            interrupted=tuple(self.started.values()),
         )
 
 

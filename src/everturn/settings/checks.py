@@ -10,10 +10,10 @@ from everturn.core.errors import OptionError
 Check = Callable[[Any], str | None]
 """None = fine; otherwise the end of a sentence that begins with the field's name."""
 
-_BARE_NAME = re.compile(r"[A-Za-z0-9_-]{1,128}")
-_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_SECRET = re.compile(r"[\x21-\x7e]+")
-_SESSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+_BARE_NAME = r"[A-Za-z0-9_-]{1,128}"
+_HEADER = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+_VISIBLE = r"[\x21-\x7e]+"
+_SESSION = r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}"
 
 
 def nearest(name: str, known: Collection[str]) -> str:
@@ -93,7 +93,7 @@ def any_of(*checks: Check) -> Check:
 
 
 def bare_name(value: Any) -> str | None:
-    if isinstance(value, str) and _BARE_NAME.fullmatch(value):
+    if isinstance(value, str) and re.fullmatch(_BARE_NAME, value):
         return None
     if isinstance(value, str) and "(" in value:
         return f"is a rule with a specifier ({value[:60]}); only bare tool names are taken here"
@@ -101,7 +101,7 @@ def bare_name(value: Any) -> str | None:
 
 
 def session_id(value: Any) -> str | None:
-    if isinstance(value, str) and _SESSION.fullmatch(value):
+    if isinstance(value, str) and re.fullmatch(_SESSION, value):
         return None
     return "must be letters, digits, dots, dashes and underscores, at most 128, beginning with a letter or a digit"
 
@@ -118,7 +118,7 @@ def headers(value: Any) -> str | None:
     if not isinstance(value, Mapping):
         return "must map header names to values"
     for name, content in value.items():
-        if not (isinstance(name, str) and _HEADER.fullmatch(name)):
+        if not (isinstance(name, str) and re.fullmatch(_HEADER, name)):
             return f"holds {_show(name)}, which is not a header's name"
         if not (isinstance(content, str) and is_one_line(content)):
             return f"holds a value for {name} that is not one line of printable characters"
@@ -127,7 +127,7 @@ def headers(value: Any) -> str | None:
 
 def secret(value: Any) -> str | None:
     """Never shows the value."""
-    if isinstance(value, str) and _SECRET.fullmatch(value.strip()):
+    if isinstance(value, str) and re.fullmatch(_VISIBLE, value.strip()):
         return None
     return "must be one line of printable ASCII characters without blanks"
 

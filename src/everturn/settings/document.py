@@ -17,7 +17,7 @@ from everturn.settings.environment import VARIABLES
 
 PAGE = Path("docs/settings.md")
 UNSAID = {
-    "max_tool_calls": "Calls that may run in one query; the first that may not ends it. 0 = no limit.",
+    "max_tool_calls": "Calls that the model may make in one query; the first beyond does not run and ends it. 0 = no limit.",
     "max_wall_s": "Seconds that one query may take; 0 = no limit.",
     "structured_retries": "Retries for an answer that does not fit the output schema.",
     "work_threshold": "Share of the work budget above which a query may stop.",

@@ -69,7 +69,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     max_total_tokens: int | None = None
     """Tokens of one query, all four counters; 0 = no limit."""
     max_tool_calls: int | None = None
-    """Calls that may run in one query; the first that may not ends it. 0 = no limit."""
+    """Calls that the model may make in one query; the first beyond does not run and ends it. 0 = no limit."""
     max_wall_s: float | None = None
     """Seconds that one query may take; 0 = no limit."""
     work_budget: int | None = None

@@ -20,7 +20,7 @@ CLOSED = frozenset({"permissions", "everturn"})
 """In these an unknown name is an error: a misspelt `deny` that is merely passed over would protect nobody."""
 PASSED_OVER = frozenset({"$schema"})
 HOME_VARIABLE = "EVERTURN_HOME"
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
 
 
 class Key(msgspec.Struct, frozen=True, kw_only=True):
@@ -140,7 +140,7 @@ def check_variable(name: str, content: str = "") -> str | None:
         return "cannot be set here: the settings file itself is found through it"
     if "\0" in content:
         return "holds a null character, which no variable can"
-    return None if _VARIABLE.fullmatch(name) else "is not the name of a variable"
+    return None if re.fullmatch(_VARIABLE, name) else "is not the name of a variable"
 
 
 def nearest_key(name: str) -> str:

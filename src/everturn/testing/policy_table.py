@@ -64,6 +64,7 @@ FACTS = (
     flag("committed", "at least one was committed", "none was committed"),
     flag("worked", "it worked", "it did not work"),
     flag("media", "media was refused", "the length was refused"),
+    flag("unfit", "the answer does not fit its schema", "the answer may stand"),
     flag("may_continue", "main thread, and no stop sequence was met", "a subagent, or a stop sequence was met"),
     Fact(lambda _, __, limits: limits.escalate, "escalation is on", "escalation is off"),
     Fact(

@@ -17,6 +17,7 @@ PROBLEM = Problem(text="What went wrong.")
 NAMED: dict[tuple[str, str], tuple[Any, ...]] = {
     ("TooLong", "staged"): (0, 1),
     ("Drained", "committed"): (0, 1),
+    ("StopBlocked", "unfit"): (None, PROBLEM),
     ("LimitReached", "which"): LEDGER_REASONS,
 }
 """Fields whose type does not say which values matter."""

@@ -44,15 +44,16 @@ def parse_signature(name: str, function: Callable[..., Any]) -> Signature:
     context = next((key for key, (hint, _) in parameters.items() if hint is ToolContext), None)
     fields = {key: value for key, value in parameters.items() if key != context}
     whole = next(iter(fields)) if len(fields) == 1 and _is_record(next(iter(fields.values()))[0]) else None
-    if whole is not None:
-        record = fields[whole][0]
-        for key, hint in _hints(name, record).items():
+    record = _define_record(name, fields) if whole is None else fields[whole][0]
+    types = _hints(name, record)
+    try:
+        schema = _plan_schema(name, record)
+    except TypeError:
+        # It does not say where; looking at each field by itself takes too long for tools that are well.
+        for key, hint in types.items():
             _check_type(name, key, hint)
-    else:
-        for key, (hint, _) in fields.items():
-            _check_type(name, key, hint)
-        record = _define_record(name, fields)
-    return Signature(input=record, schema=_plan_schema(name, record), whole=whole, context=context)
+        raise
+    return Signature(input=record, schema=schema, whole=whole, context=context)
 
 
 def parse_input(name: str, signature: Signature, value: Any) -> Any:

@@ -1,6 +1,7 @@
 """Where the prompt cache is told to keep a prefix: at most four marks in a request. Pure."""
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Literal
 
 from everturn.core.messages import Block, Document, Image, Text, ToolResult, ToolUse
@@ -25,7 +26,8 @@ def plan_marks(wires: Sequence[Wire]) -> frozenset[Place]:
     this request finds what the last one wrote. Where more blocks lie between them than the API looks back, one more
     mark stands half-way.
     """
-    rounds = [index for index, wire in enumerate(wires) if wire.role == "user"][-2:]
+    backwards = range(len(wires) - 1, -1, -1)
+    rounds = sorted(islice((index for index in backwards if wires[index].role == "user"), 2))
     places = [place for index in rounds if (place := last_eligible(wires, index)) is not None]
     if len(places) == 2 and (middle := _half_way(wires, places[0], places[1])) is not None:  # noqa: PLR2004 (both rounds)
         places.append(middle)

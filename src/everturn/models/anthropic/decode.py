@@ -63,11 +63,36 @@ class _Ping(msgspec.Struct, tag="ping"):
     pass
 
 
+class _Message(msgspec.Struct):
+    id: str
+    model: str
+    usage: dict[str, Any]
+
+
+class _Begin(msgspec.Struct, tag="message_start"):
+    message: _Message
+
+
+class _Ending(msgspec.Struct):
+    stop_reason: str | None = None
+    stop_details: dict[str, Any] | None = None
+
+
+class _Change(msgspec.Struct, tag="message_delta"):
+    delta: _Ending
+    usage: dict[str, Any]
+    stop_details: dict[str, Any] | None = None
+
+
+class _End(msgspec.Struct, tag="message_stop"):
+    pass
+
+
 class _Whole(msgspec.Struct):
     content: list[msgspec.Raw]
 
 
-_decode = msgspec.json.Decoder(_Delta | _Start | _Stop | _Ping).decode
+_decode = msgspec.json.Decoder(_Delta | _Start | _Stop | _Ping | _Begin | _Change | _End).decode
 
 
 def decode_event(payload: bytes) -> StreamEvent:
@@ -91,11 +116,16 @@ def decode_event(payload: bytes) -> StreamEvent:
         return BlockStarted(event.index, keep_raw(event.content_block))
     if isinstance(event, _Stop):
         return BlockStopped(event.index)
-    return Pinged()
+    if isinstance(event, _Begin):
+        return MessageStarted(event.message.id, event.message.model, event.message.usage)
+    if isinstance(event, _Change):
+        details = event.delta.stop_details or event.stop_details or {}
+        return MessageChanged(event.delta.stop_reason or None, details, event.usage)
+    return MessageStopped() if isinstance(event, _End) else Pinged()
 
 
 def decode_rare(payload: bytes) -> StreamEvent:
-    """Events that come once a response, and every event that is not quite as it should be."""
+    """Errors, and every event that is not quite as it should be."""
     match load_object(payload, "The stream held an event"):
         case {"type": "message_start", "message": dict(message)}:
             return MessageStarted(_string(message, "id"), _string(message, "model"), _object(message, "usage"))

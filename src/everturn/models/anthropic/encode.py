@@ -3,6 +3,8 @@
 import json
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from everturn.core.messages import text_block
@@ -78,19 +80,20 @@ def _encode_content(request: Request) -> Iterator[bytes]:
 
 
 def _encode_messages(request: Request) -> Iterator[bytes]:
-    places = plan_marks(request.messages) if request.cache else frozenset()
-    marked = {index for index, _ in places}
-    comma = b""
-    for index, wire in enumerate(request.messages):
-        raws = [block.raw for block in wire.blocks]
-        if index in marked:
-            for position in range(len(raws)):
-                if (index, position) in places:
-                    raws[position] = mark(raws[position], request.cache_ttl)
-        yield comma + (_USER if wire.role == "user" else _ASSISTANT)
-        yield b",".join(raws)
+    contents = [wire.content for wire in request.messages]
+    if request.cache:
+        for index, places in groupby(sorted(plan_marks(request.messages)), itemgetter(0)):
+            raws = [block.raw for block in request.messages[index].blocks]
+            for _, position in places:
+                raws[position] = mark(raws[position], request.cache_ttl)
+            contents[index] = b",".join(raws)
+    opening = _FIRST
+    for wire, content in zip(request.messages, contents, strict=True):
+        yield opening[wire.role]
+        yield content
+        opening = _NEXT
+    if contents:
         yield b"]}"
-        comma = b","
 
 
 @lru_cache(maxsize=64)
@@ -98,5 +101,5 @@ def _encode_text(text: str) -> bytes:
     return text_block(text).raw
 
 
-_USER = b'{"role":"user","content":['
-_ASSISTANT = b'{"role":"assistant","content":['
+_FIRST = {role: b'{"role":"%b","content":[' % role.encode() for role in ("user", "assistant")}
+_NEXT = {role: b"]}," + opening for role, opening in _FIRST.items()}

@@ -17,8 +17,8 @@ WINDOW_EXCEEDED = "model-context-window-exceeded-2025-08-26"
 CUSTOM_HEADERS = "ANTHROPIC_CUSTOM_HEADERS"
 _OLDER = re.compile(r"claude-(?:3|(?:opus|sonnet)-4-(?:0|1\b|2025))")
 """Models that stop at the end of their window only where they are asked to; later ones always do."""
-_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
+_NAME = r"[A-Za-z0-9!#$%&'*+.^_`|~-]+"
+_VALUE = r"[\t\x20-\x7e\x80-\xff]*"
 _OURS = frozenset({"content-length", "transfer-encoding", "connection", "host", "content-type"})
 
 
@@ -72,7 +72,7 @@ def parse_custom_headers(text: str) -> dict[str, str]:
             continue
         name, colon, value = line.partition(":")
         name, value = name.strip().lower(), value.strip()
-        if not colon or not _NAME.fullmatch(name):
+        if not colon or not re.fullmatch(_NAME, name):
             raise OptionError(CUSTOM_HEADERS, f"line {number} is not of the form 'Name: value'")
         if not is_header_value(value):
             raise OptionError(CUSTOM_HEADERS, f"line {number} holds characters that no header may carry")
@@ -83,4 +83,4 @@ def parse_custom_headers(text: str) -> dict[str, str]:
 
 
 def is_header_value(value: str) -> bool:
-    return bool(_VALUE.fullmatch(value))
+    return bool(re.fullmatch(_VALUE, value))

@@ -15,14 +15,20 @@ def choose_transport(
     stall_s: float = STALL_S,
     ca_file: str | None = None,
     body_cap: int = BODY_CAP,
+    ahead: bool = False,
 ) -> Transport:
-    """Raises `OptionError` for a proxy that cannot be used."""
+    """`ahead`: a request is sure to follow, so begin what it needs. Raises `OptionError` for a proxy that cannot be used."""
     ca_file = ca_file or env.get("SSL_CERT_FILE") or env.get("NODE_EXTRA_CA_CERTS") or None
     proxy = plan_proxy(env, url)
     if proxy is None:
+        from everturn.models.transport.tls import Trust
+
+        trust = Trust(ca_file)
+        if ahead and url.startswith("https:"):
+            trust.begin()
         from everturn.models.transport.h11_transport import H11Transport
 
-        return H11Transport(connect_s=connect_s, stall_s=stall_s, ca_file=ca_file, body_cap=body_cap)
+        return H11Transport(connect_s=connect_s, stall_s=stall_s, trust=trust, body_cap=body_cap)
     from everturn.models.transport.httpx2_transport import Httpx2Transport
 
     return Httpx2Transport(proxy=proxy, connect_s=connect_s, stall_s=stall_s, ca_file=ca_file, body_cap=body_cap)

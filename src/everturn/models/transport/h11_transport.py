@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 
 from everturn.core.errors import FaultKind, ModelFault
@@ -10,7 +9,7 @@ from everturn.models.transport.connection import Connection, Unanswered, open_co
 from everturn.models.transport.inflate import Inflater
 from everturn.models.transport.limits import BODY_CAP, CONNECT_S, IDLE_LIMIT, IDLE_S, STALL_S
 from everturn.models.transport.origin import Origin, parse_target
-from everturn.models.transport.tls import build_context
+from everturn.models.transport.tls import Trust
 
 
 class H11Response:
@@ -45,6 +44,8 @@ class H11Response:
 class H11Transport:
     """`connect_s` bounds the way to an open connection, `stall_s` every silence after it; both in seconds.
 
+    `trust` takes the place of `ca_file` where reading it has begun already.
+
     Asks for no compression: a stream of small events gains nothing by it and is delayed by it.
     """
 
@@ -55,15 +56,14 @@ class H11Transport:
         stall_s: float = STALL_S,
         idle_s: float = IDLE_S,
         ca_file: str | None = None,
+        trust: Trust | None = None,
         body_cap: int = BODY_CAP,
     ) -> None:
         self.connect_s = connect_s
         self.stall_s = stall_s
         self.idle_s = idle_s
         self.body_cap = body_cap
-        self._ca_file = ca_file
-        self._context: ssl.SSLContext | None = None
-        self._building = asyncio.Lock()
+        self._trust = trust or Trust(ca_file)
         self._idle: dict[Origin, list[Connection]] = {}
         self._warming: dict[Origin, asyncio.Event] = {}
         self._closed = False
@@ -123,14 +123,8 @@ class H11Transport:
         return None
 
     async def _open(self, origin: Origin) -> Connection:
-        context = await self._tls() if origin.secure else None
+        context = await self._trust.context() if origin.secure else None
         return await open_connection(origin, context, connect_s=self.connect_s)
-
-    async def _tls(self) -> ssl.SSLContext:
-        async with self._building:
-            if self._context is None:
-                self._context = await asyncio.to_thread(build_context, self._ca_file)
-            return self._context
 
     async def _ask(self, connection: Connection, path: str, headers: Mapping[str, str], body: bytes) -> H11Response:
         try:

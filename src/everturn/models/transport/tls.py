@@ -1,6 +1,10 @@
 """TLS for the transports: the context with its authorities, and what a refusal means in words."""
 
+import asyncio
+import os
 import ssl
+import threading
+from concurrent.futures import Future
 
 from everturn.core.errors import FaultKind, ModelFault
 
@@ -11,16 +15,53 @@ _OTHER_HOST = frozenset({62, 64})
 _SELF_SIGNED = frozenset({18, 19})
 
 
+class Trust:
+    """The context of one transport: built once, in a thread, for OpenSSL lets go of the interpreter while it reads."""
+
+    def __init__(self, ca_file: str | None = None) -> None:
+        self._ca_file = ca_file
+        self._building: Future[ssl.SSLContext] | None = None
+
+    def begin(self) -> "Future[ssl.SSLContext]":
+        """Call it as soon as it is known that the context will be needed: it takes as long as many imports."""
+        if self._building is None:
+            self._building = Future()
+            # Running by now, so that whoever stops waiting for it does not cancel it for the others.
+            self._building.set_running_or_notify_cancel()
+            # No daemon: OpenSSL must not be taken down under it when the program ends early.
+            threading.Thread(target=self._build, args=(self._building,), name="everturn-tls").start()
+        return self._building
+
+    async def context(self) -> ssl.SSLContext:
+        """Raises `ModelFault`; whoever asks again after that makes it try again."""
+        try:
+            return await asyncio.wrap_future(self.begin())
+        except Exception:
+            self._building = None
+            raise
+
+    def _build(self, building: "Future[ssl.SSLContext]") -> None:
+        try:
+            building.set_result(build_context(self._ca_file))
+        except BaseException as error:  # noqa: BLE001 (it is raised where the context is awaited)
+            building.set_exception(error)
+
+
 def build_context(ca_file: str | None) -> ssl.SSLContext:
     """The system's authorities and those of the file. Slow (reads every certificate): run it off the loop."""
-    context = ssl.create_default_context()
+    try:
+        if ca_file and ca_file == os.environ.get("SSL_CERT_FILE"):
+            # To OpenSSL this file is the system's: with the defaults, all of it would be read twice.
+            context = ssl.create_default_context(cafile=ca_file, capath=ssl.get_default_verify_paths().capath)
+        else:
+            context = ssl.create_default_context()
+            if ca_file:
+                context.load_verify_locations(cafile=ca_file)
+    except OSError as error:
+        subject = f"The CA file {ca_file}" if ca_file else "TLS"
+        reason = "it holds no certificate" if isinstance(error, ssl.SSLError) else error.strerror
+        raise ModelFault(FaultKind.TLS, f"{subject} cannot be used: {reason}.") from None
     context.set_alpn_protocols(["http/1.1"])
-    if ca_file:
-        try:
-            context.load_verify_locations(cafile=ca_file)
-        except OSError as error:
-            reason = error.strerror or "it holds no certificate"
-            raise ModelFault(FaultKind.TLS, f"The CA file {ca_file} cannot be used: {reason}.") from None
     return context
 
 

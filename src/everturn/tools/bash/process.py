@@ -4,12 +4,12 @@ import asyncio
 import os
 import signal
 import subprocess
-import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from everturn.core.errors import ToolFault
+from everturn.tools.bash.exit_watch import watch_exit
 
 _PIECE = 65_536
 _LINGER_S = 0.05
@@ -18,13 +18,28 @@ _POLL_S = 0.02
 
 
 class Group:
-    """A child in its own session. Its process id is the id of its group."""
+    """A child in its own session. Its process id is the id of its group.
 
-    def __init__(self, arguments: list[str], folder: str, environment: dict[str, str], keep: int) -> None:
-        """`keep`: a descriptor that the child gets too. Raises `ToolFault` when it cannot start."""
+    `ended` holds the shell's exit code, negative when a signal ended it. By then all that it printed was handed over.
+    """
+
+    def __init__(
+        self,
+        arguments: list[str],
+        *,
+        folder: str,
+        environment: dict[str, str],
+        keep: int,
+        take: Callable[[bytes], None],
+    ) -> None:
+        """`keep`: a descriptor that the child gets too. `take` is given the output. `ToolFault` when it cannot start."""
         self._loop = asyncio.get_running_loop()
-        reader, writer = os.pipe()
-        os.set_blocking(reader, False)
+        self.ended: asyncio.Future[int] = self._loop.create_future()
+        self._take = take
+        self._code: int | None = None
+        self._silent = False
+        self._output, writer = os.pipe()
+        os.set_blocking(self._output, False)
         try:
             self._process = subprocess.Popen(
                 arguments,
@@ -37,38 +52,21 @@ class Group:
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
-            os.close(reader)
+            os.close(self._output)
             raise ToolFault(f"The command could not be started: {error}") from None
         finally:
             os.close(writer)
-        self._output = reader
-        self._exited: asyncio.Future[int] = self._loop.create_future()
-        # A thread of our own: waiting in the shared pool would keep other tools from running.
-        threading.Thread(target=self._await_exit, name="everturn-bash", daemon=True).start()
-
-    async def read(self, take: Callable[[bytes], None]) -> int:
-        """Hands over output until the shell has exited; gives its code, negative when a signal ended it."""
-        ended = asyncio.Event()
-
-        def on_output() -> None:
-            if not self._take_piece(take):
-                self._loop.remove_reader(self._output)
-                ended.set()
-
-        self._loop.add_reader(self._output, on_output)
-        code = await asyncio.shield(self._exited)
-        with suppress(TimeoutError):
-            await asyncio.wait_for(ended.wait(), _LINGER_S)
-        return code
+        self._loop.add_reader(self._output, self._on_output)
+        self._watch = watch_exit(self._process, self._loop, self._on_exit)
 
     async def end(self, grace_s: float) -> None:
-        """SIGTERM to the group, time to obey, SIGKILL to what is left of it."""
+        """SIGTERM to the group, time to obey, SIGKILL to what is left of it. Afterwards it has ended."""
         self._signal(signal.SIGTERM)
         deadline = self._loop.time() + grace_s
         while self._alive() and self._loop.time() < deadline:  # noqa: ASYNC110 - nobody announces a group's end
             await asyncio.sleep(_POLL_S)
         self.kill()
-        await asyncio.shield(self._exited)
+        await asyncio.wait({self.ended})
 
     def kill(self) -> None:
         self._signal(signal.SIGKILL)
@@ -77,16 +75,30 @@ class Group:
         """Ends the reading too: whoever holds the other end writes to nobody."""
         self._loop.remove_reader(self._output)
         os.close(self._output)
+        self._watch.close()
 
-    def _take_piece(self, take: Callable[[bytes], None]) -> bool:
-        """False at the end of the output."""
+    def _on_output(self) -> None:
         try:
             data = os.read(self._output, _PIECE)
         except BlockingIOError:
-            return True
+            return
         if data:
-            take(data)
-        return bool(data)
+            self._take(data)
+        else:
+            self._loop.remove_reader(self._output)
+            self._silent = True
+            self._settle()
+
+    def _on_exit(self, code: int) -> None:
+        self._code = code
+        if self._silent:
+            self._settle()
+        else:
+            self._loop.call_later(_LINGER_S, self._settle)
+
+    def _settle(self) -> None:
+        if self._code is not None and not self.ended.done():
+            self.ended.set_result(self._code)
 
     def _alive(self) -> bool:
         """Some member of the group is; the shell itself may be gone."""
@@ -101,16 +113,6 @@ class Group:
     def _signal(self, number: signal.Signals) -> None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, number)
-
-    def _await_exit(self) -> None:
-        code = self._process.wait()
-        # The loop may be closed by now: then nobody waits.
-        with suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(self._settle, code)
-
-    def _settle(self, code: int) -> None:
-        if not self._exited.done():
-            self._exited.set_result(code)
 
 
 def _is_dead(group: int) -> bool:

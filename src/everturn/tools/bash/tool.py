@@ -3,8 +3,9 @@
 import asyncio
 import os
 from enum import Enum
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
@@ -15,9 +16,6 @@ from everturn.tools.bash.exits import judge_exit, render_exit
 from everturn.tools.define import FunctionTool, tool
 from everturn.tools.shown import BashShown
 from everturn.workspace.paths import is_inside
-
-if TYPE_CHECKING:
-    from everturn.tools.bash.process import Group
 
 TIMEOUT_MS = 120_000
 MOST_TIMEOUT_MS = 600_000
@@ -71,6 +69,7 @@ the call; send its output to a file. To read, find, search or change files, use 
 class Shell:
     def __init__(self) -> None:
         self._folder: str | None = None
+        """None is the project's."""
 
     async def run(self, call: BashInput, context: ToolContext) -> ToolResult:
         if context.abort.raised:
@@ -82,7 +81,7 @@ class Shell:
         os.set_blocking(heard, False)
         try:
             try:
-                code, ending = await _follow(_start(call.command, folder, told), call, capture, context)
+                code, ending = await _run(call, folder, told, capture, context)
             finally:
                 os.close(told)
             notice = self._move_to(_read_report(heard), context.folder) if ending is Ending.EXITED else ""
@@ -97,7 +96,9 @@ class Shell:
 
     def _move_to(self, reported: str, project: str) -> str:
         """A notice when the command ended outside the project."""
-        if not reported:
+        if reported == project:
+            self._folder = None
+        if reported in {"", project}:
             return ""
         folder = os.path.realpath(reported)
         if is_inside(project, folder):
@@ -107,32 +108,32 @@ class Shell:
         return f"Shell cwd was reset to {project}"
 
 
-def _start(command: str, folder: str, told: int) -> "Group":
+async def _run(call: BashInput, folder: str, told: int, capture: Capture, context: ToolContext) -> tuple[int, Ending]:
     from everturn.tools.bash.process import Group
 
-    environment = {key: value for key, value in os.environ.items() if key not in _SECRETS}
-    return Group(_plan_arguments(command, told), folder, environment, keep=told)
-
-
-async def _follow(group: "Group", call: BashInput, capture: Capture, context: ToolContext) -> tuple[int, Ending]:
     progress = Progress(context)
-    reading = asyncio.ensure_future(group.read(lambda data: progress.show(capture.feed(data))))
+    group = Group(
+        _plan_arguments(call.command, told),
+        folder=folder,
+        environment={key: value for key, value in os.environ.items() if key not in _SECRETS},
+        keep=told,
+        take=lambda data: progress.show(capture.feed(data)),
+    )
     watching = asyncio.ensure_future(context.abort.wait())
     ending = Ending.EXITED
     try:
         seconds = min(call.timeout, MOST_TIMEOUT_MS) / 1000
-        await asyncio.wait({reading, watching}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        if not reading.done():
+        waited: set[asyncio.Future[Any]] = {group.ended, watching}
+        await asyncio.wait(waited, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if not group.ended.done():
             ending = Ending.ABORTED if watching.done() else Ending.TIMED_OUT
             await group.end(context.abort_grace_s * _GRACE_SHARE)
-        code = await reading
         progress.show(capture.feed(b"", final=True))
-        return code, ending
+        return group.ended.result(), ending
     finally:
         watching.cancel()
-        if not reading.done():
+        if not group.ended.done():
             group.kill()
-            reading.cancel()
         group.close()
 
 
@@ -155,11 +156,16 @@ class Progress:
 
 
 def _plan_arguments(command: str, told: int) -> list[str]:
-    from shutil import which
-
     # `eval` keeps the trap out of the shell's own messages about the command, and their line numbers right.
     script = f"trap 'pwd -P 2>/dev/null >/dev/fd/{told}' EXIT; eval \"$1\""
-    return [which("bash") or "/bin/sh", "-c", script, "bash", command]
+    return [_find_shell(os.environ.get("PATH")), "-c", script, "bash", command]
+
+
+@lru_cache(maxsize=1)
+def _find_shell(path: str | None) -> str:
+    from shutil import which
+
+    return which("bash", path=path) or "/bin/sh"
 
 
 def _read_report(heard: int) -> str:

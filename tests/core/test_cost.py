@@ -1,0 +1,110 @@
+"""What a turn costs: only what is new in it, however long the conversation is, and with the same bytes as ever."""
+
+import sys
+from collections.abc import Callable
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from everturn.core.messages import Answer, Block, Kind, Message, decode_block, result_block, text_block
+from everturn.core.normaliser import Normaliser
+from everturn.core.transcript import Abilities, Wire, normalise
+
+ABLE = Abilities(model="model-1", max_media=3)
+IMAGE = decode_block(b'{"type":"image","source":{"type":"base64","data":"aGk="}}')
+THOUGHT = decode_block(b'{"type":"thinking","thinking":"hm","signature":"sig"}')
+
+
+def use(id_: str) -> Block:
+    return decode_block(b'{"type":"tool_use","id":"%s","name":"Read","input":{}}' % id_.encode())
+
+
+def user(*blocks: Block, kind: Kind = Kind.PROMPT, id_: str = "u", blames: tuple[str, ...] = ()) -> Message:
+    return Message(id=id_, role="user", kind=kind, blocks=blocks, blames=blames)
+
+
+def said(*blocks: Block, asked: str = "model-1") -> Message:
+    return Message(id="a", role="assistant", kind=Kind.ANSWER, blocks=blocks, answer=Answer(asked=asked))
+
+
+def conversation(turns: int) -> tuple[Message, ...]:
+    rounds = [
+        (said(use(f"t{turn}")), user(result_block(f"t{turn}", "done"), kind=Kind.RESULTS)) for turn in range(turns)
+    ]
+    return (user(text_block("go")), *(message for each in rounds for message in each))
+
+
+def count_calls(work: Callable[[], object]) -> int:
+    """How many functions of Python's were entered."""
+    calls = 0
+
+    def note(_frame: object, event: str, _argument: object) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+def cost_of_turn(turns: int) -> int:
+    normaliser, grown = Normaliser(), conversation(turns)
+    for _ in range(2):
+        normaliser.normalise(grown[:-2], ABLE)
+    return count_calls(lambda: normaliser.normalise(grown, ABLE))
+
+
+def test_a_late_turn_costs_no_more_than_an_early_one():
+    assert cost_of_turn(400) == cost_of_turn(10)
+
+
+def test_what_was_sent_before_is_the_very_same_wire_with_its_bytes():
+    normaliser, grown = Normaliser(), conversation(20)
+    before = normaliser.normalise(grown[:-2], ABLE)
+    contents = [wire.content for wire in before[:-2]]
+
+    after = normaliser.normalise(grown, ABLE)
+
+    assert all(one is other for one, other in zip(before[:-2], after, strict=False))
+    assert all(wire.content is content for wire, content in zip(after, contents, strict=False))
+
+
+def test_the_bytes_of_a_wire_are_its_blocks_with_commas_between():
+    assert Wire("user", (text_block("a"), text_block("b"))).content == text_block("a").raw + b"," + text_block("b").raw
+    assert Wire("user", ()).content == b""
+
+
+messages = st.one_of(
+    st.builds(user, st.sampled_from([text_block("hi"), text_block(" "), IMAGE]), id_=st.sampled_from("uvw")),
+    st.builds(
+        user,
+        st.sampled_from([result_block("t1", "done"), result_block("t2", [{"type": "image", "source": {}}])]),
+        kind=st.sampled_from([Kind.RESULTS, Kind.ATTACHMENT]),
+        id_=st.sampled_from("uvw"),
+    ),
+    st.builds(user, kind=st.sampled_from([Kind.NOTICE, Kind.PROGRESS]), blames=st.sampled_from([(), ("u",), ("v",)])),
+    st.builds(
+        said,
+        st.sampled_from([text_block("yes"), text_block(""), use("t1"), use("t2"), THOUGHT]),
+        asked=st.sampled_from(["model-1", "model-2"]),
+    ),
+)
+abilities = st.sampled_from([ABLE, ABLE, ABLE, Abilities(model="model-2", max_media=1)])
+steps = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 3), st.lists(messages, max_size=4), abilities), max_size=9)
+
+
+@settings(max_examples=400)
+@given(steps)
+def test_what_is_sent_is_the_same_with_and_without_memory(steps: list[tuple[int, int, list[Message], Abilities]]):
+    """The view grows, loses its end, has a stretch replaced; a fallback changes the model."""
+    normaliser = Normaliser()
+    view: list[Message] = []
+    for place, gone, come, able in steps:
+        at = len(view) - min(place, len(view)) if place else len(view)
+        view[at : at + gone] = come
+
+        assert normaliser.normalise(tuple(view), able) == normalise(tuple(view), able)
+        assert normaliser.normalise(view, able) == normalise(view, able)
