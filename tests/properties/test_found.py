@@ -54,7 +54,7 @@ def test_a_call_id_that_the_api_would_not_take_back_is_replaced():
 
 @pytest.mark.parametrize("streaming_tools", [True, False])
 def test_an_abort_between_an_answer_and_its_calls_still_ends_each_call_once(streaming_tools):
-    played = play(Scene(blocks=(Use("Look"),)), point=Point(at="event", nth=2), streaming_tools=streaming_tools)
+    played = play(Scene(blocks=(Use("Look"),)), point=Point(at="record", nth=4), streaming_tools=streaming_tools)
 
     assert faults_of(played) == []
     assert played.queries[0].events[-1].reason is Reason.ABORTED_STREAMING
