@@ -18,7 +18,9 @@ async def main(prompt: str) -> int:
             case CallBegan(line=line):
                 print(f"\n· {line}")
             case ResultEvent() as result:
-                print(f"\n[{result.terminal_reason}, {result.num_turns} turns, ${result.total_usd:.4f}]")
+                print(
+                    f"\n[{result.terminal_reason}, turns: {result.num_turns}, ${result.total_usd:.4f}]", *result.errors
+                )
                 return result.exit
     return 1
 

@@ -12,13 +12,17 @@ from everturn.ports.hooks import StopInput, StopVerdict
 
 
 async def main(command: str, prompt: str) -> int:
+    passed = False
+
     async def tests_pass(_: StopInput) -> StopVerdict:
+        nonlocal passed
         process = await asyncio.create_subprocess_shell(
             command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
         )
         output, _ignored = await process.communicate()
+        passed = process.returncode == 0
         failed = f"`{command}` failed:\n{output.decode(errors='replace')[-2_000:]}"
-        return StopVerdict(block=failed if process.returncode else None)
+        return StopVerdict(block=None if passed else failed)
 
     options = Options(
         permission_mode="bypassPermissions",
@@ -34,8 +38,8 @@ async def main(command: str, prompt: str) -> int:
                 case Continued(transition=transition, turn=turn):
                     print(f"· turn {turn}: {transition}")
                 case ResultEvent() as result:
-                    print(f"{result.text}\n[{result.terminal_reason}, ${result.total_usd:.4f}]")
-                    return result.exit
+                    print(f"{result.text}\n[{result.terminal_reason}, ${result.total_usd:.4f}]", *result.errors)
+                    return result.exit if passed else 1
     return 1
 
 

@@ -87,7 +87,7 @@ def work_end(*, diminishing: bool, percent: int, continuations: int, last_gain: 
 
 TURNS_USED = stop(
     Reason.MAX_TURNS,
-    release=Problem(text="Reached the limit of 3 turns.", kind="max_turns", by_api=False),
+    release=Problem(text="Reached the limit of turns (3).", kind="max_turns", by_api=False),
 )
 BUSY = WorkBudget(continuations=3, last_gain=499, total=2_000)
 

@@ -8,7 +8,7 @@ from everturn import Engine, testing, tool
 from everturn.core.errors import FaultKind, ModelFault
 from everturn.core.state import Reason
 from everturn.core.stream import MessageChanged
-from everturn.modelserver import broken, call, cut, hold, say, text
+from everturn.modelserver import broken, call, cut, hold, overloaded, say, text
 from everturn.testing import ScriptedModel
 
 FIRST_BLOCK = 6
@@ -76,7 +76,7 @@ async def test_a_call_that_was_cut_in_mid_input_is_dropped_from_what_is_kept(ben
     assert len(engine.transcript[1].uses) == 1
 
 
-async def test_an_overload_in_mid_stream_goes_on_with_the_fallback_model(bench, writer, ran):
+async def test_one_overload_in_mid_stream_is_no_reason_to_leave_the_model(bench, writer, ran):
     answer = say(call("append", {"word": "one"}), "More.")
     bench.model(hold(broken(answer, after=8), after=FIRST_BLOCK), text("Done."), chunk=1_000)
     engine = bench.engine(tools=[writer], allowed_tools=["append"], fallback_models=["claude-opus-5"])
@@ -84,7 +84,20 @@ async def test_an_overload_in_mid_stream_goes_on_with_the_fallback_model(bench, 
     run = await bench.go_on(engine, on_event=release_at(bench, "tool_end"))
 
     assert run.transitions == ["next_turn"]
-    assert [body["model"] for body in bench.bodies] == ["claude-sonnet-5", "claude-opus-5"]
+    assert [body["model"] for body in bench.bodies] == ["claude-sonnet-5", "claude-sonnet-5"]
+    assert ran == ["one"]
+
+
+async def test_the_third_overload_in_a_row_goes_on_with_the_fallback_model(bench, writer, ran):
+    answer = say(call("append", {"word": "one"}), "More.")
+    third = hold(broken(answer, after=8), after=FIRST_BLOCK)
+    bench.model(overloaded(), overloaded(), third, text("Done."), chunk=1_000)
+    engine = bench.engine(tools=[writer], allowed_tools=["append"], fallback_models=["claude-opus-5"])
+
+    run = await bench.go_on(engine, on_event=release_at(bench, "tool_end"))
+
+    assert run.transitions == ["next_turn"]
+    assert [body["model"] for body in bench.bodies] == ["claude-sonnet-5"] * 3 + ["claude-opus-5"]
     assert ran == ["one"]
 
 

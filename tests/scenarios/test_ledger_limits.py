@@ -1,7 +1,7 @@
 """The limits of the ledger: money, tokens, calls, time and repetition each end a query with their own reason."""
 
 from everturn.core.state import Reason
-from everturn.modelserver import call, calls, error, hold, say, text
+from everturn.modelserver import call, calls, cut, error, hold, say, text
 
 AGAIN = call("Glob", {"pattern": "*"})
 PRICED = [{"id": "claude-sonnet-5", "prices": {"output": 10}}]
@@ -152,3 +152,14 @@ async def test_calls_that_are_denied_or_unknown_count_towards_the_limit_too(benc
 
     assert run.reason is Reason.MAX_TOOL_CALLS
     assert len(bench.requests) == 3
+
+
+async def test_calls_of_a_response_that_was_thrown_away_do_not_count(bench):
+    (bench.folder / "a.txt").write_text("alpha\n")
+    answer = say(call("Read", {"file_path": "a.txt"}), "And more to come, in a while.")
+    bench.model(*[cut(answer, after=8)] * 5, answer, text("Done."))
+
+    run = await bench.run(max_tool_calls=1, limits={"max_repeated_calls": 2})
+
+    assert run.reason is Reason.COMPLETED
+    assert len(run.of("api_retry")) == 5

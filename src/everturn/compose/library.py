@@ -142,6 +142,7 @@ class Parts:
             cache_ttl=options.cache_ttl,
             small_model=resolve(options.small_model),
         )
+        self._check_names(options)
         first = SYSTEM_PROMPT if options.system_prompt is None else options.system_prompt
         self.prompting = Prompting(
             system=tuple(text for text in (first, options.append_system_prompt) if text),
@@ -184,6 +185,16 @@ class Parts:
             self.notes.append(f"This session is not saved. {error}")
             return False
         return True
+
+    def _check_names(self, options: Options) -> None:
+        """A rule for a tool that is not there is no error, since another machine may have it; but it is said."""
+        known = {tool.name for tool in (*builtin_tools(), *options.tools)}
+        for field in ("allowed_tools", "disallowed_tools"):
+            for name in getattr(options, field):
+                if name not in known:
+                    self.notes.append(
+                        f"{field}: there is no tool named {name} (there are: {', '.join(sorted(known))})."
+                    )
 
     def _check_model(self, setup: Setup, catalog: Catalog, model: str) -> None:
         card = catalog.card(model)

@@ -169,7 +169,7 @@ def judge_query_work(guards: Guards, spent: int, limits: Limits) -> WorkVerdict 
 
 def next_turn(guards: Guards, limits: Limits, *, pauses: int) -> Decision:
     if limits.max_turns and guards.turn >= limits.max_turns:
-        error = Problem(text=f"Reached the limit of {limits.max_turns} turns.", kind="max_turns", by_api=False)
+        error = Problem(text=f"Reached the limit of turns ({limits.max_turns}).", kind="max_turns", by_api=False)
         return Terminal(reason=Reason.MAX_TURNS, release=error)
     return go_on(
         guards,

@@ -78,6 +78,8 @@ class Executor:
         self._eager = eager
         self._slots: list[_Slot] = []
         self._scheduled = 0
+        self._claimed = 0
+        self._noted = 0
         self._group: list[asyncio.Task[None]] = []
         self._barrier: asyncio.Task[None] | None = None
         self._places = asyncio.Semaphore(config.limits.tool_concurrency)
@@ -117,12 +119,18 @@ class Executor:
                 failed = failure(wording.CALL_INTERRUPTED)
                 self._settle(slot, failed, encode_result(slot.use, failed), 0.0)
         self._known_files.adopt(self._files)
-        return [slot.result for slot in self._slots if slot.result is not None]
+        results = [slot.result for slot in self._slots if slot.result is not None]
+        for use, block in zip(self.uses[self._noted :], results[self._noted :], strict=True):
+            self._deps.ledger.note_call(use.name, bytes(use.input), block.raw.replace(use.id.encode(), b""))
+        self._noted = len(results)
+        return results
 
     async def discard(self) -> None:
         """Cancels what runs and drops all results. Never called once a call has effects."""
         await self._cancel({slot.task for slot in self._slots if slot.task is not None})
         self._slots.clear()
+        self._deps.ledger.release_calls(self._claimed)
+        self._claimed = 0
 
     def _prepare(self, slot: _Slot) -> None:
         use = slot.use
@@ -165,6 +173,7 @@ class Executor:
 
     async def _perform(self, slot: _Slot) -> ToolResult:
         # Counted before it is judged: a model that asks for ever for what it may not have must end, too.
+        self._claimed += 1
         if not self._deps.ledger.claim_call() or self._signal.raised:
             raise Refusal(wording.CALL_NOT_RUN)
         if slot.refusal is not None:
@@ -201,7 +210,6 @@ class Executor:
     def _settle(self, slot: _Slot, result: ToolResult, block: Block, duration_s: float) -> None:
         use = slot.use
         slot.result = block
-        self._deps.ledger.note_call(use.name, bytes(use.input), block.raw.replace(use.id.encode(), b""))
         self._recorder.emit(
             CallEnded(
                 tool_use_id=use.id,

@@ -29,7 +29,7 @@ from everturn.core.messages import (
     text_block,
 )
 from everturn.core.records import ModelChanged
-from everturn.core.schedule import SWITCHING, Attempts, MendWith, Repair, RetryAfter, SwitchModel, plan_recovery
+from everturn.core.schedule import Attempts, MendWith, Repair, RetryAfter, SwitchModel, plan_recovery
 from everturn.core.stream import BlockStarted, Fold, InputAdded, StreamEvent, TextAdded, ThinkingAdded
 from everturn.core.transcript import count_excess_media
 from everturn.engine import wording
@@ -111,11 +111,6 @@ class Sampling:
             fault = await self._stream(attempt, request, turn)
             if fault is None:
                 return Sampled(attempt=attempt, agent=agent, view=view)
-            if attempt.executor.has_effects:
-                attempt.fault = fault
-                leaves = fault.kind is FaultKind.OVERLOADED or fault.kind in SWITCHING
-                kept_on = self._switch(agent, fault) if leaves and agent.fallbacks else agent
-                return Sampled(attempt=attempt, agent=kept_on, view=view)
             overloads = attempts.overloads + 1 if fault.kind is FaultKind.OVERLOADED else 0
             attempts = msgspec.structs.replace(attempts, overloads=overloads)
             plan = plan_recovery(
@@ -125,6 +120,10 @@ class Sampling:
                 retry_after=fault.retry_after,
                 jitter=self._deps.clock.jitter(),
             )
+            if attempt.executor.has_effects:
+                attempt.fault = fault
+                kept_on = self._switch(agent, fault) if isinstance(plan, SwitchModel) else agent
+                return Sampled(attempt=attempt, agent=kept_on, view=view)
             match plan:
                 case RetryAfter(delay_s):
                     await self.throw_away(attempt, RetractionCause.RETRY)

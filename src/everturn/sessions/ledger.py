@@ -57,6 +57,9 @@ class SessionLedger:
         self._calls += 1
         return not 0 < self._limits.max_tool_calls < self._calls
 
+    def release_calls(self, count: int) -> None:
+        self._calls -= count
+
     def note_call(self, name: str, input_: bytes, result: bytes) -> None:
         call = (name, input_, result)
         self._repeats = self._repeats + 1 if call == self._last_call else 1

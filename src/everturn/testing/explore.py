@@ -36,8 +36,8 @@ PROFILES: dict[str, Limits] = {
     "at most 2 turns": Limits(max_turns=2),
     "no escalation": Limits(escalate=False),
     "no reactive compaction": Limits(reactive_compact=False),
-    "a work budget": WORK,
-    "a work budget, at most 2 turns": msgspec.structs.replace(WORK, max_turns=2),
+    "a work budget, small counters": WORK,
+    "the same, at most 2 turns": msgspec.structs.replace(WORK, max_turns=2),
 }
 """What the command walks.
 

@@ -1,8 +1,13 @@
 """Text to a pipe: the final answer and nothing else; what went wrong is said on standard error."""
 
-from everturn.core.events import Denial, Level, Noticed, ResultEvent
+from everturn.core.events import Denial, Level, Noticed, ResultEvent, RetryScheduled
+from everturn.core.state import Reason
 from everturn.frontends.headless.sink import Sink
 from everturn.frontends.headless.view import Handlers
+
+QUIET_TRIES = 1
+"""A first failed attempt passes unnoticed; who waits longer is told why."""
+INTERRUPTED = frozenset({Reason.ABORTED_STREAMING, Reason.ABORTED_TOOLS})
 
 
 class PipeText:
@@ -14,7 +19,7 @@ class PipeText:
 
     @property
     def handlers(self) -> Handlers:
-        return {Noticed: self._notice, ResultEvent: self._result}
+        return {Noticed: self._notice, RetryScheduled: self._retry, ResultEvent: self._result}
 
     def begin(self) -> None:
         pass
@@ -26,6 +31,11 @@ class PipeText:
         if event.level is Level.WARNING:
             self._complain(event.text)
 
+    def _retry(self, event: RetryScheduled) -> None:
+        if event.attempt > QUIET_TRIES:
+            count = f"attempt {event.attempt} of {event.max_tries}, next in {event.delay_s:.1f} s"
+            self._complain(f"{event.text.rstrip('.')} ({count})")
+
     def _result(self, event: ResultEvent) -> None:
         if text := answer_of(event):
             self._out.write_text(text if text.endswith("\n") else f"{text}\n")
@@ -33,6 +43,8 @@ class PipeText:
             self._complain(render_denials(event.denials))
         for error in event.errors:
             self._complain(error)
+        if event.reason in INTERRUPTED:
+            self._complain("Interrupted. The session is kept: go on with --continue.")
 
     def _complain(self, text: str) -> None:
         from everturn.frontends.harmless import make_line
@@ -41,8 +53,8 @@ class PipeText:
 
 
 def answer_of(event: ResultEvent) -> str:
-    """The model's words; a result that only repeats its error has none."""
-    return "" if event.text in event.errors else event.text
+    """The model's words; a query that was cut off has no answer, and one that only repeats its error neither."""
+    return "" if event.subtype != "success" or event.text in event.errors else event.text
 
 
 def render_denials(denials: tuple[Denial, ...]) -> str:

@@ -1,0 +1,67 @@
+"""Text to a pipe: whoever waits, interrupts or runs into a limit is told why, on standard error."""
+
+import io
+
+from everturn.core.events import TextDelta
+from everturn.core.state import AbortCause
+from everturn.frontends.headless.run import run_headless
+from everturn.modelserver import calls, hold, overloaded, text
+
+
+class InterruptingEngine:
+    """Interrupts at the first word."""
+
+    def __init__(self, engine):
+        self._engine = engine
+
+    def __getattr__(self, name):
+        return getattr(self._engine, name)
+
+    async def submit(self, prompt):
+        async for event in self._engine.submit(prompt):
+            if isinstance(event, TextDelta):
+                self._engine.abort(AbortCause.USER)
+            yield event
+
+
+async def run(engine):
+    out, err = io.BytesIO(), io.BytesIO()
+    code = await run_headless(engine, "hi", out=out, err=err)
+    return code, out.getvalue().decode(), err.getvalue().decode()
+
+
+async def test_the_second_failed_attempt_and_later_ones_are_told(bench):
+    bench.model(overloaded(), overloaded(), text("Here I am."))
+
+    code, out, err = await run(bench.engine())
+
+    assert (code, out) == (0, "Here I am.\n")
+    assert len(err.splitlines()) == 1
+    assert "(attempt 2 of 10, next in " in err
+
+
+async def test_an_interruption_prints_no_half_answer_and_says_how_to_go_on(bench):
+    bench.model(hold(text("This is a very long story."), after=4))
+
+    code, out, err = await run(InterruptingEngine(bench.engine()))
+
+    assert (code, out) == (130, "")
+    assert err == "everturn: Interrupted. The session is kept: go on with --continue.\n"
+
+
+async def test_a_run_that_met_its_limit_prints_no_half_answer(bench):
+    bench.model(calls(("Glob", {"pattern": "*"})))
+
+    code, out, err = await run(bench.engine(max_turns=1))
+
+    assert (code, out) == (1, "")
+    assert err == "everturn: Reached the limit of turns (1).\n"
+
+
+async def test_a_rule_for_a_tool_that_is_not_there_is_said(bench):
+    bench.model(text("Fine."))
+
+    code, _, err = await run(bench.engine(disallowed_tools=["Bahs"]))
+
+    assert code == 0
+    assert "disallowed_tools: there is no tool named Bahs" in err
