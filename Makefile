@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.ready
 
-.PHONY: help setup demo check format test bench bench-peers clean
+.PHONY: help setup demo check format test fuzz bench bench-peers clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -34,6 +34,9 @@ format: $(STAMP) ## write the format and the safe fixes
 
 test: check ## everything CI runs
 	$(BIN)/pytest -n auto --dist worksteal
+
+fuzz: $(STAMP) ## all properties with new random examples
+	EVERTURN_EXAMPLES=fuzz $(BIN)/pytest -n auto --dist worksteal tests/properties tests/core tests/context tests/models
 
 bench: $(STAMP) ## the figures, against two small loops (about a quarter of an hour)
 	$(BIN)/python -m bench.run

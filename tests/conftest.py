@@ -1,5 +1,6 @@
 """The bench on which scenarios run: a real engine, over real HTTP, on a scripted model server, in a real folder."""
 
+import os
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from pathlib import Path
@@ -7,12 +8,18 @@ from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import settings
 
 from everturn import Engine, Options
 from everturn.core.events import Event, ResultEvent
 from everturn.core.state import Reason
 from everturn.modelserver import ModelServer, Received, script, when
 from everturn.modelserver.scripts import When
+
+settings.register_profile("test", derandomize=True)
+settings.register_profile("fuzz", derandomize=False)
+settings.load_profile(os.environ.get("EVERTURN_EXAMPLES", "test"))
+"""`make test` draws the same examples every time, so that a change is judged by what it changed; `make fuzz` draws new ones."""
 
 KEY = "sk-ant-api03-made-up-key-for-tests"
 
