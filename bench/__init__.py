@@ -1,1 +1,1 @@
-"""Speed as a number: Everturn beside two loops of forty lines, against one scripted server."""
+"""Speed as a number: Everturn beside two small loops, against one scripted server."""

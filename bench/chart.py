@@ -8,7 +8,7 @@ WIDTH, LEFT, RIGHT, TOP = 960, 350, 60, 96
 ROW, BAR, GAP = 58, 15, 4
 NUMBER = 44
 """The room that a number takes."""
-TITLE = "Everturn beside a loop of forty lines on the vendor's SDK"
+TITLE = "Everturn beside a small loop on the vendor's SDK"
 SUBTITLE = "Share of what the SDK loop needs, in the same round; less is better. Bars: medians. Whiskers: quartiles."
 NAMES = {"everturn": "Everturn", "raw": "a small loop on bare h11"}
 

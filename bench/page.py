@@ -9,7 +9,7 @@ OPENING = """# Benchmarks
 
 <!-- made by `make bench`; `python -m bench.run --docs` writes it again from bench/results -->
 
-How fast Everturn is, beside a loop of forty lines on the vendor's SDK ([floor_sdk.py](../bench/loops/floor_sdk.py)) and a small one on bare
+How fast Everturn is, beside a small loop on the vendor's SDK ([floor_sdk.py](../bench/loops/floor_sdk.py)) and a small one on bare
 h11 with messages encoded once ([floor_raw.py](../bench/loops/floor_raw.py)). All of them keep a journal, run the same shell and talk to the same scripted
 server on loopback.
 

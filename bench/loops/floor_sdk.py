@@ -1,4 +1,4 @@
-"""The yardstick: an agent loop of forty lines on the vendor's SDK, with a shell tool and a journal."""
+"""The yardstick: a small agent loop on the vendor's SDK, with a shell tool and a journal."""
 
 import json
 import os
