@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 from everturn.core.errors import InputFault
 from everturn.ports.tool import Access, Traits
-from everturn.tools.builtin import builtin_tools
+from everturn.tools.builtin import BUILTIN, builtin_tools
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 NAMES = [tool.name for tool in builtin_tools()]
@@ -147,3 +147,7 @@ async def test_what_claims_to_read_only_leaves_the_tree_as_it_was(name, desk):
     await desk.use(tool_named(name), **CALLS[name])
 
     assert digest_of(desk.folder) == before
+
+
+def test_each_built_in_tool_stands_in_the_table_under_its_own_name():
+    assert [tool.name for tool in builtin_tools()] == list(BUILTIN)

@@ -1,7 +1,7 @@
 """The library profile: options in, an engine out."""
 
 import os
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Collection, Mapping
 from contextlib import aclosing
 from typing import Any
 
@@ -33,7 +33,7 @@ from everturn.sessions.ledger import SessionLedger
 from everturn.sessions.memory import MemoryJournal
 from everturn.settings.options import Options
 from everturn.settings.setup import Setup, check_options
-from everturn.tools.builtin import builtin_tools
+from everturn.tools.builtin import BUILTIN, builtin_tools
 from everturn.workspace.files import LocalFiles
 
 
@@ -188,7 +188,7 @@ class Parts:
 
     def _check_names(self, options: Options) -> None:
         """A rule for a tool that is not there is no error, since another machine may have it; but it is said."""
-        known = {tool.name for tool in (*builtin_tools(), *options.tools)}
+        known = {*BUILTIN, *(tool.name for tool in options.tools)}
         for field in ("allowed_tools", "disallowed_tools"):
             for name in getattr(options, field):
                 if name not in known:
@@ -244,19 +244,16 @@ def build_checker(options: Options) -> Checker | None:
 
 def choose_tools(options: Options) -> tuple[Tool, ...]:
     """Built-in ones first, in their fixed order; an own tool of the same name takes a built-in one's place."""
-    builtin = builtin_tools() if options.builtin_tools is not False else ()
-    if not isinstance(options.builtin_tools, bool):
-        names = [tool.name for tool in builtin]
-        for name in options.builtin_tools:
-            if name not in names:
-                raise OptionError("builtin_tools", f"there is no {name!r} (there are: {', '.join(names)})")
-        builtin = tuple(tool for tool in builtin if tool.name in options.builtin_tools)
+    offered: Collection[str] = BUILTIN if options.builtin_tools is True else options.builtin_tools or ()
+    for name in offered:
+        if name not in BUILTIN:
+            raise OptionError("builtin_tools", f"there is no {name!r} (there are: {', '.join(BUILTIN)})")
     own = {tool.name: tool for tool in options.tools}
     if len(own) != len(options.tools):
         raise OptionError("tools", "two of them have the same name")
     denied = set(options.disallowed_tools)
-    chosen = (*(tool for tool in builtin if tool.name not in own), *own.values())
-    return tuple(tool for tool in chosen if tool.name not in denied)
+    builtin = builtin_tools({*offered} - {*own} - denied)
+    return (*builtin, *(tool for name, tool in own.items() if name not in denied))
 
 
 def catalog_entries(models: Any) -> Any:
