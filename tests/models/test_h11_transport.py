@@ -106,7 +106,7 @@ async def test_a_kept_connection_that_the_server_closed_is_not_tried_at_all(stag
     await read(await transport.post(server.url, {}, b""))
     await server.all_gone.wait()
     (kept,) = next(iter(transport._idle.values()))
-    await kept._reader.read()
+    await kept._wire.read(1)
     await read(await transport.post(server.url, {}, b""))
 
     assert (server.connections, len(server.requests)) == (2, 2)

@@ -1,26 +1,25 @@
-"""One HTTP/1.1 connection over asyncio streams: writes a request, reads its answer, knows whether it can serve again."""
+"""One HTTP/1.1 connection: writes a request, reads its answer, knows whether it can serve again."""
 
 import asyncio
-import contextlib
 import errno
 import os
 import socket
 import ssl
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 import h11
 
 from everturn.core.errors import FaultKind, ModelFault
 from everturn.models.transport.origin import Origin
 from everturn.models.transport.tls import describe_refusal
+from everturn.models.transport.wire import Wire
 
-SLICE = 262_144
-"""The body is handed over in pieces of this size, each when the one before has gone."""
-READ = 65_536
-CLOSE_S = 1.0
-"""A broken TLS connection may never say that it is closed."""
 HEADER_LIMIT = 131_072
 UNSENDABLE = "The request cannot be sent: its path or a header holds characters that HTTP does not allow."
+_ASKED = h11.Request(method="POST", target="/", headers=[("host", "-"), ("content-length", "0")])
+_SAID = h11.EndOfMessage()
+"""What h11 is told of every request: enough to read its answer by. The bytes are `encode_head`'s."""
 
 
 class Unanswered(Exception):
@@ -28,25 +27,27 @@ class Unanswered(Exception):
 
 
 class Connection:
-    def __init__(self, origin: Origin, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, origin: Origin, wire: Wire) -> None:
         self.origin = origin
         self.idle_since = 0.0
-        self._reader = reader
-        self._writer = writer
+        self._wire = wire
         self._heard = False
         self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEADER_LIMIT)
 
     @property
     def fresh(self) -> bool:
         """Nothing came that was not asked for, and nobody hung up."""
-        return not (self._reader.at_eof() or self._writer.is_closing() or self._reader.exception())
+        return self._wire.quiet
 
     async def ask(self, path: str, headers: Mapping[str, str], body: bytes, *, stall_s: float) -> h11.Response:
         """Raises `Unanswered` where no byte of an answer came, `ModelFault` for everything else."""
         self._heard = False
         host = self.origin.authority
+        head = encode_head(host, path, tuple(headers.items()))
+        self._http.send(_ASKED)
+        self._http.send(_SAID)
         try:
-            await self._write(path, headers, body, stall_s)
+            await self._wire.write(b"%bcontent-length: %d\r\n\r\n" % (head, len(body)), body, stall_s)
             while not isinstance(event := await self._next(stall_s), h11.Response):
                 pass
         except h11.RemoteProtocolError as error:
@@ -62,14 +63,14 @@ class Connection:
             raise ModelFault(FaultKind.CONNECTION, broken) from None
         return event
 
-    async def pieces(self, *, stall_s: float) -> AsyncGenerator[bytes, None]:
-        """The body as it comes, still encoded. Raises `ModelFault`."""
+    async def read_piece(self, stall_s: float) -> bytes:
+        """What came of the body, still encoded; empty at its end. Raises `ModelFault`."""
         host = self.origin.authority
         try:
             while self._http.their_state is h11.SEND_BODY:
                 event = await self._next(stall_s)
                 if isinstance(event, h11.Data):
-                    yield b"".join((event.data, *self._received()))
+                    return b"".join((event.data, *self._received()))
         except h11.RemoteProtocolError:
             raise ModelFault(FaultKind.STREAM_BROKEN, f"{host} broke off in the middle of its answer.") from None
         except TimeoutError:
@@ -78,6 +79,7 @@ class Connection:
         except OSError as error:
             broken = f"The connection to {host} broke: {describe_failure(error)}."
             raise ModelFault(FaultKind.STREAM_BROKEN, broken) from None
+        return b""
 
     def rewind(self) -> bool:
         """Ready for the next request? Looks only at what has come already; never waits."""
@@ -93,50 +95,31 @@ class Connection:
         return self.fresh
 
     async def close(self) -> None:
-        """At once: whatever is still on its way is not wanted."""
-        self._writer.transport.abort()
-        with contextlib.suppress(OSError):
-            async with asyncio.timeout(CLOSE_S):
-                await self._writer.wait_closed()
-
-    async def _write(self, path: str, headers: Mapping[str, str], body: bytes, stall_s: float) -> None:
-        head = self._encode_head(path, {"host": self.origin.authority, **headers, "content-length": str(len(body))})
-        self._http.send(h11.Data(data=body))
-        self._http.send(h11.EndOfMessage())
-        view = memoryview(body)
-        self._writer.write(b"".join((head, view[:SLICE])))
-        try:
-            async with asyncio.timeout(stall_s) as limit:
-                await self._writer.drain()
-                for start in range(SLICE, len(body), SLICE):
-                    self._writer.write(view[start : start + SLICE])
-                    await self._writer.drain()
-                    limit.reschedule(asyncio.get_running_loop().time() + stall_s)
-        except ConnectionError:
-            # A server may refuse a large body without reading it all: its answer, if there is one, tells more.
-            if self._reader.exception() is not None:
-                raise
+        await self._wire.close()
 
     def _received(self) -> Iterator[bytes]:
         """What else is here already: many small chunks cost less as one piece."""
         while self._http.their_state is h11.SEND_BODY and isinstance(event := self._http.next_event(), h11.Data):
             yield event.data
 
-    def _encode_head(self, path: str, headers: Mapping[str, str]) -> bytes:
-        try:
-            fields = [(name.encode("ascii"), value.encode("latin-1")) for name, value in headers.items()]
-            return self._http.send(h11.Request(method="POST", target=path, headers=fields)) or b""
-        except (h11.LocalProtocolError, UnicodeEncodeError):
-            # The values stay out of the text: they may be secret.
-            raise ModelFault(FaultKind.INVALID, UNSENDABLE) from None
-
     async def _next(self, stall_s: float) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
         while (event := self._http.next_event()) is h11.NEED_DATA:
-            async with asyncio.timeout(stall_s):
-                data = await self._reader.read(READ)
+            data = await self._wire.read(stall_s)
             self._heard = self._heard or bool(data)
             self._http.receive_data(data)
         return event
+
+
+@lru_cache(maxsize=64)
+def encode_head(host: str, path: str, headers: tuple[tuple[str, str], ...]) -> bytes:
+    """All but the length: that of each turn differs in nothing else. Judged by h11; raises `ModelFault`."""
+    try:
+        fields = [(name.encode("ascii"), value.encode("latin-1")) for name, value in (("host", host), *headers)]
+        whole = h11.Connection(h11.CLIENT).send(h11.Request(method="POST", target=path, headers=fields))
+    except (h11.LocalProtocolError, UnicodeEncodeError):
+        # The values stay out of the text: they may be secret.
+        raise ModelFault(FaultKind.INVALID, UNSENDABLE) from None
+    return (whole or b"").removesuffix(b"\r\n")
 
 
 async def open_connection(origin: Origin, context: ssl.SSLContext | None, *, connect_s: float) -> Connection:
@@ -144,8 +127,12 @@ async def open_connection(origin: Origin, context: ssl.SSLContext | None, *, con
     host = origin.authority
     try:
         async with asyncio.timeout(connect_s):
-            reader, writer = await asyncio.open_connection(
-                origin.host, origin.port, ssl=context, happy_eyeballs_delay=None if _is_address(origin.host) else 0.25
+            _, wire = await asyncio.get_running_loop().create_connection(
+                Wire,
+                origin.host,
+                origin.port,
+                ssl=context,
+                happy_eyeballs_delay=None if _is_address(origin.host) else 0.25,
             )
     except TimeoutError:
         raise ModelFault(FaultKind.CONNECTION, f"No connection to {host} within {connect_s:g} s.") from None
@@ -155,7 +142,7 @@ async def open_connection(origin: Origin, context: ssl.SSLContext | None, *, con
         raise describe_refusal(origin.host, error) from None
     except OSError as error:
         raise ModelFault(FaultKind.CONNECTION, f"No connection to {host}: {describe_failure(error)}.") from None
-    return Connection(origin, reader, writer)
+    return Connection(origin, wire)
 
 
 def describe_failure(error: OSError) -> str:

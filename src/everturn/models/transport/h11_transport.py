@@ -34,10 +34,9 @@ class H11Response:
 
     async def _read(self) -> AsyncGenerator[bytes, None]:
         inflater = Inflater(self.headers.get("content-encoding", ""), self._owner.body_cap)
-        async with contextlib.aclosing(self._connection.pieces(stall_s=self._owner.stall_s)) as pieces:
-            async for piece in pieces:
-                for part in inflater.feed(piece):
-                    yield part
+        while piece := await self._connection.read_piece(self._owner.stall_s):
+            for part in inflater.feed(piece):
+                yield part
         inflater.finish()
 
 

@@ -9,3 +9,5 @@ IDLE_LIMIT = 8
 """How many unused connections are kept for one origin."""
 BODY_CAP = 128_000_000
 """Of a response, decoded."""
+CLOSE_S = 1.0
+"""A broken TLS connection may never say that it is closed."""
