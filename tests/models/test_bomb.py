@@ -15,7 +15,7 @@ from everturn.core.transcript import Wire
 from everturn.models.anthropic.client import AnthropicModel
 from everturn.models.anthropic.credentials import Credentials
 from everturn.models.catalog import JsonCatalog
-from everturn.models.transport.h11_transport import H11Transport
+from everturn.models.transport.http1_transport import Http1Transport
 from everturn.ports.model import Request
 
 def peak():
@@ -23,7 +23,7 @@ def peak():
 
 async def main():
     model = AnthropicModel(
-        transport=H11Transport(), catalog=JsonCatalog(), credentials=Credentials(api_key="k"), base_url=sys.argv[1]
+        transport=Http1Transport(), catalog=JsonCatalog(), credentials=Credentials(api_key="k"), base_url=sys.argv[1]
     )
     request = Request(model="m", messages=(Wire("user", (text_block("x"),)),), max_tokens=1)
     before = peak()

@@ -18,7 +18,7 @@ from everturn.core.stream import (
 )
 from everturn.models.anthropic.client import AnthropicModel
 from everturn.models.anthropic.credentials import Credentials
-from everturn.models.transport.h11_transport import H11Transport
+from everturn.models.transport.http1_transport import Http1Transport
 
 KEY = "sk-ant-api03-abcdefghijklmnop"
 SSE = {"content_type": "text/event-stream; charset=utf-8"}
@@ -53,7 +53,7 @@ async def model_at(catalog):
 
     def make(url, credentials=None, **options):
         credentials = credentials or Credentials(api_key=KEY)
-        transport = H11Transport(stall_s=5)
+        transport = Http1Transport(stall_s=5)
         made.append(
             AnthropicModel(transport=transport, catalog=catalog, credentials=credentials, base_url=url, **options)
         )
@@ -264,6 +264,14 @@ async def test_without_a_key_nothing_is_sent_to_the_public_api(model_at, ask):
         FaultKind.AUTHENTICATION,
         "There is no key: set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN.",
     )
+
+
+async def test_a_server_that_wanted_a_key_is_answered_with_where_to_set_one(stage, model_at, ask):
+    server = await stage.serve(lambda exchange: exchange.reply(401, b""))
+
+    fault = await fault_of(model_at(server.url, Credentials()), ask())
+
+    assert fault.text.endswith("(HTTP 401). There is no key: set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN.")
 
 
 async def test_another_server_may_need_no_key(stage, model_at, ask):

@@ -4,7 +4,7 @@ import pytest
 
 from everturn.core.errors import RETRYABLE, FaultKind, ModelFault, OptionError
 from everturn.models.transport.choose import choose_transport
-from everturn.models.transport.h11_transport import H11Transport
+from everturn.models.transport.http1_transport import Http1Transport
 from everturn.models.transport.httpx2_transport import Httpx2Transport
 from everturn.models.transport.proxy import plan_proxy
 
@@ -65,7 +65,7 @@ def test_a_proxy_that_cannot_be_used_names_its_variable(value, problem):
 def test_httpx2_is_chosen_for_proxies_only():
     proxied = {"HTTPS_PROXY": "http://p:1"}
 
-    assert [type(choose_transport(env, API)) for env in ({}, proxied)] == [H11Transport, Httpx2Transport]
+    assert [type(choose_transport(env, API)) for env in ({}, proxied)] == [Http1Transport, Httpx2Transport]
 
 
 @pytest.mark.parametrize("variable", ["SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"])

@@ -7,10 +7,10 @@ import zlib
 import pytest
 
 from everturn.core.errors import RETRYABLE, FaultKind, ModelFault
-from everturn.models.transport.h11_transport import H11Transport
+from everturn.models.transport.http1_transport import Http1Transport
 from everturn.models.transport.httpx2_transport import Httpx2Transport
 
-TRANSPORTS = {"h11": H11Transport, "httpx2": Httpx2Transport}
+TRANSPORTS = {"h11": Http1Transport, "httpx2": Httpx2Transport}
 
 
 @pytest.fixture(params=sorted(TRANSPORTS))

@@ -10,7 +10,7 @@ from everturn.core.stream import Fold
 from everturn.core.transcript import Wire
 from everturn.models.anthropic.client import AnthropicModel
 from everturn.models.anthropic.credentials import Credentials
-from everturn.models.transport.h11_transport import H11Transport
+from everturn.models.transport.http1_transport import Http1Transport
 from everturn.ports.model import Request, TaskBudget, ThinkingConfig, ThinkingMode
 
 USAGE = {"input_tokens": 10, "output_tokens": 1, "cache_creation_input_tokens": 7, "cache_read_input_tokens": 5}
@@ -71,7 +71,7 @@ async def both(stage, catalog):
     server.plays = STREAMS["text"]
     vendor = anthropic.AsyncAnthropic(base_url=server.url, api_key="k", max_retries=0)
     credentials = Credentials(api_key="k")
-    ours = AnthropicModel(transport=H11Transport(), catalog=catalog, credentials=credentials, base_url=server.url)
+    ours = AnthropicModel(transport=Http1Transport(), catalog=catalog, credentials=credentials, base_url=server.url)
     yield server, vendor, ours
     await vendor.close()
     await ours.aclose()

@@ -1,6 +1,7 @@
 """What is known of each model: windows, caps, prices and abilities, read from `catalog.json` and the user's additions."""
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -39,14 +40,19 @@ class JsonCatalog:
     """`extra` is a file, or what would stand in it. Raises `OptionError` that names file, entry and field."""
 
     def __init__(self, extra: Path | str | dict[str, Any] | None = None) -> None:
-        own = msgspec.json.decode(OWN_FILE.read_bytes(), type=CatalogFile)
+        own = load_own()
         self._aliases = own.aliases
-        self._models = own.models
+        self._models = dict(own.models)
         self._families = own.families
         self._cards: dict[str, ModelCard] = {}
         if extra is not None:
             self._extend(*load_extra(extra))
         self._names = {name: id_ for id_, entry in self._models.items() for name in (id_, *entry.get("names", ()))}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Aliases and ids, for suggestions."""
+        return (*self._aliases, *self._models)
 
     def card(self, model: str) -> ModelCard:
         card = self._cards.get(model)
@@ -84,6 +90,12 @@ class JsonCatalog:
                 raise OptionError(f"{where}: families[{index}].contains", "must be a text")
         self._families = extra.families + self._families
         self._aliases = self._aliases | {name.lower(): id_ for name, id_ in extra.aliases.items()}
+
+
+@cache
+def load_own() -> CatalogFile:
+    """Read once in a process: every session has a catalogue."""
+    return msgspec.json.decode(OWN_FILE.read_bytes(), type=CatalogFile)
 
 
 def load_extra(extra: Path | str | dict[str, Any]) -> tuple[str, CatalogFile]:

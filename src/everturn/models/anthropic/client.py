@@ -1,7 +1,5 @@
 """The model behind the Messages API: sends a request, turns its answer into events, and every failure into a fault."""
 
-import asyncio
-import contextlib
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
 
@@ -12,7 +10,7 @@ from everturn.models.anthropic.decode import decode_event, decode_message, load_
 from everturn.models.anthropic.encode import encode_count, encode_request
 from everturn.models.anthropic.endpoint import COUNT_TOKENS, DEFAULT_BASE_URL, MESSAGES, parse_base_url
 from everturn.models.anthropic.excerpts import render_page
-from everturn.models.anthropic.faults import classify_error
+from everturn.models.anthropic.faults import NO_KEY, classify_error
 from everturn.models.anthropic.headers import headers_for
 from everturn.models.anthropic.sse import SseParser
 from everturn.ports.model import Catalog, Request
@@ -22,6 +20,7 @@ ERROR_LIMIT = 262_144
 """Bytes of a refusal that are read."""
 SETTLE_S = 0.1
 """How long the end of a body is awaited once the message has ended, to keep the connection."""
+JSON, HTML = "application/json", "text/html"
 _UNAUTHORISED = 401
 _SUCCESS = range(200, 300)
 _SECRET_NAMES = ("auth", "key", "token", "secret", "cookie", "password")
@@ -51,20 +50,39 @@ class AnthropicModel:
         self._version = version
         self._betas = tuple(betas)
         self._custom = dict(custom_headers or {})
+        self._keyless = not credentials.present
         for name, value in self._custom.items():
             if any(word in name.lower() for word in _SECRET_NAMES):
                 credentials.hide(value, value.rpartition(" ")[2])
+                self._keyless = False
 
     async def stream(self, request: Request) -> AsyncGenerator[StreamEvent, None]:
+        """Ends where the body ends or the message does; judging whether that was all is the engine's."""
         body = encode_request(request, self._catalog.card(request.model))
+        parser, told, patience_s = SseParser(), False, 0.0
         try:
             response = await self._post(MESSAGES, request, body)
             try:
-                async with contextlib.aclosing(self._events(response)) as events:
-                    async for event in events:
+                pieces = response.body()
+                kind = kind_of(response)
+                async for piece in pieces:
+                    kind = kind or sniff_kind(piece)
+                    if kind in {JSON, HTML}:
+                        for event in await self._read_whole(kind, piece, pieces):
+                            yield event
+                        return
+                    for payload in parser.feed(piece):
+                        event = decode_event(payload)
+                        if isinstance(event, MessageStopped):
+                            patience_s = SETTLE_S
+                            yield event
+                            return
+                        told = told or not isinstance(event, Pinged)
                         yield event
+                if not told:
+                    raise ModelFault(FaultKind.STREAM_BROKEN, "The API sent an empty answer.")
             finally:
-                await response.aclose()
+                await response.aclose(patience_s)
         except ModelFault as fault:
             self._mask(fault)
             raise
@@ -89,6 +107,10 @@ class AnthropicModel:
         """Opens the connection ahead of the first request; failures are told by the request."""
         await self._transport.warm(self._base_url)
 
+    def secrets(self) -> frozenset[str]:
+        """Credentials that must not get into what the model reads."""
+        return self._credentials.own
+
     async def aclose(self) -> None:
         await self._transport.aclose()
 
@@ -111,14 +133,14 @@ class AnthropicModel:
             said,
             now=time.time(),
             model=request.model,
+            helper=self._credentials.helper_name,
+            keyless=self._keyless,
             mask=self._credentials.mask,
         )
 
     async def _send(self, path: str, request: Request, body: bytes) -> Response:
-        if not self._credentials.present and self._base_url == DEFAULT_BASE_URL and not self._custom:
-            raise ModelFault(
-                FaultKind.AUTHENTICATION, "There is no key: set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN."
-            )
+        if self._keyless and self._base_url == DEFAULT_BASE_URL:
+            raise ModelFault(FaultKind.AUTHENTICATION, NO_KEY)
         headers = headers_for(
             request,
             self._catalog.card(request.model),
@@ -129,30 +151,11 @@ class AnthropicModel:
         )
         return await self._transport.post(self._base_url + path, headers, body)
 
-    async def _events(self, response: Response) -> AsyncGenerator[StreamEvent, None]:
-        """Ends where the body ends or the message does; judging whether that was all is the engine's."""
-        kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-        parser = SseParser()
-        told = False
-        pieces = response.body()
-        async for piece in pieces:
-            kind = kind or sniff_kind(piece)
-            if kind == "text/html":
-                raise ModelFault(FaultKind.NOT_AN_API, self._describe_page(piece))
-            if kind == "application/json":
-                for event in decode_message(piece + b"".join([rest async for rest in pieces])):
-                    yield event
-                return
-            for payload in parser.feed(piece):
-                event = decode_event(payload)
-                if isinstance(event, MessageStopped):
-                    await settle(pieces)
-                    yield event
-                    return
-                told = told or not isinstance(event, Pinged)
-                yield event
-        if not told:
-            raise ModelFault(FaultKind.STREAM_BROKEN, "The API sent an empty answer.")
+    async def _read_whole(self, kind: str, piece: bytes, rest: AsyncIterator[bytes]) -> Iterable[StreamEvent]:
+        """Of an answer that is no stream: a message in one piece, or a web page that somebody put in the way."""
+        if kind == HTML:
+            raise ModelFault(FaultKind.NOT_AN_API, self._describe_page(piece))
+        return decode_message(piece + b"".join([more async for more in rest]))
 
     def _describe_page(self, page: bytes) -> str:
         said = render_page(page, self._credentials.mask)
@@ -180,20 +183,16 @@ async def read_body(response: Response, limit: int, *, forgiving: bool = False) 
     return said[:limit]
 
 
-async def settle(pieces: AsyncIterator[bytes]) -> None:
-    """Reads on to the end of the body, if that is near: then the connection serves the next turn."""
-    with contextlib.suppress(TimeoutError, ModelFault):
-        async with asyncio.timeout(SETTLE_S):
-            async for _ in pieces:
-                pass
+def kind_of(response: Response) -> str:
+    return response.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def sniff_kind(piece: bytes) -> str:
     """For an answer that does not say what it is."""
     match piece.lstrip()[:1]:
         case b"{":
-            return "application/json"
+            return JSON
         case b"<":
-            return "text/html"
+            return HTML
         case _:
             return "text/event-stream"

@@ -17,7 +17,10 @@ HELPER_LIMIT_S = 60.0
 
 
 class Credentials:
-    """`helper` is a shell command; what it prints goes out both as key and as bearer token."""
+    """`helper` is a shell command; what it prints goes out both as key and as bearer token.
+
+    `helper_name` is how whoever set it knows it; errors use it.
+    """
 
     def __init__(
         self,
@@ -25,12 +28,14 @@ class Credentials:
         api_key: str | None = None,
         auth_token: str | None = None,
         helper: str | None = None,
+        helper_name: str = "api_key_helper",
         helper_limit_s: float = HELPER_LIMIT_S,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._api_key = _checked("ANTHROPIC_API_KEY", api_key)
         self._auth_token = _checked("ANTHROPIC_AUTH_TOKEN", auth_token)
         self._helper = helper
+        self.helper_name = helper_name
         self._helper_limit_s = helper_limit_s
         self._clock = clock
         self._printed = ""
@@ -58,6 +63,11 @@ class Credentials:
         """A refused key may be an old one: the helper can be asked again."""
         return self._helper is not None
 
+    @property
+    def own(self) -> frozenset[str]:
+        """Those that open the API, as far as they are known by now."""
+        return frozenset(secret for secret in (self._api_key, self._auth_token, self._printed) if secret)
+
     def hide(self, *values: str) -> None:
         """Masks these too from now on."""
         self._secrets.update(value for value in values if value)
@@ -84,16 +94,27 @@ class Credentials:
     async def _ask_helper(self, command: str) -> str:
         async with self._printing:
             if not self._printed or self._clock() - self._printed_at >= HELPER_CACHE_S:
-                printed = (await run_helper(command, self._helper_limit_s)).strip()
+                try:
+                    printed = (await run_helper(command, self._helper_limit_s)).strip()
+                except HelperFailed as failed:
+                    raise self._fault(str(failed)) from None
                 if not printed or not is_header_value(printed):
-                    raise _helper_fault("printed nothing that could be a key")
+                    raise self._fault("printed nothing that could be a key")
                 self._secrets.add(printed)
                 self._printed, self._printed_at = printed, self._clock()
             return self._printed
 
+    def _fault(self, problem: str) -> ModelFault:
+        text = f"The command {self.helper_name} {problem}. Run it by hand to see why."
+        return ModelFault(FaultKind.AUTHENTICATION, text)
+
+
+class HelperFailed(Exception):
+    """The end of a sentence that begins with the command's name."""
+
 
 async def run_helper(command: str, limit_s: float) -> str:
-    """The command's output; its process group ends with it, however it ends."""
+    """The command's output; its process group ends with it, however it ends. Raises `HelperFailed`."""
     try:
         process = await asyncio.create_subprocess_shell(
             command,
@@ -103,23 +124,19 @@ async def run_helper(command: str, limit_s: float) -> str:
             start_new_session=True,
         )
     except (OSError, ValueError):
-        raise _helper_fault("cannot be started") from None
+        raise HelperFailed("cannot be started") from None
     try:
         async with asyncio.timeout(limit_s):
             output, _ = await process.communicate()
     except TimeoutError:
-        raise _helper_fault(f"did not finish within {limit_s:g} s") from None
+        raise HelperFailed(f"did not finish within {limit_s:g} s") from None
     finally:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         await process.wait()
     if process.returncode != 0:
-        raise _helper_fault(f"failed (exit code {process.returncode})")
+        raise HelperFailed(f"failed (exit code {process.returncode})")
     return output.decode("utf-8", "replace")
-
-
-def _helper_fault(problem: str) -> ModelFault:
-    return ModelFault(FaultKind.AUTHENTICATION, f"The command api_key_helper {problem}. Run it by hand to see why.")
 
 
 def _checked(variable: str, value: str | None) -> str | None:

@@ -1,22 +1,25 @@
 """From a request to the bytes of its body: what was encoded before is joined, what can vary stands in front."""
 
-import json
-from collections.abc import Iterator
 from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, Literal
+
+import msgspec
 
 from everturn.core.messages import text_block
+from everturn.core.transcript import encode_wire
 from everturn.models.anthropic.cache_marks import mark, plan_marks
 from everturn.models.anthropic.thinking import plan_effort, plan_thinking
 from everturn.models.catalog import LONG_WINDOW
 from everturn.ports.model import ModelCard, Request
 
+_ENCODER = msgspec.json.Encoder()
+
 
 def encode_request(request: Request, card: ModelCard) -> bytes:
     fields = {"model": sent_name(request.model), "max_tokens": request.max_tokens, "stream": True}
-    return b"".join((_encode_fields(fields | plan_fields(request, card)), *_encode_content(request)))
+    return _encode_body(fields | plan_fields(request, card), request)
 
 
 def encode_count(request: Request, card: ModelCard) -> bytes:
@@ -24,7 +27,7 @@ def encode_count(request: Request, card: ModelCard) -> bytes:
     fields: dict[str, Any] = {"model": sent_name(request.model)}
     if (thinking := plan_thinking(request.thinking, card, request.max_tokens)) is not None:
         fields["thinking"] = thinking
-    return b"".join((_encode_fields(fields), *_encode_content(request)))
+    return _encode_body(fields, request)
 
 
 def plan_fields(request: Request, card: ModelCard) -> dict[str, Any]:
@@ -58,48 +61,37 @@ def sent_name(model: str) -> str:
     return model.removesuffix(LONG_WINDOW)
 
 
+def _encode_body(fields: dict[str, Any], request: Request) -> bytes:
+    """Joined once: at the end of a long session it is most of what a turn costs."""
+    prefix = _encode_prefix(request.tools, request.system, request.cache_ttl if request.cache else None)
+    first, *rest = _encode_messages(request) or [b","]
+    return b"".join((_encode_fields(fields), prefix, b',"messages":[', first[1:], *rest, b"]}"))
+
+
 def _encode_fields(fields: dict[str, Any]) -> bytes:
     """An open object; the content closes it."""
-    return json.dumps(fields, separators=(",", ":"))[:-1].encode()
-
-
-def _encode_content(request: Request) -> Iterator[bytes]:
-    """Tools, system, messages: the order in which the API caches them."""
-    system = [_encode_text(text) for text in request.system if text.strip()]
-    tools = list(request.tools)
-    if request.cache and (system or tools):
-        last = system or tools
-        last[-1] = mark(last[-1], request.cache_ttl)
-    if tools:
-        yield b',"tools":[' + b",".join(tools) + b"]"
-    if system:
-        yield b',"system":[' + b",".join(system) + b"]"
-    yield b',"messages":['
-    yield from _encode_messages(request)
-    yield b"]}"
-
-
-def _encode_messages(request: Request) -> Iterator[bytes]:
-    contents = [wire.content for wire in request.messages]
-    if request.cache:
-        for index, places in groupby(sorted(plan_marks(request.messages)), itemgetter(0)):
-            raws = [block.raw for block in request.messages[index].blocks]
-            for _, position in places:
-                raws[position] = mark(raws[position], request.cache_ttl)
-            contents[index] = b",".join(raws)
-    opening = _FIRST
-    for wire, content in zip(request.messages, contents, strict=True):
-        yield opening[wire.role]
-        yield content
-        opening = _NEXT
-    if contents:
-        yield b"]}"
+    return _ENCODER.encode(fields)[:-1]
 
 
 @lru_cache(maxsize=64)
-def _encode_text(text: str) -> bytes:
-    return text_block(text).raw
+def _encode_prefix(tools: tuple[bytes, ...], system: tuple[str, ...], ttl: Literal["5m", "1h"] | None) -> bytes:
+    """Tools, then system: the order in which the API caches them, before the messages."""
+    texts = [text_block(text).raw for text in system if text.strip()]
+    listed = list(tools)
+    if ttl is not None and (texts or listed):
+        last = texts or listed
+        last[-1] = mark(last[-1], ttl)
+    offered = b',"tools":[%b]' % b",".join(listed) if listed else b""
+    return offered + (b',"system":[%b]' % b",".join(texts) if texts else b"")
 
 
-_FIRST = {role: b'{"role":"%b","content":[' % role.encode() for role in ("user", "assistant")}
-_NEXT = {role: b"]}," + opening for role, opening in _FIRST.items()}
+def _encode_messages(request: Request) -> list[bytes]:
+    encoded = [wire.encoded for wire in request.messages]
+    if request.cache:
+        for index, places in groupby(sorted(plan_marks(request.messages)), itemgetter(0)):
+            wire = request.messages[index]
+            raws = [block.raw for block in wire.blocks]
+            for _, position in places:
+                raws[position] = mark(raws[position], request.cache_ttl)
+            encoded[index] = encode_wire(wire.role, raws)
+    return encoded

@@ -12,6 +12,8 @@ from everturn.models.anthropic.masking import mask_secrets
 from everturn.models.anthropic.retry_after import parse_retry_after
 
 NOT_FOUND = 404
+NO_SUCH_THING = frozenset({NOT_FOUND, 405, 501})
+"""How a server refuses that has no such path, or takes nothing there."""
 PROXY_AUTHENTICATION = 407
 TOO_LARGE = 413
 REDIRECTS = range(300, 400)
@@ -43,7 +45,7 @@ KIND_OF = {
     529: FaultKind.OVERLOADED,
 }
 ADVICE = {
-    FaultKind.AUTHENTICATION: "Check ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN (or the command api_key_helper).",
+    FaultKind.AUTHENTICATION: "Check ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN (or the command {helper}).",
     FaultKind.BILLING: "Check the billing of the account that the key belongs to.",
     FaultKind.PERMISSION: "The key may not do this, or something between here and the API forbids it.",
     FaultKind.MODEL_NOT_FOUND: "Check the model's name, and that the key may use it.",
@@ -51,6 +53,7 @@ ADVICE = {
     FaultKind.NOT_AN_API: "Check ANTHROPIC_BASE_URL.",
     FaultKind.TOO_LONG: "Start a new session, or send less at once.",
 }
+NO_KEY = "There is no key: set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN."
 PROXY_ADVICE = "The proxy wants a user name and password: write them into its address (http://user:password@host:port)."
 _WORDS: tuple[tuple[FaultKind, tuple[str, ...]], ...] = (
     (FaultKind.SPEND_LIMIT, ("reached your specified", "enforced_spend_limit_reached")),
@@ -115,10 +118,13 @@ def classify_error(
     *,
     now: float | None = None,
     model: str = "",
+    helper: str = "api_key_helper",
+    keyless: bool = False,
     mask: Callable[[str], str] = lambda text: mask_secrets(text, ()),
 ) -> ModelFault:
     """`now` (seconds since the epoch) dates a `retry-after` where the answer has no date of its own.
 
+    `helper` is how the user knows the command that prints the key; `keyless`: the request carried none.
     Texts are masked before they are shortened, so that no half of a key is left.
     """
     retry_after = parse_retry_after(headers, now)
@@ -126,9 +132,10 @@ def classify_error(
     said = clean_text(mask(complaint.message)) if complaint.by_api else render_page(body, mask)
     kind = judge_kind(status, complaint, retry_after=retry_after)
     request_id = headers.get("request-id") or complaint.request_id
+    advice = _advise(kind, status, keyless=keyless).replace("{helper}", helper)
     return ModelFault(
         kind,
-        mask(_render(kind, status, said, model=model, target=headers.get("location", ""))),
+        mask(_render(_headline(kind, status, model=model, target=headers.get("location", "")), said, advice)),
         status=status,
         retry_after=retry_after,
         request_id=mask(request_id) if request_id else None,
@@ -153,9 +160,9 @@ def judge_kind(status: int, complaint: Complaint, *, retry_after: float | None) 
         return told
     if complaint.code == "enforced_spend_limit_reached" and retry_after is None:
         return FaultKind.SPEND_LIMIT
+    if status in NO_SUCH_THING and not complaint.by_api:
+        return FaultKind.NOT_AN_API
     if status == NOT_FOUND:
-        if not complaint.by_api:
-            return FaultKind.NOT_AN_API
         return FaultKind.MODEL_NOT_FOUND if "model" in complaint.message.lower() else FaultKind.INVALID
     if (kind := KIND_OF.get(status)) is not None:
         return kind
@@ -191,12 +198,15 @@ def _judge_words(message: str) -> FaultKind | None:
     return next((kind for kind, signs in _WORDS if any(sign in lowered for sign in signs)), None)
 
 
-def _render(kind: FaultKind, status: int, said: str, *, model: str, target: str) -> str:
-    text = _headline(kind, status, model=model, target=target)
-    if said:
-        text = f"{text}: {said.rstrip('.')}"
-    advice = PROXY_ADVICE if status == PROXY_AUTHENTICATION else ADVICE.get(kind)
+def _render(headline: str, said: str, advice: str) -> str:
+    text = f"{headline}: {said.rstrip('.')}" if said else headline
     return f"{text}. {advice}" if advice else f"{text}."
+
+
+def _advise(kind: FaultKind, status: int, *, keyless: bool) -> str:
+    if status == PROXY_AUTHENTICATION:
+        return PROXY_ADVICE
+    return NO_KEY if keyless and kind is FaultKind.AUTHENTICATION else ADVICE.get(kind, "")
 
 
 def _headline(kind: FaultKind, status: int, *, model: str, target: str) -> str:

@@ -42,7 +42,9 @@ class SseParser:
             piece = piece.removeprefix(b"\n")
             self._after_cr = False
         if piece.endswith(b"\n"):
-            return self._read(self._line_up(piece))
+            is_fresh = not (self._open or self._data or self._failed) and len(piece) < self._cap
+            plain = split_plain(piece) if is_fresh else None
+            return self._read(self._line_up(piece)) if plain is None else plain
         end = max(piece.rfind(b"\n"), piece.rfind(b"\r")) + 1
         if not end:
             self._hold(piece)
@@ -97,6 +99,20 @@ class SseParser:
         if self._data_size + self._open_size > self._cap:
             limit = f"{self._cap / 1_000_000:g} MB"
             raise ModelFault(FaultKind.OVERSIZED, f"One event of the stream is larger than {limit}.")
+
+
+def split_plain(piece: bytes) -> list[bytes] | None:
+    """The payloads of whole events, each a name and one line of data, as the API sends them; None for anything else."""
+    if b"\r" in piece or not piece.endswith(b"\n\n"):
+        return None
+    payloads = []
+    for event in piece[:-2].split(b"\n\n"):
+        name, mark, payload = event.partition(b"\ndata: ")
+        is_plain = mark and name.startswith(b"event: ") and name != b"event: error"
+        if not is_plain or b"\n" in name or b"\n" in payload:
+            return None
+        payloads.append(payload)
+    return payloads
 
 
 def encode_failure(payload: bytes) -> bytes:

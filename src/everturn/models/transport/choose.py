@@ -26,9 +26,9 @@ def choose_transport(
         trust = Trust(ca_file)
         if ahead and url.startswith("https:"):
             trust.begin()
-        from everturn.models.transport.h11_transport import H11Transport
+        from everturn.models.transport.http1_transport import Http1Transport
 
-        return H11Transport(connect_s=connect_s, stall_s=stall_s, trust=trust, body_cap=body_cap)
+        return Http1Transport(connect_s=connect_s, stall_s=stall_s, trust=trust, body_cap=body_cap)
     from everturn.models.transport.httpx2_transport import Httpx2Transport
 
     return Httpx2Transport(proxy=proxy, connect_s=connect_s, stall_s=stall_s, ca_file=ca_file, body_cap=body_cap)

@@ -1,25 +1,25 @@
 """One HTTP/1.1 connection: writes a request, reads its answer, knows whether it can serve again."""
 
 import asyncio
+import contextlib
 import errno
 import os
+import re
 import socket
 import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
-
-import h11
 
 from everturn.core.errors import FaultKind, ModelFault
 from everturn.models.transport.origin import Origin
+from everturn.models.transport.reply import BrokenReplyError, Reply
 from everturn.models.transport.tls import describe_refusal
 from everturn.models.transport.wire import Wire
 
-HEADER_LIMIT = 131_072
 UNSENDABLE = "The request cannot be sent: its path or a header holds characters that HTTP does not allow."
-_ASKED = h11.Request(method="POST", target="/", headers=[("host", "-"), ("content-length", "0")])
-_SAID = h11.EndOfMessage()
-"""What h11 is told of every request: enough to read its answer by. The bytes are `encode_head`'s."""
+_PATH = re.compile(r"[\x21-\x7e]+")
+_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_VALUE = re.compile(r"(?:[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)?")
 
 
 class Unanswered(Exception):
@@ -32,25 +32,26 @@ class Connection:
         self.idle_since = 0.0
         self._wire = wire
         self._heard = False
-        self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEADER_LIMIT)
+        self._reply: Reply | None = None
 
     @property
     def fresh(self) -> bool:
         """Nothing came that was not asked for, and nobody hung up."""
         return self._wire.quiet
 
-    async def ask(self, path: str, headers: Mapping[str, str], body: bytes, *, stall_s: float) -> h11.Response:
-        """Raises `Unanswered` where no byte of an answer came, `ModelFault` for everything else."""
+    async def ask(self, path: str, headers: Mapping[str, str], body: bytes, *, stall_s: float) -> Reply:
+        """The answer, its head read. Raises `Unanswered` where no byte of one came, `ModelFault` for everything else."""
         self._heard = False
-        host = self.origin.authority
+        host, reply = self.origin.authority, Reply()
         head = encode_head(host, path, tuple(headers.items()))
-        self._http.send(_ASKED)
-        self._http.send(_SAID)
+        self._reply = reply
         try:
             await self._wire.write(b"%bcontent-length: %d\r\n\r\n" % (head, len(body)), body, stall_s)
-            while not isinstance(event := await self._next(stall_s), h11.Response):
-                pass
-        except h11.RemoteProtocolError as error:
+            while not reply.take_head():
+                data = await self._wire.read(stall_s)
+                self._heard = self._heard or bool(data)
+                reply.feed(data)
+        except BrokenReplyError as error:
             if not self._heard:
                 raise Unanswered(f"{host} closed the connection without an answer.") from None
             raise ModelFault(FaultKind.CONNECTION, f"{host} did not answer with HTTP ({error}).") from None
@@ -61,17 +62,19 @@ class Connection:
             if not self._heard:
                 raise Unanswered(broken) from None
             raise ModelFault(FaultKind.CONNECTION, broken) from None
-        return event
+        return reply
 
     async def read_piece(self, stall_s: float) -> bytes:
         """What came of the body, still encoded; empty at its end. Raises `ModelFault`."""
-        host = self.origin.authority
+        host, reply = self.origin.authority, self._reply
         try:
-            while self._http.their_state is h11.SEND_BODY:
-                event = await self._next(stall_s)
-                if isinstance(event, h11.Data):
-                    return b"".join((event.data, *self._received()))
-        except h11.RemoteProtocolError:
+            while reply is not None:
+                if piece := reply.take_body():
+                    return piece
+                if reply.is_whole:
+                    break
+                reply.feed(await self._wire.read(stall_s))
+        except BrokenReplyError:
             raise ModelFault(FaultKind.STREAM_BROKEN, f"{host} broke off in the middle of its answer.") from None
         except TimeoutError:
             silence = f"{host} fell silent in the middle of its answer (no byte for {stall_s:g} s)."
@@ -81,45 +84,38 @@ class Connection:
             raise ModelFault(FaultKind.STREAM_BROKEN, broken) from None
         return b""
 
+    async def finish(self, patience_s: float) -> None:
+        """Reads on to the end of the answer, if that is near."""
+        if not self.rewind():
+            with contextlib.suppress(TimeoutError, ModelFault):
+                async with asyncio.timeout(patience_s):
+                    while await self.read_piece(patience_s):
+                        pass
+
     def rewind(self) -> bool:
         """Ready for the next request? Looks only at what has come already; never waits."""
-        if self._http.our_state is h11.IDLE:
-            return self.fresh
         try:
-            while self._http.their_state is h11.SEND_BODY:
-                if self._http.next_event() is h11.NEED_DATA:
-                    return False
-            self._http.start_next_cycle()
-        except h11.ProtocolError:
+            while self._reply is not None and self._reply.take_body():
+                pass
+        except BrokenReplyError:
             return False
-        return self.fresh
+        return (self._reply is None or self._reply.can_follow) and self.fresh
 
     async def close(self) -> None:
         await self._wire.close()
 
-    def _received(self) -> Iterator[bytes]:
-        """What else is here already: many small chunks cost less as one piece."""
-        while self._http.their_state is h11.SEND_BODY and isinstance(event := self._http.next_event(), h11.Data):
-            yield event.data
-
-    async def _next(self, stall_s: float) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
-        while (event := self._http.next_event()) is h11.NEED_DATA:
-            data = await self._wire.read(stall_s)
-            self._heard = self._heard or bool(data)
-            self._http.receive_data(data)
-        return event
-
 
 @lru_cache(maxsize=64)
 def encode_head(host: str, path: str, headers: tuple[tuple[str, str], ...]) -> bytes:
-    """All but the length: that of each turn differs in nothing else. Judged by h11; raises `ModelFault`."""
-    try:
-        fields = [(name.encode("ascii"), value.encode("latin-1")) for name, value in (("host", host), *headers)]
-        whole = h11.Connection(h11.CLIENT).send(h11.Request(method="POST", target=path, headers=fields))
-    except (h11.LocalProtocolError, UnicodeEncodeError):
+    """All but the length: that of each turn differs in nothing else. Raises `ModelFault`."""
+    fields = (("host", host), *headers)
+    if not _PATH.fullmatch(path) or not all(
+        _NAME.fullmatch(name) and _VALUE.fullmatch(value) for name, value in fields
+    ):
         # The values stay out of the text: they may be secret.
-        raise ModelFault(FaultKind.INVALID, UNSENDABLE) from None
-    return (whole or b"").removesuffix(b"\r\n")
+        raise ModelFault(FaultKind.INVALID, UNSENDABLE)
+    lines = "".join(f"{name}: {value}\r\n" for name, value in fields)
+    return f"POST {path} HTTP/1.1\r\n{lines}".encode("latin-1")
 
 
 async def open_connection(origin: Origin, context: ssl.SSLContext | None, *, connect_s: float) -> Connection:

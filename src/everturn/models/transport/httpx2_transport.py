@@ -36,7 +36,12 @@ class Httpx2Response:
     def body(self) -> AsyncIterator[bytes]:
         return self._pieces
 
-    async def aclose(self) -> None:
+    async def aclose(self, patience_s: float = 0.0) -> None:
+        if patience_s:
+            with contextlib.suppress(TimeoutError, ModelFault):
+                async with asyncio.timeout(patience_s):
+                    async for _ in self._pieces:
+                        pass
         await self._pieces.aclose()
         with contextlib.suppress(Exception):  # closing what is broken already tells nothing new
             await self._answer.aclose()
@@ -59,7 +64,7 @@ class Httpx2Response:
 
 
 class Httpx2Transport:
-    """Like `H11Transport`, by way of `proxy` (a URL, perhaps with user and password) or directly where it is None."""
+    """Like `Http1Transport`, by way of `proxy` (a URL, perhaps with user and password) or directly where it is None."""
 
     def __init__(
         self,

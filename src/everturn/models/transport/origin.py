@@ -1,5 +1,6 @@
 """Where a request goes: the parts of its URL that make a connection."""
 
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 import msgspec
@@ -25,6 +26,7 @@ class Origin(msgspec.Struct, frozen=True):
         return host if self.port == DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
 
+@lru_cache(maxsize=64)
 def parse_target(url: str) -> tuple[Origin, str]:
     """The origin, and path with query. Raises `ModelFault`: options check URLs earlier, so this is the last line."""
     try:

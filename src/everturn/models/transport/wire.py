@@ -1,6 +1,7 @@
 """The bytes of one connection: what came and was not read yet, what goes out, and how long it is silent."""
 
 import asyncio
+import math
 from typing import Any
 
 from everturn.models.transport.limits import CLOSE_S
@@ -24,6 +25,9 @@ class Wire(asyncio.Protocol):
         self._writer: asyncio.Future[None] | None = None
         self._is_full = False
         self._lost = self._loop.create_future()
+        self._patience = 0.0
+        """Until when the one who waits goes on waiting."""
+        self._alarm: asyncio.TimerHandle | None = None
         self._transport: asyncio.Transport
 
     @property
@@ -85,6 +89,8 @@ class Wire(asyncio.Protocol):
         self._failure = error
         for waiter in (self._reader, self._writer, self._lost):
             wake(waiter)
+        if self._alarm is not None:
+            self._alarm.cancel()
 
     def pause_writing(self) -> None:
         self._is_full = True
@@ -101,18 +107,28 @@ class Wire(asyncio.Protocol):
             raise self._failure
 
     async def _wait(self, waiter: asyncio.Future[None], silence_s: float) -> None:
-        timer = self._loop.call_later(silence_s, give_up, waiter)
+        """The alarm stays set from wait to wait and looks, when it rings, whether it is due: most never are."""
+        self._patience = self._loop.time() + silence_s
+        if self._alarm is not None and self._alarm.when() > self._patience:
+            self._alarm.cancel()
+            self._alarm = None
+        if self._alarm is None:
+            self._alarm = self._loop.call_at(self._patience, self._ring)
         try:
             await waiter
         finally:
-            timer.cancel()
+            self._patience = math.inf
+
+    def _ring(self) -> None:
+        self._alarm = None
+        waiting = [waiter for waiter in (self._reader, self._writer) if waiter is not None and not waiter.done()]
+        if waiting and self._patience > self._loop.time():
+            self._alarm = self._loop.call_at(self._patience, self._ring)
+            return
+        for waiter in waiting:
+            waiter.set_exception(TimeoutError())
 
 
 def wake(waiter: asyncio.Future[None] | None) -> None:
     if waiter is not None and not waiter.done():
         waiter.set_result(None)
-
-
-def give_up(waiter: asyncio.Future[None]) -> None:
-    if not waiter.done():
-        waiter.set_exception(TimeoutError())

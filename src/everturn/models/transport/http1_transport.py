@@ -1,4 +1,4 @@
-"""The default transport: h11 over asyncio streams, with connections kept alive between the turns of a session."""
+"""The default transport: HTTP/1.1 by our own hand, with connections kept alive between the turns of a session."""
 
 import asyncio
 import contextlib
@@ -12,8 +12,8 @@ from everturn.models.transport.origin import Origin, parse_target
 from everturn.models.transport.tls import Trust
 
 
-class H11Response:
-    def __init__(self, owner: "H11Transport", connection: Connection, status: int, headers: dict[str, str]) -> None:
+class Http1Response:
+    def __init__(self, owner: "Http1Transport", connection: Connection, status: int, headers: dict[str, str]) -> None:
         self.status = status
         self.headers: Mapping[str, str] = headers
         self._owner = owner
@@ -24,11 +24,13 @@ class H11Response:
     def body(self) -> AsyncIterator[bytes]:
         return self._pieces
 
-    async def aclose(self) -> None:
+    async def aclose(self, patience_s: float = 0.0) -> None:
         if not self._closed:
             self._closed = True
             try:
                 await self._pieces.aclose()
+                if patience_s:
+                    await self._connection.finish(patience_s)
             finally:
                 await self._owner.take_back(self._connection)
 
@@ -40,7 +42,7 @@ class H11Response:
         inflater.finish()
 
 
-class H11Transport:
+class Http1Transport:
     """`connect_s` bounds the way to an open connection, `stall_s` every silence after it; both in seconds.
 
     `trust` takes the place of `ca_file` where reading it has begun already.
@@ -67,7 +69,7 @@ class H11Transport:
         self._warming: dict[Origin, asyncio.Event] = {}
         self._closed = False
 
-    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> H11Response:
+    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Http1Response:
         origin, path = parse_target(url)
         headers = {"accept-encoding": "identity", **headers}
         if (warming := self._warming.get(origin)) is not None:
@@ -125,19 +127,10 @@ class H11Transport:
         context = await self._trust.context() if origin.secure else None
         return await open_connection(origin, context, connect_s=self.connect_s)
 
-    async def _ask(self, connection: Connection, path: str, headers: Mapping[str, str], body: bytes) -> H11Response:
+    async def _ask(self, connection: Connection, path: str, headers: Mapping[str, str], body: bytes) -> Http1Response:
         try:
             answer = await connection.ask(path, headers, body, stall_s=self.stall_s)
         except BaseException:
             await connection.close()
             raise
-        return H11Response(self, connection, answer.status_code, join_headers(answer.headers.raw_items()))
-
-
-def join_headers(fields: list[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Names in lower case; what stands twice is joined with a comma, as HTTP has it."""
-    joined: dict[str, str] = {}
-    for raw_name, raw_value in fields:
-        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
-        joined[name] = f"{joined[name]}, {value}" if name in joined else value
-    return joined
+        return Http1Response(self, connection, answer.status, answer.headers)

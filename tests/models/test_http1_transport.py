@@ -5,12 +5,12 @@ import asyncio
 import pytest
 
 from everturn.core.errors import FaultKind, ModelFault
-from everturn.models.transport.h11_transport import H11Transport
+from everturn.models.transport.http1_transport import Http1Transport
 
 
 @pytest.fixture
 async def transport():
-    transport = H11Transport()
+    transport = Http1Transport()
     yield transport
     await transport.aclose()
 
@@ -34,7 +34,7 @@ async def test_a_warm_connection_serves_the_first_request(stage, transport):
 
 async def test_a_request_waits_for_the_connection_that_is_being_opened_for_it(stage, certificates):
     server = await stage.serve(lambda exchange: exchange.reply(200, b"x"), "good")
-    transport = H11Transport(ca_file=str(certificates / "good.pem"))
+    transport = Http1Transport(ca_file=str(certificates / "good.pem"))
 
     async with asyncio.TaskGroup() as group:
         group.create_task(transport.warm(server.url))
@@ -114,7 +114,7 @@ async def test_a_kept_connection_that_the_server_closed_is_not_tried_at_all(stag
 
 async def test_a_connection_that_waited_too_long_is_not_used_again(stage):
     server = await stage.serve(lambda exchange: exchange.reply())
-    transport = H11Transport(idle_s=-1)
+    transport = Http1Transport(idle_s=-1)
 
     for _ in range(2):
         await read(await transport.post(server.url, {}, b""))
