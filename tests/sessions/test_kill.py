@@ -16,7 +16,7 @@ from everturn.core.messages import Kind, Message, text_block
 from everturn.core.records import record_message
 from everturn.sessions.journal import FileJournal
 
-journal = FileJournal(Path(sys.argv[1]), "s")
+journal = FileJournal(Path(sys.argv[1]) / "s.jsonl", "s")
 number = len(journal.replay().messages)
 while True:
     text = "x" * (number * 7919 % 9_000)
@@ -42,7 +42,7 @@ def test_every_confirmed_record_survives_a_kill(tmp_path):
     rng = random.Random(7)  # noqa: S311 (repeatable, not secret)
     for _ in range(KILLS):
         confirmed = run_and_kill(tmp_path, rng.randrange(1, 40))
-        journal = FileJournal(tmp_path, "s")
+        journal = FileJournal(tmp_path / "s.jsonl", "s")
         found = [int(message.id) for message in journal.replay().messages]
         content = journal.path.read_bytes()
         journal.close()

@@ -28,10 +28,10 @@ def test_totals_are_of_the_session_and_usage_is_of_the_query():
         usd=1.0, usage=Usage(input=5), models={"a": ModelUsage(usage=Usage(input=5), usd=1.0, calls=1)}
     )
     ledger.begin_query(Limits(), 0.0)
-    ledger.charge("a", Usage(input=10, output=2), 0.5, main=True)
-    ledger.charge("b", Usage(input=100, output=50), 0.25, main=False)
+    ledger.charge("main", "a", Usage(input=10, output=2), 0.5)
+    ledger.charge("summary", "b", Usage(input=100, output=50), 0.25)
     ledger.begin_query(Limits(), 0.0)
-    ledger.charge("a", Usage(output=3), 0.25, main=True)
+    ledger.charge("main", "a", Usage(output=3), 0.25)
 
     assert ledger.session_usd == 2.0
     assert ledger.session_usage == Usage(input=115, output=55)
@@ -44,7 +44,7 @@ def test_totals_are_of_the_session_and_usage_is_of_the_query():
 
 def test_without_limits_nothing_trips():
     ledger = begun(max_repeated_calls=0)
-    ledger.charge("a", Usage(input=10**9), 10**6, main=True)
+    ledger.charge("main", "a", Usage(input=10**9), 10**6)
     for _ in range(1_000):
         ledger.note_call("Read", b"{}", b"same")
     assert ledger.tripped(10**9) is None
@@ -52,9 +52,9 @@ def test_without_limits_nothing_trips():
 
 def test_the_cost_trips_at_its_limit_whoever_spent_it():
     ledger = begun(max_usd=1.0)
-    ledger.charge("a", Usage(), 0.75, main=True)
+    ledger.charge("main", "a", Usage(), 0.75)
     assert ledger.tripped(0.0) is None
-    ledger.charge("b", Usage(), 0.25, main=False)
+    ledger.charge("summary", "b", Usage(), 0.25)
     assert ledger.tripped(0.0) == (
         Reason.MAX_BUDGET_USD,
         Problem(text="Reached the limit of 1 USD: the query cost 1.0000 USD.", kind="max_budget_usd", by_api=False),
@@ -69,9 +69,9 @@ def test_the_cost_of_earlier_queries_does_not_count_towards_the_limit():
 
 def test_tokens_trip_above_their_limit_and_all_four_counters_count():
     ledger = begun(max_tokens_total=10)
-    ledger.charge("a", Usage(input=1, output=2, cache_write=3, cache_read=4), 0.0, main=False)
+    ledger.charge("summary", "a", Usage(input=1, output=2, cache_write=3, cache_read=4), 0.0)
     assert ledger.tripped(0.0) is None
-    ledger.charge("a", Usage(output=1), 0.0, main=True)
+    ledger.charge("main", "a", Usage(output=1), 0.0)
     assert reason(ledger) is Reason.MAX_TOKENS_TOTAL
 
 
@@ -121,9 +121,9 @@ def test_the_first_limit_in_the_order_of_reasons_is_the_one_told():
     ledger.claim_call()
     ledger.claim_call()
     order.append(reason(ledger, 5.0))
-    ledger.charge("a", Usage(input=2), 0.0, main=True)
+    ledger.charge("main", "a", Usage(input=2), 0.0)
     order.append(reason(ledger, 5.0))
-    ledger.charge("a", Usage(), 1.0, main=True)
+    ledger.charge("main", "a", Usage(), 1.0)
     order.append(reason(ledger, 5.0))
     assert order == [
         Reason.STRUCTURED_OUTPUT_RETRIES,
@@ -142,13 +142,13 @@ def test_each_text_names_the_limit_and_the_figure():
         text="Reached the limit of 30 seconds: the query took 31.2.", kind="max_wall_time", by_api=False
     )
     ledger = begun(max_tokens_total=1_000)
-    ledger.charge("a", Usage(input=1_500), 0.0, main=True)
+    ledger.charge("main", "a", Usage(input=1_500), 0.0)
     assert ledger.tripped(0.0)[1].text == "Reached the limit of 1,000 tokens: the query used 1,500."
 
 
 def test_a_new_query_starts_with_clean_limits():
     ledger = begun(max_usd=1.0, max_tool_calls=1)
-    ledger.charge("a", Usage(), 5.0, main=True)
+    ledger.charge("main", "a", Usage(), 5.0)
     ledger.note_call("Read", b"", b"")
     ledger.begin_query(Limits(max_usd=1.0, max_tool_calls=1), 50.0)
     assert ledger.tripped(50.0) is None

@@ -8,7 +8,28 @@ from everturn.core.budget import Usage
 from everturn.core.commands import QueuedCommand
 from everturn.core.events import ModelUsage
 from everturn.core.messages import Message
-from everturn.core.records import CallIntended, CollapseNoted, Record
+from everturn.core.notes import Notes
+from everturn.core.records import CallIntended, CollapseNoted, CompactionTried, MessagesMended, Record, SeenFile
+from everturn.core.state import Guards
+
+
+class OpenQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """A query that never reached its end, as far as it came."""
+
+    guards: Guards = Guards()
+    tools_ran: bool = False
+    """The last round has its results, and nothing was decided since."""
+    output: int = 0
+    """Tokens of the main loop."""
+    output_before_compaction: int | None = None
+    """None where nothing was compacted in it."""
+
+
+class Counted(msgspec.Struct, frozen=True, kw_only=True):
+    """What the API counted with its last answer, as long as what was sent then is still a prefix."""
+
+    message: str
+    tokens: int
 
 
 class Replay(msgspec.Struct, frozen=True, kw_only=True):
@@ -18,6 +39,10 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
     messages: tuple[Message, ...] = ()
     model: str | None = None
     """After a fallback: the one that lasts."""
+    asked_model: str | None = None
+    """The one that the last query began with."""
+    mode: str | None = None
+    """The permission mode."""
     usd: float = 0.0
     usage: Usage = Usage()
     models: dict[str, ModelUsage] = {}
@@ -28,17 +53,33 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
     """Commands that were queued, and that no query took."""
     interrupted: tuple[QueuedCommand, ...] = ()
     """Commands that were started and never completed."""
+    unheard: tuple[QueuedCommand, ...] = ()
+    """Those of them whose words are in no message: they were lost on the way."""
+    notes: Notes = Notes()
+    files: tuple[SeenFile, ...] = ()
+    """Least recently seen first."""
+    mended: tuple[MessagesMended, ...] = ()
+    compaction: CompactionTried | None = None
+    counted: Counted | None = None
+    query: OpenQuery | None = None
+    """Set where the last query was cut off."""
 
 
 class Journal(Protocol):
-    """Contract: `append` returns when the record would survive SIGKILL; raises `JournalError` when it cannot be written."""
+    """Contract: `append` returns when the record would survive SIGKILL; raises `JournalError` when it cannot be written.
+
+    A record that the disk did not take is not lost: it is written before the next one that the disk takes.
+    """
 
     session_id: str
 
     def append(self, record: Record) -> None: ...
 
-    async def sync(self) -> None:
-        """Returns when all records would survive a power cut."""
+    async def sync(self, *, end: bool = False) -> None:
+        """Returns when all records would survive a power cut, as far as the user wants to wait for that.
+
+        `end` says that a query ends here; otherwise a side effect follows.
+        """
         ...
 
     def replay(self) -> Replay: ...

@@ -1,126 +1,231 @@
 """The account of a session: every model call is charged here, and here a query learns that it has had enough."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+
+import msgspec
 
 from everturn.core.budget import Usage
 from everturn.core.events import ModelUsage
 from everturn.core.limits import Limits
+from everturn.core.money import PICO, to_pico
 from everturn.core.outcomes import Problem
 from everturn.core.state import Reason
-from everturn.sessions.replay import add_charge
+from everturn.ports.ledger import Allowance, Charge
+from everturn.sessions.account import UNLIMITED, Account, is_over, reached
+from everturn.sessions.repetition import Repetition
+
+MAIN = "main"
 
 
 class SessionLedger:
     """Give it what a replay says and it goes on from there.
 
-    How each limit counts, from the beginning of the query; 0 = no limit, except for structured retries:
+    It owns a part of the tree: the session, under it the query under way, under that a node per purpose and the ledgers
+    of those who work for the query. Limits of a query count from its beginning; 0 = no limit, except for structured
+    retries. `Account` says how each is counted, and besides:
 
-    - USD: reached when the cost is at the limit or above.
-    - Tokens: reached when the total is above the limit.
-    - Tool calls: the limit is the number of calls that the model may make, denied ones included. It is reached by the
-      first beyond, which does not run: the model can still answer after the last.
-    - Wall time: reached when that many seconds have passed.
-    - Repeated calls: reached by the n-th call in a row with the same tool, the same input and the same result.
+    - Tool calls: the limit is the number of calls that the model may make, denied ones included. The first beyond does
+      not run: the model can still answer after the last.
+    - Repeated calls: reached by the n-th call with the same tool, the same input and the same result, when nothing new
+      came between them.
     - Structured retries: reached by the failure that would need one retry more.
     """
 
     def __init__(
-        self, *, usd: float = 0.0, usage: Usage | None = None, models: Mapping[str, ModelUsage] | None = None
+        self,
+        *,
+        usd: float = 0.0,
+        usage: Usage | None = None,
+        models: Mapping[str, ModelUsage] | None = None,
+        root: Account | None = None,
+        above: "SessionLedger | None" = None,
     ) -> None:
-        self._session_usd = usd
-        self._session_usage = usage or Usage()
-        self._models = dict(models or {})
-        self.begin_query(Limits(), 0.0)
+        """`root` and `above` are for `child`."""
+        self._root = root or Account("the session")
+        self._root.charge(usage or Usage(), to_pico(usd))
+        self._models = {model: _Tally(spent) for model, spent in (models or {}).items()}
+        self._usage = usage or Usage()
+        self._above = above
+        self._below: set[SessionLedger] = set()
+        self._closed = False
+        self._turn = 0
+        self._tell: Callable[[], None] = _ignore
+        self._pass_on: Callable[[Charge], None] = _ignore
+        self._open_query(Limits())
 
     def begin_query(self, limits: Limits, started_s: float) -> None:
         """`started_s` is of the clock that `tripped` is asked with."""
-        self._limits = limits
-        self._started_s = started_s
-        self._usd = 0.0
-        self._tokens = 0
-        self._main = Usage()
-        self._calls = 0
-        self._last_call: tuple[str, bytes, bytes] | None = None
-        self._repeats = 0
-        self._structured_failures = 0
+        if self._above is None:
+            self._root.usd.limit = self._root.usd.wanted = to_pico(limits.max_session_usd) or None
+        if self._root.started_s is None:
+            self._root.started_s = started_s
+        self._open_query(limits)
+        self._query.started_s = started_s
 
-    def charge(self, model: str, usage: Usage, usd: float, *, main: bool) -> None:
-        self._session_usd += usd
-        self._session_usage += usage
-        self._models[model] = add_charge(self._models.get(model), usage, usd)
-        self._usd += usd
-        self._tokens += usage.total
-        if main:
-            self._main += usage
+    def watch(self, *, reached: Callable[[], None], charged: Callable[[Charge], None]) -> None:
+        self._tell, self._pass_on = reached, charged
+
+    def child(self, name: str, allowance: Allowance = UNLIMITED) -> "SessionLedger":
+        made = SessionLedger(root=Account(name, self._query, allowance, reserve=True), above=self)
+        self._below.add(made)
+        return made
+
+    def close(self) -> None:
+        self._closed = True
+        self._root.close()
+        self.leave()
+
+    def charge(
+        self, purpose: str, model: str, usage: Usage, usd: float, *, api_id: str = "", request_id: str = ""
+    ) -> None:
+        pico = to_pico(usd)
+        account = self._purposes.get(purpose)
+        if account is None:
+            account = self._purposes[purpose] = Account(purpose, self._query)
+        account.charge(usage, pico)
+        self._count(model, usage, pico)
+        if self._above is not None:
+            self._above.count_below(
+                Charge(
+                    purpose=self._root.label,
+                    model=model,
+                    usage=usage,
+                    usd=usd,
+                    turn=0,
+                    api_id=api_id,
+                    request_id=request_id,
+                )
+            )
+        elif self._below:
+            self.tell_all()
+
+    def count_below(self, charge: Charge) -> None:
+        """A child was charged: its money is in the tree already; here it is told, and told further up."""
+        self._count(charge.model, charge.usage, to_pico(charge.usd))
+        self._pass_on(msgspec.structs.replace(charge, turn=self._turn))
+        if self._above is not None:
+            self._above.count_below(msgspec.structs.replace(charge, purpose=self._root.label))
+        else:
+            self.tell_all()
+
+    def tell_all(self) -> None:
+        """Everybody below asks again whether a limit is reached."""
+        self._tell()
+        for child in tuple(self._below):
+            child.tell_all()
+
+    def leave(self, child: "SessionLedger | None" = None) -> None:
+        """A closed ledger stays in the tree as long as somebody works below it."""
+        self._below.discard(child or self)
+        if self._closed and not self._below and self._above is not None:
+            self._above.leave(self)
+
+    def note_turn(self, turn: int) -> None:
+        if turn > self._turn:
+            self._query.turns.spend(turn - self._turn)
+            self._turn = turn
 
     def claim_call(self) -> bool:
-        self._calls += 1
-        return not 0 < self._limits.max_tool_calls < self._calls
+        self._query.calls.spend(1)
+        return not any(is_over(account.calls) for account, _ in self._limited)
 
     def release_calls(self, count: int) -> None:
-        self._calls -= count
+        self._query.calls.spend(-count)
 
     def note_call(self, name: str, input_: bytes, result: bytes) -> None:
-        call = (name, input_, result)
-        self._repeats = self._repeats + 1 if call == self._last_call else 1
-        self._last_call = call
+        self._repetition.note(name, input_, result)
 
     def note_structured_failure(self) -> None:
         self._structured_failures += 1
 
     def tripped(self, elapsed_s: float) -> tuple[Reason, Problem] | None:
-        limits = self._limits
-        passed = elapsed_s - self._started_s
-        if 0 < limits.max_usd <= self._usd:
-            return _reached(
-                Reason.MAX_BUDGET_USD,
-                f"Reached the limit of {limits.max_usd:g} USD: the query cost {self._usd:.4f} USD.",
-            )
-        if 0 < limits.max_tokens_total < self._tokens:
-            return _reached(
-                Reason.MAX_TOKENS_TOTAL,
-                f"Reached the limit of {limits.max_tokens_total:,} tokens: the query used {self._tokens:,}.",
-            )
-        if 0 < limits.max_tool_calls < self._calls:
-            return _reached(Reason.MAX_TOOL_CALLS, f"Reached the limit of {limits.max_tool_calls:,} tool calls.")
-        if 0 < limits.max_wall_s <= passed:
-            return _reached(
-                Reason.MAX_WALL_TIME,
-                f"Reached the limit of {limits.max_wall_s:g} seconds: the query took {passed:.1f}.",
-            )
-        if 0 < limits.max_repeated_calls <= self._repeats and self._last_call is not None:
-            return _reached(
+        for account, label in self._limited:
+            if (limit := account.reached(elapsed_s, label)) is not None:
+                return limit
+        limits, repetition = self._limits, self._repetition
+        if 0 < limits.max_repeated_calls <= repetition.most:
+            return reached(
                 Reason.REPEATED_CALLS,
-                f"Reached the limit of {limits.max_repeated_calls:,} identical calls in a row: "
-                f"{self._last_call[0]} was called again with the same input and gave the same result.",
+                f"Reached the limit of {limits.max_repeated_calls:,} identical calls: "
+                f"{repetition.name} was called again with the same input and gave the same result.",
             )
         if self._structured_failures > limits.structured_retries:
-            return _reached(
+            return reached(
                 Reason.STRUCTURED_OUTPUT_RETRIES,
                 f"Reached the limit of {limits.structured_retries:,} retries for an answer that fits the output schema.",
             )
         return None
 
+    def time_left(self, elapsed_s: float) -> float | None:
+        return min(
+            (left for account, _ in self._limited if (left := account.time_left(elapsed_s)) is not None), default=None
+        )
+
     @property
     def session_usd(self) -> float:
-        return self._session_usd
+        return self._root.usd.spent / PICO
 
     @property
     def session_usage(self) -> Usage:
-        return self._session_usage
+        return self._usage
 
     @property
     def query_usage(self) -> Usage:
-        return self._main
+        main = self._purposes.get(MAIN)
+        return main.usage if main is not None else Usage()
 
     @property
     def query_output(self) -> int:
-        return self._main.output
+        return self.query_usage.output
 
     @property
     def models(self) -> dict[str, ModelUsage]:
-        return dict(self._models)
+        return {model: tally.value for model, tally in self._models.items()}
+
+    def _open_query(self, limits: Limits) -> None:
+        self._limits = limits
+        allowance = Allowance(
+            usd=limits.max_usd,
+            tokens=limits.max_tokens_total,
+            tool_calls=limits.max_tool_calls,
+            wall_s=limits.max_wall_s,
+        )
+        self._query = Account("the query", self._root, allowance)
+        self._limited = [(account, self._say(account)) for account in self._query.lineage if account.is_limited]
+        self._purposes: dict[str, Account] = {}
+        self._turn = 0
+        self._repetition = Repetition()
+        self._structured_failures = 0
+
+    def _say(self, account: Account) -> str:
+        own = account is self._query or account is self._root
+        return account.label if own else f"{account.label} that started {self._root.label}"
+
+    def _count(self, model: str, usage: Usage, pico: int) -> None:
+        self._usage += usage
+        tally = self._models.get(model)
+        if tally is None:
+            tally = self._models[model] = _Tally(ModelUsage())
+        tally.add(usage, pico)
 
 
-def _reached(reason: Reason, text: str) -> tuple[Reason, Problem]:
-    return reason, Problem(text=text, kind=reason.value, by_api=False)
+class _Tally:
+    """What one model cost, in whole numbers."""
+
+    __slots__ = ("_calls", "_pico", "_usage")
+
+    def __init__(self, spent: ModelUsage) -> None:
+        self._usage, self._pico, self._calls = spent.usage, to_pico(spent.usd), spent.calls
+
+    def add(self, usage: Usage, pico: int) -> None:
+        self._usage += usage
+        self._pico += pico
+        self._calls += 1
+
+    @property
+    def value(self) -> ModelUsage:
+        return ModelUsage(usage=self._usage, usd=self._pico / PICO, calls=self._calls)
+
+
+def _ignore(*_: object) -> None:
+    """Nobody watches."""

@@ -1,9 +1,10 @@
-"""A journal without a disk: for sessions that are not kept, homes that cannot be written, and tests."""
+"""A journal without a disk: for sessions that are not kept, and for tests."""
 
 from everturn.core.errors import JournalError
 from everturn.core.records import Record
 from everturn.ports.store import Replay
-from everturn.sessions.replay import encode_line, fold_lines
+from everturn.sessions.lines import LineEncoder
+from everturn.sessions.replay import fold_lines
 
 
 class MemoryJournal:
@@ -13,14 +14,15 @@ class MemoryJournal:
         self.session_id = session_id
         self.warnings: tuple[str, ...] = ()
         self.lines: list[bytes] = []
+        self._encoder = LineEncoder(session_id)
         self._closed = False
 
     def append(self, record: Record) -> None:
         if self._closed:
             raise JournalError(f"Session {self.session_id} is closed.")
-        self.lines.append(encode_line(record))
+        self.lines.append(self._encoder.encode(record))
 
-    async def sync(self) -> None:
+    async def sync(self, *, end: bool = False) -> None:  # noqa: ARG002 (the port's name; without a disk nothing waits)
         if self._closed:
             raise JournalError(f"Session {self.session_id} is closed.")
 

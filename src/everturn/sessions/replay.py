@@ -1,139 +1,221 @@
 """From the lines of a journal to the session they tell: decoding that loses nothing silently, and one fold."""
 
-from collections.abc import Iterable, Iterator
-
-import msgspec
+from collections.abc import Iterable
 
 from everturn.core.budget import Usage
-from everturn.core.commands import MAIN, CommandState, QueuedCommand
 from everturn.core.errors import JournalError, TranscriptError
 from everturn.core.events import ModelUsage
-from everturn.core.messages import Message
+from everturn.core.messages import Kind, Message
 from everturn.core.records import (
-    FORMAT,
     CallIntended,
     CallSettled,
-    CollapseNoted,
     CommandChanged,
+    CompactionTried,
     MessageAdded,
     MessageRetracted,
-    ModelChanged,
     Record,
+    Rewound,
     UsageCharged,
-    decode_record,
-    encode_record,
     restore_message,
 )
+from everturn.core.transcript import unanswered
 from everturn.ports.store import Replay
+from everturn.sessions.blobs import BlobStore, restore_media
+from everturn.sessions.formats import Told, decode_line
+from everturn.sessions.standing import Standing
+from everturn.sessions.unfinished import Commands, Progress
 
-_FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
+MOST_HELD = 64 << 20
+"""Bytes of messages that are kept although a summary stands for them. Beyond it they stay on the disk alone."""
+MOST_IN_VIEW = 512 << 20
+"""Bytes that no summary stands for. No model could read as much, and few machines could hold it."""
+MOST_WARNINGS = 20
 
 
-def encode_line(record: Record) -> bytes:
-    try:
-        return encode_record(record)
-    except UnicodeEncodeError as error:
-        raise JournalError(f"A {type(record).__name__} record cannot be written: it holds half a character.") from error
-
-
-def fold_lines(session_id: str, lines: Iterable[bytes]) -> tuple[Replay, tuple[str, ...]]:
+def fold_lines(
+    session_id: str, lines: Iterable[bytes], blobs: BlobStore | None = None
+) -> tuple[Replay, tuple[str, ...]]:
     """The session, and a warning for each line that had to be skipped."""
-    warnings: list[str] = []
-    fold = _Fold()
-    for record in decode_lines(lines, warnings):
-        fold.take(record, warnings)
-    return fold.replay(session_id), tuple(warnings)
-
-
-def decode_lines(lines: Iterable[bytes], warnings: list[str]) -> Iterator[Record]:
-    """Foreign lines are passed over; each broken one adds a warning that names its number."""
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            record = decode_record(line)
-        except JournalError as error:
-            warnings.append(f"Line {number} was skipped: {error}.")
-            continue
-        if record is not None:
-            yield record
-
-
-def find_newer_format(lines: Iterable[bytes]) -> int | None:
-    """The format of a record that only a later Everturn understands, or None."""
+    fold = Fold(blobs)
     for line in lines:
-        if b'"format"' not in line:
-            continue
-        try:
-            fields = _FIELDS.decode(line)
-            written = msgspec.json.decode(fields.get("format", b"0"), type=int)
-        except (msgspec.DecodeError, RecursionError):
-            continue
-        if bytes(fields.get("type", b"")) == b'"session"' and written > FORMAT:
-            return written
-    return None
+        fold.read(line)
+    return fold.replay(session_id), fold.warnings
 
 
-class _Fold:
-    """Each record has its one effect; kinds that only tell a story have none."""
+class Fold:
+    """Feed it every line. Each record has its one effect; kinds that only tell a story have none."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self, blobs: BlobStore | None = None, *, most_held: int = MOST_HELD, most_in_view: int = MOST_IN_VIEW
+    ) -> None:
+        self._most_held, self._most_in_view = most_held, most_in_view
+        self.last_message: str | None = None
+        self.last_time = ""
+        self.lines = 0
+        self.first_format = False
+        """It holds records of the first format, which say no time."""
+        self._blobs = blobs
+        self._warnings: list[str] = []
+        self._unsaid = 0
+        self._left_out = 0
+        self._held = 0
+        self._billed: set[str] = set()
+        self._boundary: Message | None = None
         self.messages: dict[str, Message] = {}
-        self.model: str | None = None
         self.models: dict[str, ModelUsage] = {}
         self.intents: dict[str, CallIntended] = {}
-        self.collapses: dict[str, CollapseNoted] = {}
-        self.waiting: dict[str, QueuedCommand] = {}
-        self.started: dict[str, QueuedCommand] = {}
+        self.compaction: CompactionTried | None = None
+        self.standing = Standing()
+        self.commands = Commands()
+        self.progress = Progress()
+        self._story: list[str | Record] = []
+        """Ids of messages and what changed the standing between them, in order."""
+        self._rewound: set[str] = set()
 
-    def take(self, record: Record, warnings: list[str]) -> None:
-        match record:
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        more = (f"{self._unsaid:,} more lines were skipped.",) if self._unsaid else ()
+        left = (
+            (f"{self._left_out:,} messages before the last compaction stay on the disk: the session is very large.",)
+            if self._left_out
+            else ()
+        )
+        return (*self._warnings, *more, *left)
+
+    def read(self, line: bytes) -> None:
+        """Foreign lines are passed over; each broken one adds a warning that names its number."""
+        self.lines += 1
+        if not line.strip():
+            return
+        try:
+            told = decode_line(line)
+        except JournalError as error:
+            self._warn(f"Line {self.lines} was skipped: {error}.")
+            return
+        self.last_time = max(self.last_time, told.time)
+        if told.record is not None:
+            self.first_format = self.first_format or not told.time
+            self.take(told)
+
+    def take(self, told: Told) -> None:
+        match record := told.record:
             case MessageAdded():
-                try:
-                    self.messages[record.id] = restore_message(record)
-                except TranscriptError as error:
-                    warnings.append(f"Message {record.id} was skipped: {error}.")
+                self._add(record, told.blobs)
             case MessageRetracted(id=id_):
                 self.messages.pop(id_, None)
+            case Rewound(to=to):
+                self.rewind(to)
             case CallIntended(tool_use_id=use):
                 self.intents[use] = record
             case CallSettled(tool_use_id=use):
                 self.intents.pop(use, None)
-            case UsageCharged(model=model, usage=usage, usd=usd):
-                self.models[model] = add_charge(self.models.get(model), usage, usd)
-            case CollapseNoted(id=id_):
-                self.collapses[id_] = record
-            case ModelChanged(model=model):
-                self.model = model
+            case UsageCharged():
+                self.charge(record)
+            case CompactionTried():
+                self.compaction = record
             case CommandChanged():
-                self.follow(record)
-            case _:
-                pass
+                self.commands.follow(record)
+            case Record():
+                if self.standing.take(record):
+                    self._story.append(record)
+                self.progress.take(record)
 
-    def follow(self, change: CommandChanged) -> None:
-        """Only the record of its queueing need carry the words."""
-        told = QueuedCommand(id=change.id, text=change.text, address=change.address or MAIN)
-        known = self.waiting.pop(change.id, told)
-        self.started.pop(change.id, None)
-        match change.state:
-            case CommandState.QUEUED:
-                self.waiting[change.id] = told
-            case CommandState.STARTED:
-                self.started[change.id] = known
+    def charge(self, record: UsageCharged) -> None:
+        """Once, however often its line stands in the file."""
+        if not record.request_id or record.request_id not in self._billed:
+            self._billed.add(record.request_id)
+            self.models[record.model] = add_charge(self.models.get(record.model), record.usage, record.usd)
+            if record.purpose == "main":
+                self.progress.add_output(record.usage.output)
+
+    def rewind(self, to: str) -> None:
+        """Everything is as it was with this message, but for what was paid. What ran since, the model no longer knows."""
+        if to not in self.messages:
+            self._warn(f"The session cannot go back to message {to}: it is not there.")
+            return
+        story, messages = self._story[: self._story.index(to) + 1], self.messages
+        self.messages, self.standing, self._story = {}, Standing(), story
+        for told in story:
+            if isinstance(told, Record):
+                self.standing.take(told)
+            elif told in messages:
+                self.messages[told] = messages[told]
+                self.standing.add_message()
+        self._rewound |= messages.keys() - self.messages.keys()
+        self.last_message = to
+        self.progress.forget()
+        ran = {result.tool_use_id for id_ in self._rewound & messages.keys() for result in messages[id_].results}
+        self.intents = {
+            use.id: CallIntended(tool_use_id=use.id, name=use.name, input=use.input)
+            for use in unanswered(tuple(self.messages.values()))
+            if use.id in ran or use.id in self.intents
+        }
 
     def replay(self, session_id: str) -> Replay:
         return Replay(
             session_id=session_id,
             messages=tuple(self.messages.values()),
-            model=self.model,
+            model=self.standing.model,
+            asked_model=self.standing.asked_model,
+            mode=self.standing.mode,
             usd=sum(account.usd for account in self.models.values()),
             usage=sum((account.usage for account in self.models.values()), Usage()),
             models=self.models,
             unsettled=tuple(self.intents.values()),
-            collapses=tuple(self.collapses.values()),
-            waiting=tuple(self.waiting.values()),
-            interrupted=tuple(self.started.values()),
+            collapses=tuple(self.standing.collapses.values()),
+            waiting=tuple(self.commands.waiting.values()),
+            interrupted=tuple(self.commands.started.values()),
+            unheard=tuple(self.commands.unheard.values()),
+            notes=self.standing.notes,
+            files=tuple(self.standing.files.values()),
+            mended=tuple(self.standing.mended),
+            compaction=self.compaction,
+            counted=self.progress.counted,
+            query=self.progress.query,
         )
+
+    def _add(self, record: MessageAdded, blobs: tuple[str, ...]) -> None:
+        if record.id in self._rewound:
+            return
+        if blobs and self._blobs is not None:
+            record, whole = restore_media(record, blobs, self._blobs)
+            if not whole:
+                self._warn(f"Media of message {record.id} is gone: its file was deleted.")
+        try:
+            message = restore_message(record)
+        except TranscriptError as error:
+            self._warn(f"Message {record.id} was skipped: {error}.")
+            return
+        if record.id not in self.messages:
+            self._story.append(record.id)
+        self.messages[record.id] = message
+        self.last_message = record.id
+        for follower in (self.commands, self.progress):
+            follower.add_message(message)
+        self.standing.add_message()
+        self._held += sum(len(block.raw) for block in message.blocks)
+        if self._boundary is not None and message.kind is Kind.SUMMARY and self._held > self._most_held:
+            self._leave_out(self._boundary, message)
+        self._boundary = message if message.kind is Kind.BOUNDARY else None
+        if self._held > self._most_in_view:
+            raise JournalError(
+                f"The session holds more than {self._most_in_view >> 20:,} MB since its last compaction, which is more than can "
+                "be gone on with. Its file is untouched; start a new session, and let the model read what it needs."
+            )
+
+    def _leave_out(self, boundary: Message, summary: Message) -> None:
+        """What the summary stands for is sent no more."""
+        kept = {boundary.id, summary.id, *boundary.keeps}
+        before = len(self.messages)
+        self.messages = {id_: message for id_, message in self.messages.items() if id_ in kept}
+        self._left_out += before - len(self.messages)
+        self._held = sum(len(block.raw) for message in self.messages.values() for block in message.blocks)
+
+    def _warn(self, text: str) -> None:
+        if len(self._warnings) < MOST_WARNINGS:
+            self._warnings.append(text)
+        else:
+            self._unsaid += 1
 
 
 def add_charge(account: ModelUsage | None, usage: Usage, usd: float) -> ModelUsage:

@@ -1,6 +1,7 @@
-"""Public fakes for tests of agents: models that play a script, a clock that does not wait, a journal without a disk."""
+"""Public fakes for tests of agents: models that play a script, a clock that does not wait, a disk that fails."""
 
 from everturn.testing.clock import CountingIds, FakeClock
+from everturn.testing.faulty_disk import Fault, FaultyDisk, MemoryDisk
 from everturn.testing.journal import MemoryJournal
 from everturn.testing.model import ChaosModel, ScriptedModel
 from everturn.testing.script import (
@@ -23,6 +24,9 @@ __all__ = [
     "ChaosModel",
     "CountingIds",
     "FakeClock",
+    "Fault",
+    "FaultyDisk",
+    "MemoryDisk",
     "MemoryJournal",
     "Part",
     "ScriptedModel",

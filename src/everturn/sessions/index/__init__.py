@@ -1,0 +1,1 @@
+"""What is known of all sessions at once: derived from their files alone, and made again from them at any time."""

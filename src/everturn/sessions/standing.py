@@ -1,0 +1,65 @@
+"""What holds beside the messages at one point of a session: folded from records, and made anew when a session is rewound."""
+
+from everturn.core.notes import Notes
+from everturn.core.records import (
+    CollapseNoted,
+    FilesKnown,
+    MessagesMended,
+    ModeChanged,
+    ModelChanged,
+    NotesKept,
+    QueryBegan,
+    Record,
+    SeenFile,
+)
+
+
+class Standing:
+    def __init__(self) -> None:
+        self.model: str | None = None
+        self.asked_model: str | None = None
+        self.mode: str | None = None
+        self.notes = Notes()
+        self.collapses: dict[str, CollapseNoted] = {}
+        self.mended: list[MessagesMended] = []
+        self.files: dict[str, SeenFile] = {}
+        self._untold: list[FilesKnown] = []
+
+    def take(self, record: Record) -> bool:
+        """Whether it has to do with what holds."""
+        match record:
+            case QueryBegan(model=model, mode=mode):
+                self.asked_model, self.mode = model, mode or self.mode
+                if self.model != model:
+                    self.model = None
+            case ModelChanged(model=model):
+                self.model = model
+            case ModeChanged(mode=mode):
+                self.mode = mode
+            case NotesKept(notes=notes):
+                self.notes = notes
+            case CollapseNoted(id=id_):
+                self.collapses[id_] = record
+            case MessagesMended():
+                self.mended.append(record)
+            case FilesKnown():
+                self._know(record)
+            case _:
+                return False
+        return True
+
+    def add_message(self) -> None:
+        """It tells the model of the files that were noted before it."""
+        for known in self._untold:
+            for file in known.seen:
+                self.files.pop(file.path, None)
+                self.files[file.path] = file
+            for path in known.forgotten:
+                self.files.pop(path, None)
+        self._untold.clear()
+
+    def _know(self, record: FilesKnown) -> None:
+        if record.cleared:
+            self.files.clear()
+            self._untold.clear()
+        self._untold.append(record)

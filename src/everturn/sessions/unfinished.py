@@ -1,0 +1,83 @@
+"""What a session left half done: the query that was cut off, and the commands that it had not dealt with."""
+
+import msgspec
+
+from everturn.core.commands import MAIN, CommandState, QueuedCommand
+from everturn.core.messages import Kind, Message, Text
+from everturn.core.records import CommandChanged, ContextAltered, QueryBegan, QueryEnded, Record, TransitionTaken
+from everturn.ports.store import Counted, OpenQuery
+
+
+class Commands:
+    """A command that was started is heard when a message carries its words."""
+
+    def __init__(self) -> None:
+        self.waiting: dict[str, QueuedCommand] = {}
+        self.started: dict[str, QueuedCommand] = {}
+        self.unheard: dict[str, QueuedCommand] = {}
+
+    def follow(self, change: CommandChanged) -> None:
+        """Only the record of its queueing need carry the words."""
+        told = QueuedCommand(id=change.id, text=change.text, address=change.address or MAIN)
+        known = self.waiting.pop(change.id, told)
+        self.started.pop(change.id, None)
+        self.unheard.pop(change.id, None)
+        match change.state:
+            case CommandState.QUEUED:
+                self.waiting[change.id] = told
+            case CommandState.STARTED:
+                self.started[change.id] = self.unheard[change.id] = known
+
+    def add_message(self, message: Message) -> None:
+        if not self.unheard or message.role != "user":
+            return
+        said = "\n".join(block.view.text for block in message.blocks if isinstance(block.view, Text))
+        self.unheard = {id_: command for id_, command in self.unheard.items() if command.text not in said}
+
+
+class Progress:
+    """How far the query under way came, and what the API counted last."""
+
+    def __init__(self) -> None:
+        self.query: OpenQuery | None = None
+        self.counted: Counted | None = None
+
+    def take(self, record: Record) -> None:
+        query = self.query
+        match record:
+            case QueryBegan(goes_on=goes_on):
+                self.query = query if goes_on and query is not None else OpenQuery()
+            case QueryEnded():
+                self.query = None
+            case TransitionTaken(guards=guards) if query is not None:
+                self.query = msgspec.structs.replace(query, guards=guards or query.guards, tools_ran=False)
+            case ContextAltered():
+                self._recount(record)
+
+    def add_output(self, tokens: int) -> None:
+        if self.query is not None:
+            self.query = msgspec.structs.replace(self.query, output=self.query.output + tokens)
+
+    def add_message(self, message: Message) -> None:
+        query, answer = self.query, message.answer
+        if answer is not None and answer.usage.context and not answer.incomplete:
+            self.counted = Counted(message=message.id, tokens=answer.usage.context)
+        if query is None:
+            return
+        if message.kind is Kind.RESULTS:
+            self.query = msgspec.structs.replace(query, tools_ran=True)
+        elif message.kind is Kind.BOUNDARY:
+            self.query = msgspec.structs.replace(query, output_before_compaction=query.output)
+
+    def forget(self) -> None:
+        self.query = self.counted = None
+
+    def _recount(self, change: ContextAltered) -> None:
+        """Sizes of zero: what was counted is not affected, or not known."""
+        if self.counted is None or change.tokens_before == change.tokens_after == 0:
+            return
+        if change.stage != "tools":
+            self.counted = None
+            return
+        grown = change.tokens_after - change.tokens_before
+        self.counted = msgspec.structs.replace(self.counted, tokens=self.counted.tokens + grown)

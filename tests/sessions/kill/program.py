@@ -1,0 +1,56 @@
+"""The process that is killed: a session in which every kind of record occurs, with tools that leave a trace on disk.
+
+Each event that is shown is printed at once, so that whoever killed it knows what had been acknowledged.
+"""
+
+import asyncio
+import os
+import sys
+
+from everturn import Engine, Options
+from everturn.core.events import AnswerAdded, Continued, Event, Retracted, UserAdded
+
+PROMPTS = ("First.", "Second.")
+
+
+def options(url: str, folder: str, home: str, **more: object) -> Options:
+    return Options.of(
+        base_url=url,
+        cwd=folder,
+        home=home,
+        model="claude-sonnet-5",
+        fallback_models=["claude-opus-5"],
+        permission_mode="bypassPermissions",
+        allowed_tools=["Bash"],
+        work_budget=1,
+        **more,
+    )
+
+
+def render(event: Event) -> str:
+    """The kind of event, and the message it is about."""
+    match event:
+        case AnswerAdded(message=message) | UserAdded(message=message):
+            id_ = message.id
+        case Retracted(message_id=id_):
+            pass
+        case _:
+            id_ = ""
+    return f"{event.__struct_config__.tag} {id_}\n"
+
+
+async def main(url: str, folder: str, home: str) -> None:
+    env = {"ANTHROPIC_API_KEY": "made-up", "EVERTURN_RETRY_SCALE": "0.001", "PATH": os.environ["PATH"]}
+    async with Engine(options(url, folder, home, session_id="s"), env=env) as engine:
+        engine.enqueue("Use tabs.")
+        for prompt in PROMPTS:
+            async for event in engine.submit(prompt):
+                os.write(1, render(event).encode())
+                if isinstance(event, Continued):
+                    engine.policy.mode = "acceptEdits"
+            first, last = engine.transcript[0].id, engine.transcript[1].id
+            engine.collapses.stage(first, last, "It began.")
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))

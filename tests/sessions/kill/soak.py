@@ -1,0 +1,76 @@
+"""`make soak`: ten thousand kills, or as many as are asked for, with a summary at the end."""
+
+import argparse
+import asyncio
+import random
+import shutil
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+from tests.sessions.kill.killing import KINDS, draw_any, draw_around, kill_at, list_points
+
+from everturn.modelserver import ModelServer
+
+OFTEN = 100
+
+
+class Tally:
+    def __init__(self, wanted: int) -> None:
+        self.wanted = wanted
+        self.done = self.killed = 0
+        self.last: Counter[str] = Counter()
+        self.faults: list[str] = []
+        self.began = time.monotonic()
+
+    def say(self) -> None:
+        passed = time.monotonic() - self.began
+        print(f"{self.done:,} of {self.wanted:,} in {passed:,.0f} s, {len(self.faults)} faults", flush=True)  # noqa: T201
+
+
+async def work(number: int, tally: Tally, root: Path) -> None:
+    """Half of its kills are around a record, half at any call."""
+    rng = random.Random()  # noqa: S311 (to look where nobody looked before)
+    async with ModelServer() as server:
+        kinds, points = await list_points(root / f"whole-{number}", server)
+        while tally.done < tally.wanted:
+            tally.done += 1
+            mine = tally.done
+            around = draw_around(kinds, rng.choice(KINDS), 1, rng)
+            [point] = around if mine % 2 else draw_any(points, 1, rng)
+            folder = root / str(mine)
+            verdict = await kill_at(folder, server, point)
+            tally.killed += verdict.killed
+            tally.last[verdict.last or "nothing"] += 1
+            tally.faults += [f"{point}: {fault}" for fault in verdict.faults]
+            if not verdict.faults:
+                shutil.rmtree(folder)
+            if mine % OFTEN == 0:
+                tally.say()
+
+
+async def soak(kills: int, workers: int) -> int:
+    tally = Tally(kills)
+    root = Path(tempfile.mkdtemp(prefix="everturn-soak-"))
+    async with asyncio.TaskGroup() as group:
+        for number in range(workers):
+            group.create_task(work(number, tally, root))
+    tally.say()
+    print(f"{tally.killed:,} were killed; the last record was:")  # noqa: T201
+    for kind, count in tally.last.most_common():
+        print(f"  {kind:12} {count:,}")  # noqa: T201
+    for fault in tally.faults:
+        print(fault)  # noqa: T201
+    if not tally.faults:
+        shutil.rmtree(root)
+    return bool(tally.faults)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=10_000)
+    parser.add_argument("--workers", type=int, default=2)
+    arguments = parser.parse_args()
+    sys.exit(asyncio.run(soak(arguments.kills, arguments.workers)))

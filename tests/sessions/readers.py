@@ -1,0 +1,114 @@
+"""Programs of others that read session files: installed once from their registries, and asked what they see."""
+
+import fcntl
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SHELF = Path(__file__).parents[2] / ".venv" / "readers"
+CCUSAGE = "20.0.24"
+CLAUDE_CODE_LOG = "1.7.0"
+PATIENCE_S = 240
+
+
+def run(*command, cwd, **env):
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("ANTHROPIC_", "EVERTURN_"))}
+    ended = subprocess.run(
+        [str(word) for word in command],
+        cwd=cwd,
+        env=clean | {name: str(value) for name, value in env.items()},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert ended.returncode == 0, f"{command} exited with {ended.returncode}:\n{ended.stdout}{ended.stderr}"
+    return ended.stdout
+
+
+def find_ccusage():
+    folder = SHELF / f"ccusage-{CCUSAGE}"
+
+    def install():
+        (folder / "package.json").write_text('{"private":true}')
+        run("npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", f"ccusage@{CCUSAGE}", cwd=folder)
+
+    if not shutil.which("npm"):
+        _missing("npm is not here, so ccusage cannot be installed")
+    _install(folder, install)
+    return folder / "node_modules" / ".bin" / "ccusage"
+
+
+def find_claude_code_log():
+    folder = SHELF / f"claude-code-log-{CLAUDE_CODE_LOG}"
+
+    def install():
+        run(sys.executable, "-m", "venv", "--without-pip", folder, cwd=SHELF)
+        pip = (sys.executable, "-m", "pip", "--quiet", "--python", folder / "bin" / "python")
+        run(*pip, "install", f"claude-code-log=={CLAUDE_CODE_LOG}", cwd=SHELF)
+
+    _install(folder, install)
+    return folder / "bin" / "python"
+
+
+def ask_ccusage(program, home):
+    """Its totals of all sessions in this home, without asking anybody for prices."""
+    told = run(program, "claude", "session", "--json", "--offline", cwd=home, CLAUDE_CONFIG_DIR=home, HOME=home)
+    return json.loads(told)
+
+
+LOOK = """
+import json, sys
+from pathlib import Path
+from claude_code_log import converter
+entries = converter.load_transcript(Path(sys.argv[1]))
+[session] = converter.compute_session_data(converter.deduplicate_messages(entries)).values()
+print(json.dumps({
+    "messages": session.message_count,
+    "preview": session.first_user_message,
+    "tokens": [session.total_input_tokens, session.total_output_tokens,
+               session.total_cache_creation_tokens, session.total_cache_read_tokens],
+}))
+"""
+
+
+def ask_claude_code_log(python, path):
+    """What it says while it reads, and the figures it keeps of the one session in the file."""
+    *said, figures = run(python, "-c", LOOK, path, cwd=path.parent).splitlines()
+    return [line for line in said if not line.startswith("Processing ")], json.loads(figures)
+
+
+def render_markdown(python, path, target):
+    program = python.with_name("claude-code-log")
+    run(program, path, "--format", "md", "-o", target, "--no-cache", cwd=path.parent)
+    return target.read_text("utf-8")
+
+
+def _install(folder, install):
+    """Once for all workers; an installation that broke off is done again."""
+    SHELF.mkdir(parents=True, exist_ok=True)
+    with (SHELF / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        ready = folder / ".ready"
+        if ready.exists():
+            return
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        try:
+            install()
+        except (AssertionError, OSError, subprocess.SubprocessError) as error:
+            _missing(f"it could not be installed: {error}")
+        ready.touch()
+
+
+def _missing(reason):
+    """CI has a network and Node; elsewhere it is said why nothing was compared."""
+    if os.environ.get("EVERTURN_CI") == "1":
+        pytest.fail(reason)
+    pytest.xfail(reason)

@@ -1,0 +1,83 @@
+"""Whatever a session learned and forgot of files, its records tell the same, in the same order."""
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from everturn.core.records import FilesKnown, QueryBegan, SeenFile
+from everturn.engine.restoring import decode_files, encode_news
+from everturn.ports.files import FileState, FileStates, Stamp
+from everturn.sessions.standing import Standing
+
+MOST = 4
+PATHS = st.sampled_from("abcdef")
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("see"), PATHS, st.integers(0, 3)),
+        st.tuples(st.just("forget"), PATHS, st.just(0)),
+        st.tuples(st.just("clear"), st.just(""), st.just(0)),
+        st.tuples(st.just("tell"), st.just(""), st.just(0)),
+    ),
+    max_size=40,
+)
+
+
+def state(size):
+    return FileState(stamp=Stamp(size=size, mtime_ns=size, digest=str(size)), partial=size == 1, shown=size == 2)
+
+
+@given(STEPS, st.booleans())
+@example(
+    [("see", path, 0) for path in "abcd"] + [("tell", "", 0), ("see", "e", 0), ("tell", "", 0), ("forget", "e", 0)],
+    False,
+)
+@settings(max_examples=200, deadline=None)
+def test_what_is_restored_is_what_was_known(steps, in_forks):
+    files, standing = FileStates(MOST), Standing()
+    for do, path, size in [*steps, ("tell", "", 0)]:
+        calls = files.fork() if in_forks and do in {"see", "forget"} else files
+        match do:
+            case "see":
+                calls.remember(path, state(size))
+            case "forget":
+                calls.forget(path)
+            case "clear":
+                files.clear()
+            case _:
+                standing.take(encode_news(files.take_news()))
+                standing.add_message()
+        if calls is not files:
+            files.adopt(calls)
+    restored = FileStates(MOST)
+    restored.restore(decode_files(standing.files.values()))
+
+    assert list(restored) == list(files)
+    assert not restored.has_news
+
+
+SEEN = SeenFile(path="a", size=1, mtime_ns=1, digest="1")
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_what_was_read_counts_when_the_message_that_tells_of_it_is_there(told):
+    standing = Standing()
+    standing.take(FilesKnown(seen=(SEEN,)))
+    if told:
+        standing.add_message()
+
+    assert list(standing.files.values()) == ([SEEN] if told else [])
+
+
+def test_what_is_out_of_sight_is_forgotten_at_once():
+    standing = Standing()
+    standing.take(FilesKnown(seen=(SEEN,)))
+    standing.add_message()
+    standing.take(FilesKnown(cleared=True))
+
+    assert standing.files == {}
+
+
+def test_a_record_that_only_tells_a_story_changes_nothing_that_holds():
+    standing = Standing()
+    assert standing.take(QueryBegan(query_id="q", at=0.0, source="main", model="m", mode="plan"))
+    assert (standing.asked_model, standing.model, standing.mode) == ("m", None, "plan")
