@@ -3,7 +3,7 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from everturn.sessions.journal import is_session_id
+from everturn.sessions.places import is_session_id
 from everturn.settings.checks import session_id
 
 

@@ -1,5 +1,6 @@
 """What a turn costs: only what is new in it, however long the conversation is, and with the same bytes as ever."""
 
+import json
 import sys
 from collections.abc import Callable
 
@@ -64,17 +65,18 @@ def test_a_late_turn_costs_no_more_than_an_early_one():
 def test_what_was_sent_before_is_the_very_same_wire_with_its_bytes():
     normaliser, grown = Normaliser(), conversation(20)
     before = normaliser.normalise(grown[:-2], ABLE)
-    contents = [wire.content for wire in before[:-2]]
+    contents = [wire.encoded for wire in before[:-2]]
 
     after = normaliser.normalise(grown, ABLE)
 
     assert all(one is other for one, other in zip(before[:-2], after, strict=False))
-    assert all(wire.content is content for wire, content in zip(after, contents, strict=False))
+    assert all(wire.encoded is content for wire, content in zip(after, contents, strict=False))
 
 
 def test_the_bytes_of_a_wire_are_its_blocks_with_commas_between():
-    assert Wire("user", (text_block("a"), text_block("b"))).content == text_block("a").raw + b"," + text_block("b").raw
-    assert Wire("user", ()).content == b""
+    wire = Wire("user", (text_block("a"), text_block("b")))
+
+    assert json.loads(wire.encoded[1:]) == {"role": "user", "content": [{"type": "text", "text": t} for t in "ab"]}
 
 
 messages = st.one_of(

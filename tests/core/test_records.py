@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from everturn.core.budget import Usage
 from everturn.core.errors import JournalError
 from everturn.core.messages import Answer, Kind, Message, decode_block
+from everturn.core.notes import Notes, Todo, TodoStatus
 from everturn.core.records import (
     FORMAT,
     AnyRecord,
@@ -17,14 +18,21 @@ from everturn.core.records import (
     CallSettled,
     CollapseNoted,
     CommandChanged,
+    CompactionTried,
     ContextAltered,
     ErrorWithheld,
+    FilesKnown,
     MessageAdded,
     MessageRetracted,
+    MessagesMended,
+    ModeChanged,
     ModelChanged,
+    NotesKept,
     QueryBegan,
     QueryEnded,
     Record,
+    Rewound,
+    SeenFile,
     SessionOpened,
     TransitionTaken,
     UsageCharged,
@@ -34,6 +42,7 @@ from everturn.core.records import (
     record_message,
     restore_message,
 )
+from everturn.core.state import Guards
 
 RAWS = (
     b'{"type":"text","text":"a\\nb \xe2\x80\xa8"}',
@@ -54,15 +63,29 @@ RECORDS = [
     QueryBegan(query_id="q", at=2.0, source="main", model="m"),
     record_message(MESSAGE),
     MessageRetracted(id="m", cause="retry"),
+    Rewound(to="m"),
+    MessagesMended(repair="unpair", messages=("m",), calls=("t",)),
     CallIntended(tool_use_id="t", name="Bash", input=msgspec.Raw(b'{"command" : "ls"}')),
     CallSettled(tool_use_id="t", is_error=True),
-    TransitionTaken(query_id="q", transition="next_turn", turn=2),
+    TransitionTaken(query_id="q", transition="next_turn", turn=2, guards=Guards(turn=2, max_output_override=64_000)),
     ErrorWithheld(kind="too_long", text="Too long.\nReally."),
     UsageCharged(purpose="main", model="m", usage=Usage(input=3, output=4), usd=0.25, turn=1),
     ContextAltered(stage="snip", cause="old", tokens_before=9, tokens_after=3),
     CollapseNoted(id="c", first="m1", last="m5", summary="so far", state="staged"),
+    CompactionTried(failures=1, count=2),
+    FilesKnown(
+        seen=(SeenFile(path="/f/a", size=1, mtime_ns=2, digest="ff", partial=True),), forgotten=("/f/b",), cleared=True
+    ),
+    ModeChanged(mode="acceptEdits"),
     ModelChanged(before="a", model="b", cause="overloaded"),
     CommandChanged(id="k", state="queued", text="stop\u2028it", address="main"),
+    NotesKept(
+        notes=Notes(
+            todos=(Todo(content="Look", status=TodoStatus.PENDING, active_form="Looking"),),
+            plan="# Look\n",
+            found_tools=("create_issue",),
+        )
+    ),
     WorkSpent(continuations=2, percent=50, diminishing=False, duration_s=1.0),
     QueryEnded(query_id="q", reason="completed"),
 ]

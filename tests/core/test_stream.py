@@ -429,7 +429,7 @@ def test_a_name_becomes_one_that_the_api_takes(name: str, clean: str):
 def test_an_open_block_can_be_described():
     folded = fold(BlockStarted(0, USE), BlockStarted(1, TEXT))
 
-    assert (folded.describe(0), folded.describe(1)) == (("tool_use", "Read"), ("text", ""))
+    assert (folded.describe(0), folded.describe(1)) == (("tool_use", "Read", "toolu_1"), ("text", "", ""))
 
 
 def test_reports_are_merged_and_nested_calls_kept_apart():

@@ -14,12 +14,13 @@ from everturn.context.rounds import round_starts
 from everturn.core.events import Event
 from everturn.core.limits import Limits
 from everturn.core.messages import Message
-from everturn.core.records import Record, decode_record
+from everturn.core.records import Record
 from everturn.engine.deps import AgentContext, Config, Deps, Prompting
 from everturn.engine.engine import Engine
 from everturn.models.catalog import JsonCatalog
 from everturn.ports.model import ThinkingConfig, ThinkingMode
 from everturn.ports.store import Replay
+from everturn.sessions.formats import decode_line
 from everturn.sessions.ledger import SessionLedger
 from everturn.testing import CountingIds, FakeClock
 
@@ -65,7 +66,7 @@ class Played(msgspec.Struct):
 
     @property
     def records(self) -> list[Record]:
-        return [record for line in self.lines if (record := decode_record(line)) is not None]
+        return [record for line in self.lines if (record := decode_line(line).record) is not None]
 
 
 class Stage:

@@ -17,7 +17,7 @@ from everturn.context.compact import (
     render_summary,
 )
 from everturn.context.media import plan_without_media
-from everturn.core.messages import Message
+from everturn.core.messages import Kind, Message
 from everturn.core.records import CollapseNoted
 from everturn.core.transcript import view_of
 from everturn.ports.ask import Ask
@@ -38,9 +38,10 @@ class ContextPipeline:
     def __init__(self, *, ids: Ids, collapses: CollapseStore | None = None) -> None:
         self._ids = ids
         self.collapses = collapses or CollapseStore(ids)
+        self._unbounded: View = ()
 
     async def prepare(self, messages: tuple[Message, ...], situation: Situation, ask: Ask) -> Prepared:
-        view = self.collapses.project(view_of(messages))
+        view = self.collapses.project(self._slice(messages))
         prepared = self._collapse(view, situation)
         if not is_compaction_due(prepared.tokens, situation) or not can_compact(prepared.messages):
             return prepared
@@ -57,7 +58,7 @@ class ContextPipeline:
     async def compact(
         self, messages: tuple[Message, ...], situation: Situation, ask: Ask, *, cause: str, instructions: str = ""
     ) -> Prepared:
-        view = self.collapses.project(view_of(messages))
+        view = self.collapses.project(self._slice(messages))
         tokens = estimate_request(view, situation)
         if not view or (cause != TOO_LONG and not can_compact(view)):
             # Nobody was asked, so nothing failed: the breaker does not count this.
@@ -70,7 +71,7 @@ class ContextPipeline:
         return plan_without_media(messages, self._ids)
 
     def drain(self, messages: tuple[Message, ...]) -> Prepared:
-        view = self.collapses.project(view_of(messages))
+        view = self.collapses.project(self._slice(messages))
         return self._commit(view, estimate_messages(view), above=-math.inf, cause=TOO_LONG)
 
     @property
@@ -79,6 +80,18 @@ class ContextPipeline:
 
     def restore(self, collapses: tuple[CollapseNoted, ...]) -> None:
         self.collapses.restore(collapses)
+
+    def project(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+        return self.collapses.project(self._slice(messages))
+
+    def _slice(self, messages: tuple[Message, ...]) -> View:
+        """The first stage. What was found to hold no boundary is not searched again."""
+        known = len(self._unbounded)
+        searched = messages[known:] if messages[:known] == self._unbounded else messages
+        if any(message.kind is Kind.BOUNDARY for message in searched):
+            return view_of(messages)
+        self._unbounded = messages
+        return messages
 
     def _collapse(self, view: View, situation: Situation) -> Prepared:
         news, tokens = self.collapses.take_news(), estimate_request(view, situation)

@@ -8,7 +8,7 @@ import msgspec
 MILLION = 1_000_000
 
 
-class Usage(msgspec.Struct, frozen=True, kw_only=True):
+class Usage(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The four counters of the API. `cache_write_1h` is the part of `cache_write` that was kept for an hour."""
 
     input: int = 0

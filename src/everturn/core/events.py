@@ -7,11 +7,12 @@ import msgspec
 
 from everturn.core.budget import Usage
 from everturn.core.messages import Block, Message
+from everturn.core.notes import Notes
 from everturn.core.outcomes import Problem
 from everturn.core.state import Reason, Transition
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
+class Event(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag_field="event"):
     """The root of a closed set."""
 
 
@@ -22,14 +23,26 @@ class RequestStarted(Event, frozen=True, kw_only=True, tag="request_start"):
     model: str
 
 
+class MessageBegan(Event, frozen=True, kw_only=True, tag="message_start"):
+    """The API answers. Blocks follow, then `assistant`; where nothing came after it, nothing is retracted."""
+
+    message_id: str
+    model: str
+    """The one that answers, as the API calls it."""
+    usage: Usage
+    """As far as it is known now: what was sent."""
+
+
 class BlockBegan(Event, frozen=True, kw_only=True, tag="block_start"):
-    """Follows `request_start`; deltas of this index follow, then `block` unless the message is retracted."""
+    """Follows `message_start`; deltas of this index follow, then `block` unless the message is retracted."""
 
     message_id: str
     index: int
     kind: str
     name: str = ""
     """Of a tool call."""
+    tool_use_id: str = ""
+    """Of a tool call: under this id it will run."""
 
 
 class TextDelta(Event, frozen=True, kw_only=True, tag="text_delta"):
@@ -54,6 +67,7 @@ class InputDelta(Event, frozen=True, kw_only=True, tag="input_delta"):
 
 class BlockFinished(Event, frozen=True, kw_only=True, tag="block"):
     message_id: str
+    index: int
     block: Block
 
 
@@ -143,12 +157,18 @@ class CallEnded(Event, frozen=True, kw_only=True, tag="tool_end"):
     duration_s: float
     shown: Any = None
     """The half of the result that is for people."""
+    line: str = ""
+    """How it ended, in one line for people; empty where there is nothing to say."""
 
 
 class CallDenied(Event, frozen=True, kw_only=True, tag="permission_denied"):
+    """In place of `tool_start`: the call will not run. Its `tool_end` follows."""
+
     tool_use_id: str
     name: str
     reason: str
+    line: str = ""
+    """What it would have done, in one line for people."""
 
 
 class ContextChanged(Event, frozen=True, kw_only=True, tag="context"):
@@ -160,6 +180,30 @@ class ContextChanged(Event, frozen=True, kw_only=True, tag="context"):
     tokens_after: int
 
 
+class TaskBegan(Event, frozen=True, kw_only=True, tag="task_start"):
+    """Something runs beside the conversation from now on. Its `tool_end` follows; the task's own end comes when it comes.
+
+    That is `task_end`, or `attachment` of the kind `finished_task`; neither, when the session ends before.
+    """
+
+    task_id: str
+    tool_use_id: str
+    """The call that started it."""
+    kind: str
+    description: str
+
+
+class TaskEnded(Event, frozen=True, kw_only=True, tag="task_end"):
+    """A task has ended and the model learns it from the result of a call, whose `tool_end` follows."""
+
+    task_id: str
+    tool_use_id: str
+    """The call that started it."""
+    status: str
+    summary: str
+    output_path: str | None
+
+
 class CommandNoted(Event, frozen=True, kw_only=True, tag="command"):
     """A queued command changed its state."""
 
@@ -168,10 +212,26 @@ class CommandNoted(Event, frozen=True, kw_only=True, tag="command"):
 
 
 class Attached(Event, frozen=True, kw_only=True, tag="attachment"):
-    """Something was added beside what the user said (`max_turns_reached`, `changed_files`, `queued_command`)."""
+    """Something was added beside what the user said.
+
+    `kind` is `max_turns_reached`, `changed_files`, `queued_command` or `finished_task`.
+    """
 
     kind: str
     detail: dict[str, Any]
+
+
+class NotesChanged(Event, frozen=True, kw_only=True, tag="notes"):
+    """The list of tasks, the plan or the found tools changed. Follows the `tool_end`s of the round that changed them."""
+
+    notes: Notes
+
+
+class ModeSwitched(Event, frozen=True, kw_only=True, tag="mode"):
+    """Another permission mode is in force, because a tool or an approval switched it."""
+
+    before: str
+    mode: str
 
 
 class StopPhaseProgressed(Event, frozen=True, kw_only=True, tag="stop_phase"):

@@ -8,12 +8,14 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Rounds with the API in one query; 0 = no limit."""
     max_usd: float = 0.0
     """USD of one query, all its model calls included; 0 = no limit. At most one call over."""
+    max_session_usd: float = 0.0
+    """USD of the whole session, what was spent before it was resumed included; 0 = no limit. At most one call over."""
     max_tokens_total: int = 0
     """Tokens of one query, all four counters; 0 = no limit."""
     max_tool_calls: int = 0
     max_wall_s: float = 0.0
     max_repeated_calls: int = 20
-    """Identical calls in a row (same tool, input and result); 0 = no limit."""
+    """Identical calls (same tool, input and result) with nothing new between them; 0 = no limit."""
     structured_retries: int = 5
 
     work_budget: int = 0
@@ -45,6 +47,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     connect_s: float = 20.0
 
     tool_concurrency: int = 10
+    read_tokens: int = 25_000
+    """Tokens that one Read may bring; a whole file beyond it is shown up to there."""
     abort_grace_s: float = 2.0
     """From the abort signal to the end of a tool that does not obey."""
 

@@ -13,41 +13,41 @@ from everturn.core.tokens import estimate_block
 Role = Literal["user", "assistant"]
 
 
-class Text(msgspec.Struct, frozen=True, tag="text", tag_field="type"):
+class Text(msgspec.Struct, frozen=True, gc=False, tag="text", tag_field="type"):
     text: str
 
 
-class Thinking(msgspec.Struct, frozen=True, tag="thinking", tag_field="type"):
+class Thinking(msgspec.Struct, frozen=True, gc=False, tag="thinking", tag_field="type"):
     thinking: str = ""
     signature: str = ""
 
 
-class RedactedThinking(msgspec.Struct, frozen=True, tag="redacted_thinking", tag_field="type"):
+class RedactedThinking(msgspec.Struct, frozen=True, gc=False, tag="redacted_thinking", tag_field="type"):
     data: str = ""
 
 
-class ToolUse(msgspec.Struct, frozen=True, tag="tool_use", tag_field="type"):
+class ToolUse(msgspec.Struct, frozen=True, gc=False, tag="tool_use", tag_field="type"):
     id: str
     name: str
     input: msgspec.Raw = msgspec.Raw(b"{}")
 
 
-class ToolResult(msgspec.Struct, frozen=True, tag="tool_result", tag_field="type"):
+class ToolResult(msgspec.Struct, frozen=True, gc=False, tag="tool_result", tag_field="type"):
     tool_use_id: str
     content: msgspec.Raw = msgspec.Raw(b'""')
     """A JSON string, or a JSON list of blocks."""
     is_error: bool = False
 
 
-class Image(msgspec.Struct, frozen=True, tag="image", tag_field="type"):
+class Image(msgspec.Struct, frozen=True, gc=False, tag="image", tag_field="type"):
     source: msgspec.Raw
 
 
-class Document(msgspec.Struct, frozen=True, tag="document", tag_field="type"):
+class Document(msgspec.Struct, frozen=True, gc=False, tag="document", tag_field="type"):
     source: msgspec.Raw
 
 
-class Opaque(msgspec.Struct, frozen=True):
+class Opaque(msgspec.Struct, frozen=True, gc=False):
     """A block of a kind we do not know, or know and never look into: it is carried as it came."""
 
     type: str
@@ -60,7 +60,7 @@ _PARTS = msgspec.json.Decoder(str | list[msgspec.Raw])
 _encode = msgspec.json.Encoder().encode
 
 
-class Block(msgspec.Struct, frozen=True):
+class Block(msgspec.Struct, frozen=True, gc=False):
     raw: bytes
     """The block's JSON, exactly as received or as first written; this is what is sent and journaled."""
     view: View
@@ -93,7 +93,7 @@ class Kind(StrEnum):
 UNSENT = frozenset({Kind.BOUNDARY, Kind.NOTICE, Kind.PROGRESS})
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
+class Answer(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """What the API said about a response besides its blocks."""
 
     api_id: str = ""
@@ -107,7 +107,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """The stream was cut or aborted; what is here is what had come."""
 
 
-class Message(msgspec.Struct, frozen=True, kw_only=True):
+class Message(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     id: str
     role: Role
     kind: Kind

@@ -7,12 +7,14 @@ import msgspec
 from everturn.core.budget import Usage
 from everturn.core.errors import JournalError
 from everturn.core.messages import Answer, Kind, Message, Role, decode_block, repair_surrogates
+from everturn.core.notes import Notes
+from everturn.core.state import Guards
 
-FORMAT = 1
-"""Raised when an older Everturn could misread what we write."""
+FORMAT = 2
+"""Raised when an older Everturn could misread what we write. How a record looks on disk is the journal's matter."""
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=True):
+class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag_field="type", omit_defaults=True):
     """The root of a closed set."""
 
 
@@ -31,6 +33,10 @@ class QueryBegan(Record, frozen=True, kw_only=True, tag="query"):
     at: float
     source: str
     model: str
+    mode: str = ""
+    """The permission mode."""
+    goes_on: bool = False
+    """Without a prompt: it takes up the query before it."""
 
 
 class MessageAdded(Record, frozen=True, kw_only=True, tag="message"):
@@ -52,6 +58,21 @@ class MessageRetracted(Record, frozen=True, kw_only=True, tag="retracted"):
     cause: str
 
 
+class Rewound(Record, frozen=True, kw_only=True, tag="rewound"):
+    """The session goes on from this message: what was said after it stays in the file, and out of sight."""
+
+    to: str
+
+
+class MessagesMended(Record, frozen=True, kw_only=True, tag="mended"):
+    """The API refused these messages as they are; from now on they are sent without what it named."""
+
+    repair: str
+    messages: tuple[str, ...]
+    calls: tuple[str, ...] = ()
+    """Ids of the calls that it complained about."""
+
+
 class CallIntended(Record, frozen=True, kw_only=True, tag="intent"):
     """Written before a call with side effects runs. Without its `settled`, the outcome is unknown."""
 
@@ -69,6 +90,8 @@ class TransitionTaken(Record, frozen=True, kw_only=True, tag="transition"):
     query_id: str
     transition: str
     turn: int
+    guards: Guards | None = None
+    """As the next iteration begins with them; older sessions do not tell."""
 
 
 class ErrorWithheld(Record, frozen=True, kw_only=True, tag="withheld"):
@@ -84,6 +107,10 @@ class UsageCharged(Record, frozen=True, kw_only=True, tag="usage"):
     usage: Usage
     usd: float
     turn: int = 0
+    api_id: str = ""
+    """Of the response, by the API's word."""
+    request_id: str = ""
+    """Tells the calls apart: the id of the message that the response became or would have become, or one of its own."""
 
 
 class ContextAltered(Record, frozen=True, kw_only=True, tag="context"):
@@ -105,6 +132,37 @@ class CollapseNoted(Record, frozen=True, kw_only=True, tag="collapse"):
     state: str
 
 
+class CompactionTried(Record, frozen=True, kw_only=True, tag="compaction"):
+    """How compactions fare since the session began: the breaker outlives the process."""
+
+    failures: int
+    count: int
+
+
+class SeenFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A file as the model knows it."""
+
+    path: str
+    size: int
+    mtime_ns: int
+    digest: str
+    partial: bool = False
+    shown: bool = False
+
+
+class FilesKnown(Record, frozen=True, kw_only=True, tag="files"):
+    """What the message after it tells of files: without that message the model does not know it."""
+
+    seen: tuple[SeenFile, ...] = ()
+    forgotten: tuple[str, ...] = ()
+    cleared: bool = False
+    """All that was known before is no longer in sight; that counts at once."""
+
+
+class ModeChanged(Record, frozen=True, kw_only=True, tag="mode"):
+    mode: str
+
+
 class ModelChanged(Record, frozen=True, kw_only=True, tag="model"):
     before: str
     model: str
@@ -116,6 +174,12 @@ class CommandChanged(Record, frozen=True, kw_only=True, tag="command"):
     state: str
     text: str = ""
     address: str = ""
+
+
+class NotesKept(Record, frozen=True, kw_only=True, tag="notes"):
+    """Whole each time: the last one counts."""
+
+    notes: Notes
 
 
 class WorkSpent(Record, frozen=True, kw_only=True, tag="work"):
@@ -136,6 +200,8 @@ AnyRecord = (
     | QueryBegan
     | MessageAdded
     | MessageRetracted
+    | Rewound
+    | MessagesMended
     | CallIntended
     | CallSettled
     | TransitionTaken
@@ -143,8 +209,12 @@ AnyRecord = (
     | UsageCharged
     | ContextAltered
     | CollapseNoted
+    | CompactionTried
+    | FilesKnown
+    | ModeChanged
     | ModelChanged
     | CommandChanged
+    | NotesKept
     | WorkSpent
     | QueryEnded
 )

@@ -113,7 +113,7 @@ class Phase(StrEnum):
     TOOLS = "tools"
 
 
-class Guards(msgspec.Struct, frozen=True, kw_only=True):
+class Guards(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Never mutated: whoever goes on builds the next one, whole."""
 
     turn: int = 1

@@ -28,7 +28,7 @@ DEPTH_LIMIT = 200
 """Nesting that every reader takes: the journal puts a few levels of its own around it."""
 
 
-class StreamEvent(msgspec.Struct, frozen=True):
+class StreamEvent(msgspec.Struct, frozen=True, gc=False):
     """The root of a closed set; the order is that of the Messages API."""
 
 
@@ -101,6 +101,8 @@ class _Open:
     def __init__(self, raw: bytes) -> None:
         self.fields, self._values = _decode_fields(raw)
         self.kind = self.string("type")
+        self.name = self.string("name")
+        self.id = ""
         self.text: list[str] = []
         self.signature: list[str] = []
         self.input: list[str] = []
@@ -129,6 +131,7 @@ class Fold:
         self.stop_reason: str | None = None
         self.details: dict[str, Any] = {}
         self.report: dict[str, Any] = {}
+        self._read_report, self._usage = self.report, Usage()
         self.started = False
 
     @property
@@ -147,7 +150,9 @@ class Fold:
 
     @property
     def usage(self) -> Usage:
-        return decode_usage(self.report)
+        if self._read_report is not self.report:
+            self._read_report, self._usage = self.report, decode_usage(self.report)
+        return self._usage
 
     @property
     def nested(self) -> tuple[tuple[str | None, Usage], ...]:
@@ -188,10 +193,10 @@ class Fold:
         """False for a piece of a block that never started: it is neither kept nor shown."""
         return index in self._open
 
-    def describe(self, index: int) -> tuple[str, str]:
-        """Kind of an open block, and its name if it is a call."""
+    def describe(self, index: int) -> tuple[str, str, str]:
+        """Kind of an open block; if it is a call also its name and its id."""
         block = self._at(index)
-        return block.kind, block.string("name")
+        return block.kind, block.name, block.id
 
     def is_certain(self, block: Block) -> bool:
         """False for a call without input, or with broken input: only the stop reason tells whether it was cut off."""
@@ -232,7 +237,10 @@ class Fold:
     def _start(self, index: int, raw: bytes) -> None:
         if index in self._open or index in self._closed:
             raise ModelFault(FaultKind.STREAM_BROKEN, f"The stream started block {index} twice.")
-        self._open[index] = _Open(raw)
+        block = self._open[index] = _Open(raw)
+        if block.kind == "tool_use":
+            block.id = self._claim_id(repair_surrogates(block.string("id")))
+            block.name = clean_name(block.string("name"))
 
     def _at(self, index: int) -> _Open:
         if (block := self._open.get(index)) is not None:
@@ -262,8 +270,7 @@ class Fold:
                 signature = block.string("signature") + "".join(block.signature)
                 fields["signature"] = repair_surrogates(signature)
             case "tool_use":
-                fields["id"] = self._claim_id(repair_surrogates(block.string("id")))
-                fields["name"] = clean_name(block.string("name"))
+                fields["id"], fields["name"] = block.id, block.name
                 if block.input:
                     fields["input"] = encode_input("".join(block.input))
                 elif bytes(fields.setdefault("input", msgspec.Raw(b"{}"))) == b"{}":

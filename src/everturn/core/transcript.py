@@ -37,9 +37,9 @@ class Wire(msgspec.Struct, frozen=True, dict=True):
     blocks: tuple[Block, ...]
 
     @cached_property
-    def content(self) -> bytes:
-        """The blocks' JSON, with commas between."""
-        return b",".join([block.raw for block in self.blocks])
+    def encoded(self) -> bytes:
+        """Its JSON as it stands in a request, with the comma before it."""
+        return encode_wire(self.role, [block.raw for block in self.blocks])
 
     @cached_property
     def media(self) -> int:
@@ -52,6 +52,10 @@ class Abilities(msgspec.Struct, frozen=True, kw_only=True):
     model: str = ""
     thinking: bool = True
     max_media: int = 100
+
+
+def encode_wire(role: Role, blocks: Iterable[bytes]) -> bytes:
+    return b',{"role":"%b","content":[%b]}' % (role.encode(), b",".join(blocks))
 
 
 def view_of(transcript: Sequence[Message]) -> tuple[Message, ...]:
@@ -74,7 +78,7 @@ def normalise(messages: Sequence[Message], abilities: Abilities) -> tuple[Wire, 
     """Every request goes through here; what comes out is valid whatever went in."""
     wires: list[Wire] = []
     join_segments(wires, messages, abilities, blamed_in(messages))
-    return complete_wires(wires, abilities)
+    return complete_wires(wires, excess=count_media(wires) - abilities.max_media)
 
 
 def blamed_in(messages: Iterable[Message]) -> frozenset[str]:
@@ -94,11 +98,11 @@ def join_segments(
                 wires.append(wire)
 
 
-def complete_wires(wires: Sequence[Wire], abilities: Abilities) -> tuple[Wire, ...]:
-    """The fourth step: what only the whole request shows."""
+def complete_wires(wires: Sequence[Wire], *, excess: int) -> tuple[Wire, ...]:
+    """The fourth step: what only the whole request shows. `excess` pieces of media are more than the model takes."""
     if not wires or wires[0].role == "assistant":
         wires = (Wire("user", (text_block(CONTINUED),)), *wires)
-    return limit_media(wires, abilities.max_media)
+    return tuple(wires) if excess <= 0 else drop_media(wires, excess)
 
 
 def segments(messages: Sequence[Message]) -> Iterator[list[Message]]:
@@ -190,20 +194,12 @@ def without_blamed(message: Message, blamed: Collection[str]) -> Iterator[Block]
         yield replace_media(block, MEDIA_REFUSED, block.media) if block.media and message.id in blamed else block
 
 
-def count_excess_media(messages: Sequence[Message], most: int) -> int:
-    """Pieces that a request leaves out because the model takes no more."""
-    if sum([block.media for message in messages for block in message.blocks]) <= most:
-        return 0
-    blamed = blamed_in(messages)
-    sent = (message for message in messages if message.kind not in UNSENT and message.id not in blamed)
-    return max(0, sum(block.media for message in sent for block in message.blocks) - most)
+def count_media(wires: Iterable[Wire]) -> int:
+    return sum([wire.media for wire in wires])
 
 
-def limit_media(wires: Sequence[Wire], most: int) -> tuple[Wire, ...]:
-    """Oldest first, until the rest is within the limit."""
-    excess = sum([wire.media for wire in wires]) - most
-    if excess <= 0:
-        return tuple(wires)
+def drop_media(wires: Sequence[Wire], excess: int) -> tuple[Wire, ...]:
+    """So many pieces, oldest first."""
     limited: list[Wire] = []
     for wire in wires:
         if not wire.media or not excess:

@@ -71,8 +71,7 @@ class Asker:
                 raise
         finally:
             self._recorder.api_s += self._deps.clock.elapsed() - started
-            for model, usage in fold.nested or ((None, fold.usage),):
-                self._recorder.charge(purpose, model or request.model, usage, fast=request.fast, turn=self._turn)
+            self._recorder.charge_response(purpose, fold, request, turn=self._turn)
         if not fold.complete:
             raise ModelFault(FaultKind.STREAM_BROKEN, "The stream ended before the answer was complete.")
         text = "".join(block.view.text for block in fold.finish() if isinstance(block.view, Text))

@@ -1,4 +1,4 @@
-"""What is added after a tool round, before the next call: the user's queued words, and files that changed on disk."""
+"""What is added after a tool round, before the next call: the user's queued words, changed files, finished tasks."""
 
 from everturn.core.events import Attached
 from everturn.core.messages import Kind, Message
@@ -7,18 +7,26 @@ from everturn.engine.commands import CommandQueue
 from everturn.engine.deps import Deps
 from everturn.engine.recorder import Recorder
 from everturn.ports.files import FileStates
+from everturn.ports.tasks import Tasks
 
 
 class Attachments:
-    def __init__(self, *, deps: Deps, recorder: Recorder, queue: CommandQueue, files: FileStates) -> None:
+    def __init__(self, *, deps: Deps, recorder: Recorder, queue: CommandQueue, files: FileStates, tasks: Tasks) -> None:
         self._deps = deps
         self._recorder = recorder
         self._queue = queue
         self._files = files
+        self._tasks = tasks
 
     def collect(self, address: str) -> list[Message]:
         """Adds them to the transcript; the caller carries them on."""
-        texts = [*self._queued(address), *self._changed()]
+        return self._attach([*self._queued(address), *self._changed(), *self._finished()])
+
+    def collect_finished(self) -> list[Message]:
+        """What came to its end between two prompts."""
+        return self._attach(self._finished())
+
+    def _attach(self, texts: list[str]) -> list[Message]:
         return [self._recorder.add_user(Kind.ATTACHMENT, *texts)] if texts else []
 
     def _queued(self, address: str) -> list[str]:
@@ -36,3 +44,17 @@ class Attachments:
             self._files.forget(path)
         self._recorder.emit(Attached(kind="changed_files", detail={"paths": paths}))
         return [wording.changed_files(paths)]
+
+    def _finished(self) -> list[str]:
+        texts = []
+        for report in self._tasks.take_finished():
+            detail = {
+                "task_id": report.id,
+                "tool_use_id": report.tool_use_id,
+                "status": report.status,
+                "output_file": report.output_path,
+                "summary": f"{report.description}: {report.summary}",
+            }
+            self._recorder.emit(Attached(kind="finished_task", detail=detail))
+            texts.append(wording.finished_task(report))
+        return texts

@@ -15,14 +15,26 @@ class CommandQueue:
         self._emit = emit
         self._waiting: list[QueuedCommand] = []
         self._started: list[QueuedCommand] = []
+        self._interrupted: list[QueuedCommand] = []
+
+    @property
+    def interrupted(self) -> tuple[QueuedCommand, ...]:
+        """Started before this process, and never completed."""
+        return tuple(self._interrupted)
 
     @property
     def waiting(self) -> tuple[QueuedCommand, ...]:
         return tuple(self._waiting)
 
-    def restore(self, commands: Iterable[QueuedCommand]) -> None:
+    def restore(self, waiting: Iterable[QueuedCommand], interrupted: Iterable[QueuedCommand] = ()) -> None:
         """Of a resumed session: the journal knows them already."""
-        self._waiting.extend(commands)
+        self._waiting.extend(waiting)
+        self._interrupted.extend(interrupted)
+
+    def take_up(self) -> None:
+        """The query that was cut off goes on, and with it what it had started."""
+        self._started.extend(self._interrupted)
+        self._interrupted.clear()
 
     def put(self, command: QueuedCommand) -> None:
         self._waiting.append(command)

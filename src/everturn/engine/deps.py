@@ -1,6 +1,6 @@
 """What a query is given: the world behind ports, a snapshot of the switches, and the parameters of the prompt."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 
 import msgspec
 
@@ -12,6 +12,7 @@ from everturn.ports.files import Files
 from everturn.ports.hooks import Checker, Hooks
 from everturn.ports.ledger import Ledger
 from everturn.ports.model import Catalog, Effort, Model, TaskBudget, ThinkingConfig
+from everturn.ports.modes import Modes
 from everturn.ports.policy import Approver, Policy
 from everturn.ports.store import Journal
 from everturn.ports.tool import Tool
@@ -30,9 +31,13 @@ class Deps(msgspec.Struct, frozen=True, kw_only=True):
     files: Files
     clock: Clock
     ids: Ids
+    modes: Modes | None = None
+    """Of the policy, where it has any."""
     approver: Approver | None = None
     checker: Checker | None = None
     """Set where the answer must fit a schema."""
+    secrets: Callable[[], Collection[str]] = tuple
+    """Our own credentials, as far as they are known by now: no message of a user carries them."""
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,6 +71,9 @@ class AgentContext(msgspec.Struct, frozen=True, kw_only=True):
 
     model: str
     tools: tuple[Tool, ...]
+    """Listed with every request, in this order."""
+    deferred: tuple[Tool, ...] = ()
+    """Not listed until a search has found them."""
     fallbacks: tuple[str, ...] = ()
     """Models not used yet in this query."""
     thinking: ThinkingConfig | None = None

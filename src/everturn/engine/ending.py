@@ -31,7 +31,7 @@ async def end_query(last: Iteration, terminal: Terminal, *, duration_s: float) -
     if terminal.overridden:
         blocks = shop.config.limits.stop_hook_blocks
         last.notice(f"Stop hooks blocked {blocks} times and were overridden.", Level.WARNING)
-    if reason is Reason.MAX_TURNS:
+    if reason is Reason.MAX_TURNS and shop.config.limits.max_turns:
         detail = {"limit": shop.config.limits.max_turns, "turn": last.state.guards.turn}
         shop.recorder.emit(Attached(kind="max_turns_reached", detail=detail))
     if terminal.work is not None:

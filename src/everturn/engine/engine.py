@@ -1,22 +1,29 @@
 """One conversation: owns the transcript, the totals, the denials and the abort signal; runs one query at a time."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Container, Generator
-from contextlib import aclosing, contextmanager
+from collections.abc import AsyncGenerator, Callable, Container, Coroutine, Generator
+from contextlib import contextmanager
 from typing import Any, Self
 
 import msgspec
 
+from everturn.core.budget import Prices
 from everturn.core.commands import MAIN, QueuedCommand
 from everturn.core.errors import BusyError, OptionError, TranscriptError
 from everturn.core.events import (
+    BlockBegan,
+    BlockFinished,
+    CallBegan,
+    CallProgressed,
     Denial,
     Event,
     InputDelta,
     Level,
+    MessageBegan,
     ModelSwitched,
     ModelUsage,
     Noticed,
+    RequestStarted,
     ResultEvent,
     Terminated,
     TextDelta,
@@ -24,32 +31,44 @@ from everturn.core.events import (
     UserAdded,
 )
 from everturn.core.messages import Block, Kind, Message, ToolUse, encode_block, result_block
+from everturn.core.notes import Notes
 from everturn.core.records import CallSettled, QueryBegan
-from everturn.core.state import ENDINGS, AbortCause, Reason
+from everturn.core.state import ENDINGS, AbortCause, Guards, Reason
 from everturn.core.tokens import Meter
 from everturn.core.transcript import is_askable, unanswered
 from everturn.engine import wording
+from everturn.engine.asking import Asker
 from everturn.engine.attachments import Attachments
 from everturn.engine.commands import CommandQueue
 from everturn.engine.crew import Crew
 from everturn.engine.deps import AgentContext, Config, Deps, Prompting
 from everturn.engine.executor import Executor
+from everturn.engine.found_tools import list_found
 from everturn.engine.gate import Gate
 from everturn.engine.iteration import Iteration, Workshop
-from everturn.engine.outbox import Outbox, forward
-from everturn.engine.query import query
+from everturn.engine.outbox import Outbox
+from everturn.engine.query import run_query
 from everturn.engine.recorder import Recorder
 from everturn.engine.requests import Requests
+from everturn.engine.restoring import decode_files, is_open, plan_meter, plan_task_budget
 from everturn.engine.state import State
 from everturn.engine.stop_phase import StopPhase
 from everturn.engine.summaries import Summaries
+from everturn.engine.taking_up import take_up
 from everturn.ports.abort import AbortedError, AbortSignal
 from everturn.ports.context import Tracking
 from everturn.ports.files import FileStates
-from everturn.ports.store import Replay
+from everturn.ports.ledger import Ledger
+from everturn.ports.store import OpenQuery, Replay
+from everturn.ports.tasks import Tasks
 
 Prompt = str | list[dict[str, Any]]
-_DELTAS = (TextDelta, ThinkingDelta, InputDelta)
+_LIGHT = frozenset(
+    {TextDelta, ThinkingDelta, InputDelta, MessageBegan, BlockBegan, BlockFinished, CallBegan, CallProgressed}
+)
+"""Events that come in crowds, and with which nothing is spent."""
+A_MOMENT_S = 0.001
+"""So that rounding cannot make a wait of nothing at all."""
 
 
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,10 +98,14 @@ class Engine:
         self._denials: list[Denial] = []
         self._num_turns = 0
         self._notices: list[str] = []
-        self._recorder = Recorder(deps, self._emit, replay.messages if replay else ())
+        self.files = FileStates(config.limits.file_states)
+        self._recorder = Recorder(deps, self._emit, replay.messages if replay else (), self.files)
         self._queue = CommandQueue(self._recorder.record, self._emit)
         self._requests = Requests(deps, config, prompting)
-        self.files = FileStates(config.limits.file_states)
+        self._unfinished: OpenQuery | None = None
+        self.tasks = Tasks()
+        """What runs in the background; ends with the engine."""
+        deps.ledger.watch(reached=self._ask_ledger, charged=self._recorder.note_charge_below)
         self.snapshot: Snapshot | None = None
         """Kept at each stop of the main thread."""
         if replay is not None:
@@ -109,14 +132,39 @@ class Engine:
     def usage_by_model(self) -> dict[str, ModelUsage]:
         return self._deps.ledger.models
 
+    def price_lists(self, model: str) -> tuple[Prices, ...]:
+        """What a model may be charged at: the usual prices, then those of fast mode where it has one."""
+        card = self._deps.catalog.card(model)
+        return (card.prices,) if card.fast_prices is None else (card.prices, card.fast_prices)
+
+    @property
+    def ledger(self) -> Ledger:
+        """Its `child` is the ledger of an engine that works for this one."""
+        return self._deps.ledger
+
     @property
     def denials(self) -> tuple[Denial, ...]:
         return tuple(self._denials)
 
     @property
+    def notes(self) -> Notes:
+        """The list of tasks, the approved plan, the tools that were found: kept with the session."""
+        return self._recorder.notes
+
+    @property
     def queued(self) -> tuple[QueuedCommand, ...]:
         """Commands that no tool round took: a frontend may submit them next."""
         return self._queue.waiting
+
+    @property
+    def interrupted(self) -> tuple[QueuedCommand, ...]:
+        """Commands that the model had heard when the session was cut off; `resume_query` completes them."""
+        return self._queue.interrupted
+
+    @property
+    def is_unfinished(self) -> bool:
+        """The next word is the model's: `resume_query` can go on without a prompt."""
+        return is_open(self._recorder.view, self._unfinished)
 
     async def __aenter__(self) -> Self:
         return self
@@ -124,22 +172,17 @@ class Engine:
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
-    async def submit(self, prompt: Prompt) -> AsyncGenerator[Event]:
+    def submit(self, prompt: Prompt) -> AsyncGenerator[Event]:
         """Raises `BusyError` while another prompt is at work, `OptionError` for a prompt that is empty or no content."""
-        blocks = prompt_blocks(prompt)
-        with self._at_work() as outbox:
-            async with aclosing(self._run(blocks, outbox)) as events:
-                async for event in events:
-                    yield event
+        return self._work(lambda: self._query(prompt_blocks(prompt)))
 
-    async def compact(self, instructions: str = "") -> AsyncGenerator[Event]:
+    def resume_query(self) -> AsyncGenerator[Event]:
+        """Goes on where the last query was cut off, without a prompt. Raises `OptionError` where nothing is left open."""
+        return self._work(self._go_on)
+
+    def compact(self, instructions: str = "") -> AsyncGenerator[Event]:
         """Summarises the conversation now. The last event is a notice that says what came of it."""
-        with self._at_work() as outbox:
-            self._deps.ledger.begin_query(self._config.limits, self._deps.clock.elapsed())
-            shop = self._workshop(self._deps.ids.new(), self._signal)
-            async with aclosing(forward(outbox, self._compact(shop, instructions))) as events:
-                async for event in events:
-                    yield event
+        return self._work(lambda: self._compact(instructions))
 
     def abort(self, cause: AbortCause = AbortCause.USER) -> None:
         """Ends the query under way; does nothing when there is none."""
@@ -170,8 +213,24 @@ class Engine:
         if self._outbox is not None:
             await self._outbox.wait_closed()
         await self._background.end()
+        await self.tasks.aclose()
+        self._deps.ledger.close()
         self._deps.journal.close()
         await self._deps.model.aclose()
+
+    async def _work(self, begin: Callable[[], Coroutine[Any, Any, None]]) -> AsyncGenerator[Event]:
+        """Runs it beside its consumer and yields what is emitted; a consumer that leaves cancels it."""
+        with self._at_work() as outbox:
+            task, events = asyncio.create_task(begin()), outbox.events
+            task.add_done_callback(lambda _: outbox.close())
+            try:
+                while await outbox.wait():
+                    while events:
+                        yield events.popleft()
+            finally:
+                task.cancel()
+                await asyncio.wait({task})
+            task.result()
 
     @contextmanager
     def _at_work(self) -> Generator[Outbox]:
@@ -189,7 +248,9 @@ class Engine:
             self._busy = False
             self._outbox = None
 
-    async def _compact(self, shop: Workshop, instructions: str) -> None:
+    async def _compact(self, instructions: str) -> None:
+        self._deps.ledger.begin_query(self._config.limits, self._deps.clock.elapsed())
+        shop = self._workshop(self._deps.ids.new(), self._signal)
         iteration = Iteration(shop, self._state())
         before = sum(message.tokens for message in iteration.messages)
         try:
@@ -201,57 +262,84 @@ class Engine:
         after = sum(message.tokens for message in iteration.messages)
         done = f"Compacted from about {before:,} to {after:,} tokens."
         iteration.notice(done if prepared.compacted else f"Nothing was compacted: {prepared.problem}")
-        await self._recorder.sync()
+        await self._recorder.sync(end=True)
 
-    def _state(self) -> State:
+    def _state(self, guards: Guards = Guards()) -> State:  # noqa: B008 (frozen)
+        self._agent = list_found(self._agent, self._recorder.notes)
         return State(
-            messages=self._recorder.view, tool_context=self._agent, compaction=self._tracking, meter=self._meter
+            messages=self._recorder.view,
+            tool_context=self._agent,
+            guards=guards,
+            compaction=self._tracking,
+            meter=self._meter,
         )
 
-    async def _run(self, blocks: tuple[Block, ...], outbox: Outbox) -> AsyncGenerator[Event]:
+    def _go_on(self) -> Coroutine[Any, Any, None]:
+        if not self.is_unfinished:
+            raise OptionError(
+                "prompt", "there is nothing to go on with: the last answer is complete, so say what is next"
+            )
+        return self._query((), self._unfinished or OpenQuery())
+
+    async def _query(self, blocks: tuple[Block, ...], unfinished: OpenQuery | None = None) -> None:
+        """A prompt, or a query that was left unfinished."""
         clock, query_id, signal = self._deps.clock, self._deps.ids.new(), self._signal
         started_s, api_s = clock.elapsed(), self._recorder.api_s
         self._num_turns = 0
         self._agent = msgspec.structs.replace(
             self._agent,
             fallbacks=tuple(model for model in self._fallbacks if model != self._agent.model),
-            task_budget=self._task_budget,
+            task_budget=plan_task_budget(self._task_budget, unfinished or OpenQuery()),
         )
         self._deps.ledger.begin_query(self._config.limits, started_s)
         self._recorder.record(
-            QueryBegan(query_id=query_id, at=clock.now(), source=self._agent.source, model=self._agent.model)
-        )
-        self._open_query()
-        self._recorder.add_user(Kind.PROMPT, *blocks)
-        last: list[Iteration] = []
-        timer = asyncio.create_task(self._watch_time(signal)) if self._config.limits.max_wall_s else None
-        terminated: Terminated | None = None
-        try:
-            events = query(
-                self._workshop(query_id, signal),
-                self._state(),
-                outbox=outbox,
-                queue=self._queue,
-                on_end=last.append,
+            QueryBegan(
+                query_id=query_id,
+                at=clock.now(),
+                source=self._agent.source,
+                model=self._agent.model,
+                mode=str(self._deps.modes.mode) if self._deps.modes else "",
+                goes_on=unfinished is not None,
             )
-            async with aclosing(events) as stream:
-                async for event in stream:
-                    terminated = event if isinstance(event, Terminated) else terminated
-                    yield event
+        )
+        self._unfinished = None
+        closed = self._open_query()
+        shop, guards = self._workshop(query_id, signal), Guards()
+        if unfinished is None:
+            self._recorder.add_user(Kind.PROMPT, *blocks)
+            shop.attachments.collect_finished()
+        else:
+            self._queue.take_up()
+            guards = take_up(shop, unfinished, self._agent.address, closed=closed)
+        last: list[Iteration] = []
+        has_time_limit = self._deps.ledger.time_left(started_s) is not None
+        timer = asyncio.create_task(self._watch_time(signal)) if has_time_limit else None
+        try:
+            terminated = await run_query(shop, self._state(guards), queue=self._queue, on_end=last.append)
         finally:
             if timer is not None:
                 timer.cancel()
             if last:
                 self._learn(last[0])
-        if terminated is not None:
-            api_duration_s = self._recorder.api_s - api_s
-            yield self._result(terminated, last[0] if last else None, clock.elapsed() - started_s, api_duration_s)
+        api_duration_s = self._recorder.api_s - api_s
+        self._emit(self._result(terminated, last[0] if last else None, clock.elapsed() - started_s, api_duration_s))
+        if self._outbox is not None:
+            # Nothing is told after the result: what comes now waits for the next query.
+            self._outbox.close()
 
     def _workshop(self, query_id: str, signal: AbortSignal) -> Workshop:
         deps, config, recorder = self._deps, self._config, self._recorder
         gate, crew = Gate(deps, recorder, self._denials), Crew()
 
         def make_executor(agent: AgentContext) -> Executor:
+            asker = Asker(
+                deps=deps,
+                limits=config.limits,
+                requests=self._requests,
+                recorder=recorder,
+                agent=agent,
+                turn=self._num_turns,
+            )
             return Executor(
                 deps=deps,
                 config=config,
@@ -262,6 +350,9 @@ class Engine:
                 tools=agent.tools,
                 crew=crew,
                 eager=config.streaming_tools,
+                tasks=self.tasks,
+                ask=asker,
+                deferred=tuple(tool.name for tool in agent.deferred),
             )
 
         return Workshop(
@@ -271,7 +362,9 @@ class Engine:
             requests=self._requests,
             recorder=recorder,
             signal=signal,
-            attachments=Attachments(deps=deps, recorder=recorder, queue=self._queue, files=self.files),
+            attachments=Attachments(
+                deps=deps, recorder=recorder, queue=self._queue, files=self.files, tasks=self.tasks
+            ),
             stop_phase=StopPhase(deps=deps, config=config, recorder=recorder, keep_snapshot=self._keep_snapshot),
             summaries=Summaries(recorder=recorder, ids=deps.ids, model=config.small_model, crew=crew),
             files=self.files,
@@ -284,13 +377,18 @@ class Engine:
         """Every event passes here, after its record: it is shown, then the ledger is checked."""
         if self._outbox is not None:
             self._outbox.put(event)
-        if isinstance(event, _DELTAS):
+        if type(event) in _LIGHT:
             return
         if isinstance(event, UserAdded) and event.message.kind in {Kind.PROMPT, Kind.RESULTS}:
             self._num_turns += 1
         elif isinstance(event, ModelSwitched):
             # Noted at once: an abort, or a consumer who leaves, must not undo what the journal says.
             self._agent = msgspec.structs.replace(self._agent, model=event.model)
+        elif isinstance(event, RequestStarted):
+            self._deps.ledger.note_turn(event.turn)
+        self._ask_ledger()
+
+    def _ask_ledger(self) -> None:
         if self._busy:
             self._check_limits()
 
@@ -299,28 +397,45 @@ class Engine:
             self._signal.trip(*limit)
 
     async def _watch_time(self, signal: AbortSignal) -> None:
-        await self._deps.clock.sleep(self._config.limits.max_wall_s)
+        clock, ledger = self._deps.clock, self._deps.ledger
+        while (left := ledger.time_left(clock.elapsed())) is not None and left > 0:
+            await clock.sleep(max(left, A_MOMENT_S))
         if self._signal is signal:
             self._check_limits()
 
-    def _open_query(self) -> None:
-        """A transcript that was left open (a crash, a closed iterator) is mended before the prompt follows."""
+    def _open_query(self) -> bool:
+        """A transcript that was left open (a crash, a closed iterator) is mended before the prompt follows.
+
+        Whether there were calls without a result.
+        """
         for text in self._notices:
             self._emit(Noticed(text=text, level=Level.WARNING))
         self._notices.clear()
-        self._close_calls()
+        closed = self._close_calls()
         self._num_turns = 0
+        return closed
 
     def _restore(self, replay: Replay) -> None:
-        if replay.model is not None:
-            self._agent = msgspec.structs.replace(self._agent, model=replay.model)
-        self._deps.pipeline.restore(replay.collapses)
-        self._queue.restore(replay.waiting)
-        self._recorder.unsettled |= {intent.tool_use_id: intent for intent in replay.unsettled}
-        if replay.unsettled:
-            self._close_calls()
+        recorder, pipeline = self._recorder, self._deps.pipeline
+        if model := replay.model or replay.asked_model:
+            self._agent = msgspec.structs.replace(self._agent, model=model)
+        recorder.notes = replay.notes
+        self._agent = list_found(self._agent, replay.notes)
+        for plan in replay.mended:
+            recorder.take_mending(plan)
+        self.files.restore(decode_files(replay.files))
+        pipeline.restore(replay.collapses)
+        if (tried := replay.compaction) is not None:
+            self._tracking = Tracking(failures=tried.failures, count=tried.count)
+        self._meter = plan_meter(replay.counted, pipeline.project(recorder.view))
+        heard = tuple(command for command in replay.interrupted if command not in replay.unheard)
+        self._queue.restore((*replay.unheard, *replay.waiting), heard)
+        recorder.unsettled |= {intent.tool_use_id: intent for intent in replay.unsettled}
+        self._unfinished = replay.query
+        if replay.unsettled and self._close_calls() and replay.query is not None:
+            self._unfinished = msgspec.structs.replace(replay.query, tools_ran=True)
 
-    def _close_calls(self) -> None:
+    def _close_calls(self) -> bool:
         """Each open call gets a result, which says so if its outcome is unknown; one without a message is told of, once."""
         recorder, unsettled = self._recorder, dict(self._recorder.unsettled)
         results = [
@@ -338,6 +453,7 @@ class Engine:
             recorder.add_user(Kind.HIDDEN, *lost)
         for id_ in tuple(recorder.unsettled):
             recorder.record(CallSettled(tool_use_id=id_, is_error=True))
+        return bool(results)
 
     def _learn(self, last: Iteration) -> None:
         """What outlives the query besides the model: the agent's other settings, the compaction's memory, the last count."""

@@ -1,12 +1,13 @@
 """Runs the calls of one response: readers together, writers alone, each with exactly one result, in order."""
 
 import asyncio
+from collections.abc import Collection
 from typing import Any
 
 import msgspec
 
 from everturn.core.errors import EverturnError, InputFault, ToolFault
-from everturn.core.events import CallBegan, CallEnded, CallProgressed
+from everturn.core.events import CallBegan, CallEnded, CallProgressed, TaskBegan, TaskEnded
 from everturn.core.messages import Block, ToolUse, result_block
 from everturn.core.records import CallIntended
 from everturn.core.stream import INVALID_JSON, is_invalid, parse_input
@@ -16,8 +17,11 @@ from everturn.engine.deps import Config, Deps
 from everturn.engine.gate import Gate
 from everturn.engine.recorder import Recorder
 from everturn.ports.abort import AbortedError, AbortSignal
+from everturn.ports.ask import Ask
 from everturn.ports.files import FileStates
-from everturn.ports.policy import Call
+from everturn.ports.notes import Notepad
+from everturn.ports.policy import Call, Ruling
+from everturn.ports.tasks import Tasks
 from everturn.ports.tool import Tool, ToolContext, ToolResult
 
 
@@ -34,6 +38,7 @@ class _Slot:
         self.parsed: Any = None
         self.call: Call | None = None
         self.refusal: str | None = None
+        self.input_changed = False
         self.running = False
         self.result: Block | None = None
         self.task: asyncio.Task[None] | None = None
@@ -65,6 +70,9 @@ class Executor:
         tools: tuple[Tool, ...],
         crew: Crew,
         eager: bool,
+        ask: Ask | None = None,
+        tasks: Tasks | None = None,
+        deferred: Collection[str] = (),
     ) -> None:
         self._deps = deps
         self._config = config
@@ -73,10 +81,15 @@ class Executor:
         self._signal = signal
         self._known_files = files
         self._files = files.fork()
+        self._notepad = Notepad(recorder.notes)
         self._tools = {tool.name: tool for tool in tools}
+        self._deferred = deferred
         self._crew = crew
         self._eager = eager
+        self._ask = ask
+        self._tasks = tasks or Tasks()
         self._slots: list[_Slot] = []
+        self._ids: set[str] = set()
         self._scheduled = 0
         self._claimed = 0
         self._noted = 0
@@ -95,7 +108,11 @@ class Executor:
     def uses(self) -> tuple[ToolUse, ...]:
         return tuple(slot.use for slot in self._slots)
 
+    def has(self, use: ToolUse) -> bool:
+        return use.id in self._ids
+
     def add(self, use: ToolUse) -> None:
+        self._ids.add(use.id)
         slot = _Slot(use)
         try:
             self._prepare(slot)
@@ -117,8 +134,9 @@ class Executor:
         for slot in self._slots:
             if slot.result is None:
                 failed = failure(wording.CALL_INTERRUPTED)
-                self._settle(slot, failed, encode_result(slot.use, failed), 0.0)
+                self._settle(slot, failed, encode_result(slot.use, failed), 0.0, wording.CALL_INTERRUPTED)
         self._known_files.adopt(self._files)
+        self._recorder.keep_notes(self._notepad.notes)
         results = [slot.result for slot in self._slots if slot.result is not None]
         for use, block in zip(self.uses[self._noted :], results[self._noted :], strict=True):
             self._deps.ledger.note_call(use.name, bytes(use.input), block.raw.replace(use.id.encode(), b""))
@@ -129,6 +147,7 @@ class Executor:
         """Cancels what runs and drops all results. Never called once a call has effects."""
         await self._cancel({slot.task for slot in self._slots if slot.task is not None})
         self._slots.clear()
+        self._ids.clear()
         self._deps.ledger.release_calls(self._claimed)
         self._claimed = 0
 
@@ -138,13 +157,21 @@ class Executor:
             parse_input(msgspec.json.decode(use.input)[INVALID_JSON])
             raise InputFault("The input could not be read.")
         tool = self._tools.get(use.name)
+        if tool is None and use.name in self._deferred:
+            raise Refusal(f"{use.name} is not listed yet: call ToolSearch with the query `select:{use.name}` first.")
         if tool is None:
             raise Refusal(f"There is no tool named {use.name}. The tools are: {', '.join(self._tools)}.")
         input_ = parse_input(bytes(use.input).decode())
-        slot.tool, slot.parsed = tool, tool.parse(input_)
-        slot.call = Call(
-            id=use.id, name=use.name, input=input_, traits=tool.traits(slot.parsed), line=tool.line(slot.parsed)
-        )
+        slot.tool = tool
+        self._take_input(slot, input_, tool.parse(input_))
+
+    def _take_input(self, slot: _Slot, input_: dict[str, Any], parsed: Any) -> Call:
+        tool, use = slot.tool, slot.use
+        if tool is None:
+            raise Refusal(wording.CALL_NOT_RUN)
+        slot.parsed = parsed
+        slot.call = Call(id=use.id, name=use.name, input=input_, traits=tool.traits(parsed), line=tool.line(parsed))
+        return slot.call
 
     def _schedule(self) -> None:
         for slot in self._slots[self._scheduled :]:
@@ -166,10 +193,12 @@ class Executor:
             try:
                 result = await self._perform(slot)
                 block = encode_result(slot.use, result)
+                line = describe_done(slot.tool, result)
             except Exception as error:  # noqa: BLE001 (a tool that raises never ends the loop)
-                result = failure(describe(error))
+                line = describe(error)
+                result = failure(line)
                 block = encode_result(slot.use, result)
-            self._settle(slot, result, block, self._deps.clock.elapsed() - started)
+            self._settle(slot, result, block, self._deps.clock.elapsed() - started, line)
 
     async def _perform(self, slot: _Slot) -> ToolResult:
         # Counted before it is judged: a model that asks for ever for what it may not have must end, too.
@@ -181,23 +210,57 @@ class Executor:
         tool, call = slot.tool, slot.call
         if tool is None or call is None:
             raise Refusal(wording.CALL_NOT_RUN)
-        if (reason := await self._gate.admit(call)) is not None:
-            raise Refusal(f"Permission denied: {reason}.")
+        # A question that the person has seen is an effect already: it must not be asked again because a stream broke.
+        slot.running = call.traits.needs_person
+        try:
+            verdict = await self._gate.admit(call, self._signal)
+        except AbortedError:
+            raise Refusal(wording.CALL_NOT_RUN) from None
+        if verdict.ruling is not Ruling.ALLOW:
+            raise Refusal(f"Permission denied: {verdict.reason}.")
+        input_ = slot.use.input
+        if verdict.input is not None:
+            slot.input_changed = verdict.input != call.input
+            call = self._take_input(slot, verdict.input, parse_approved(tool, verdict.input))
+            input_ = msgspec.Raw(msgspec.json.encode(verdict.input))
         if self._signal.raised:
             raise Refusal(wording.CALL_NOT_RUN)
         slot.running = True
         if not call.traits.read_only:
-            self._recorder.record(CallIntended(tool_use_id=call.id, name=call.name, input=slot.use.input))
+            self._recorder.record(CallIntended(tool_use_id=call.id, name=call.name, input=input_))
             await self._recorder.sync()
             if self._signal.raised:
                 raise Refusal(wording.CALL_NOT_RUN)
         self._recorder.emit(CallBegan(tool_use_id=call.id, name=call.name, line=call.line))
-        result = await tool.run(slot.parsed, self._context(call))
-        verdict = await self._deps.hooks.post_tool(call, result)
-        self.stopped_by = self.stopped_by or verdict.stop
-        return fit(result, tool.result_limit, verdict.note)
+        result = await tool.run(slot.parsed, self._context(slot, call))
+        self._gate.note_mode()
+        self._tell_tasks()
+        said = await self._deps.hooks.post_tool(call, result)
+        self.stopped_by = self.stopped_by or said.stop
+        return fit(result, tool.result_limit, said.note)
 
-    def _context(self, call: Call) -> ToolContext:
+    def _tell_tasks(self) -> None:
+        for report in self._tasks.take_began():
+            self._recorder.emit(
+                TaskBegan(
+                    task_id=report.id,
+                    tool_use_id=report.tool_use_id,
+                    kind=report.kind,
+                    description=report.description,
+                )
+            )
+        for report in self._tasks.take_told():
+            self._recorder.emit(
+                TaskEnded(
+                    task_id=report.id,
+                    tool_use_id=report.tool_use_id,
+                    status=report.status,
+                    summary=f"{report.description}: {report.summary}",
+                    output_path=report.output_path,
+                )
+            )
+
+    def _context(self, slot: _Slot, call: Call) -> ToolContext:
         return ToolContext(
             folder=self._config.folder,
             tool_use_id=call.id,
@@ -205,9 +268,14 @@ class Executor:
             files=self._files,
             progress=lambda text: self._recorder.emit(CallProgressed(tool_use_id=call.id, text=text)),
             abort_grace_s=self._config.limits.abort_grace_s,
+            ask=self._ask,
+            tasks=self._tasks,
+            notepad=self._notepad,
+            modes=self._deps.modes,
+            input_changed=slot.input_changed,
         )
 
-    def _settle(self, slot: _Slot, result: ToolResult, block: Block, duration_s: float) -> None:
+    def _settle(self, slot: _Slot, result: ToolResult, block: Block, duration_s: float, line: str) -> None:
         use = slot.use
         slot.result = block
         self._recorder.emit(
@@ -217,6 +285,7 @@ class Executor:
                 is_error=result.is_error,
                 duration_s=duration_s,
                 shown=result.shown,
+                line=line.partition("\n")[0],
             )
         )
 
@@ -236,10 +305,25 @@ class Executor:
             await asyncio.wait(tasks)
 
 
+def parse_approved(tool: Tool, input_: dict[str, Any]) -> Any:
+    """Some fields are the person's alone: a tool that has such reads what comes from the model in another way."""
+    parse = getattr(tool, "parse_approved", tool.parse)
+    return parse(input_)
+
+
 def describe(error: Exception) -> str:
     """Our own errors speak for themselves; of any other the kind is told, too."""
     own = isinstance(error, Refusal | EverturnError)
     return str(error) if own else f"{type(error).__name__}: {error}"
+
+
+def describe_done(tool: Tool | None, result: ToolResult) -> str:
+    """Not every tool tells it. One that cannot has done its work all the same."""
+    done = getattr(tool, "done", None)
+    try:
+        return str(done(result)) if done else ""
+    except Exception:  # noqa: BLE001 (a line for people is worth no failure)
+        return ""
 
 
 def failure(text: str) -> ToolResult:

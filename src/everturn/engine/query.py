@@ -1,59 +1,47 @@
-"""One prompt: runs the loop beside its consumer and forwards every event, up to exactly one terminal."""
+"""One prompt: runs the loop to its end and closes what it opened, with exactly one terminal."""
 
-from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from collections.abc import Callable
 
 from everturn.core.decide import Terminal
-from everturn.core.events import ErrorReleased, Event, Terminated
+from everturn.core.events import ErrorReleased, Terminated
 from everturn.core.outcomes import Problem
 from everturn.core.records import QueryEnded
 from everturn.core.state import ENDINGS, AbortCause, Exit, Reason
 from everturn.engine.commands import CommandQueue
 from everturn.engine.iteration import Iteration, Workshop
 from everturn.engine.loop import run_loop
-from everturn.engine.outbox import Outbox, forward
 from everturn.engine.state import State
 from everturn.ports.hooks import FailureInput
 
 
-async def query(
-    shop: Workshop,
-    state: State,
-    *,
-    outbox: Outbox,
-    queue: CommandQueue,
-    on_end: Callable[[Iteration], None],
-) -> AsyncGenerator[Event]:
-    """A caller that closes the iterator early gets no terminal: the loop is cancelled, what it started is ended."""
+async def run_query(
+    shop: Workshop, state: State, *, queue: CommandQueue, on_end: Callable[[Iteration], None]
+) -> Terminated:
+    """Its event is the last but one: what ran beside the loop still says what it cost, but nothing after it.
+
+    Cancelled, it has no terminal; what it started is ended all the same.
+    """
     try:
-        async with aclosing(forward(outbox, _run(shop, state, outbox, queue, on_end))) as events:
-            async for event in events:
-                yield event
+        try:
+            terminal, last = await run_loop(shop, state)
+            on_end(last)
+        except Exception as error:  # noqa: BLE001 (exceptions inside become terminals)
+            problem = Problem(text=f"Everturn failed: {type(error).__name__}: {error}", by_api=False)
+            terminal = Terminal(reason=Reason.MODEL_ERROR, release=problem)
+        await shop.crew.end()
+        queue.complete()
+        start_failure_hooks(shop, terminal)
+        error_text = terminal.release.text if terminal.release else ""
+        shop.recorder.record(QueryEnded(query_id=shop.query_id, reason=terminal.reason, error=error_text))
+        await shop.recorder.sync(end=True)
+        if terminal.release is not None:
+            shop.recorder.emit(ErrorReleased(problem=terminal.release))
+        terminated = Terminated(reason=terminal.reason, problem=terminal.release, exit=exit_code(shop, terminal))
+        shop.recorder.emit(terminated)
+        return terminated
     finally:
         await shop.crew.end()
         queue.abandon()
-
-
-async def _run(
-    shop: Workshop, state: State, outbox: Outbox, queue: CommandQueue, on_end: Callable[[Iteration], None]
-) -> None:
-    try:
-        terminal, last = await run_loop(shop, state)
-        on_end(last)
-    except Exception as error:  # noqa: BLE001 (exceptions inside become terminals)
-        problem = Problem(text=f"Everturn failed: {type(error).__name__}: {error}", by_api=False)
-        terminal = Terminal(reason=Reason.MODEL_ERROR, release=problem)
-    # What ran beside the loop still says what it cost, but nothing after the terminal.
-    await shop.crew.end()
-    queue.complete()
-    start_failure_hooks(shop, terminal)
-    error_text = terminal.release.text if terminal.release else ""
-    shop.recorder.record(QueryEnded(query_id=shop.query_id, reason=terminal.reason, error=error_text))
-    await shop.recorder.sync()
-    if terminal.release is not None:
-        shop.recorder.emit(ErrorReleased(problem=terminal.release))
-    shop.recorder.emit(Terminated(reason=terminal.reason, problem=terminal.release, exit=exit_code(shop, terminal)))
-    outbox.close()
 
 
 def start_failure_hooks(shop: Workshop, terminal: Terminal) -> None:

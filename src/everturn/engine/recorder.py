@@ -11,13 +11,16 @@ from everturn.core.events import (
     ContextChanged,
     Event,
     Level,
+    NotesChanged,
     Noticed,
     Retracted,
     RetractionCause,
     UsageReported,
     UserAdded,
 )
+from everturn.core.hiding import hide_secrets
 from everturn.core.messages import Block, Kind, Message, text_block
+from everturn.core.notes import Notes
 from everturn.core.outcomes import Problem
 from everturn.core.records import (
     CallIntended,
@@ -25,21 +28,39 @@ from everturn.core.records import (
     ContextAltered,
     ErrorWithheld,
     MessageRetracted,
+    MessagesMended,
+    NotesKept,
     Record,
     UsageCharged,
     record_message,
 )
+from everturn.core.stream import Fold
 from everturn.core.transcript import view_of
 from everturn.engine.deps import Deps
+from everturn.engine.mending import mend_messages
+from everturn.engine.restoring import encode_news
 from everturn.ports.context import Change
+from everturn.ports.files import FileStates
+from everturn.ports.ledger import Charge
+from everturn.ports.model import Request
 
 
 class Recorder:
     """Owns the transcript, which stays whole. `emit` is where the engine watches every event."""
 
-    def __init__(self, deps: Deps, emit: Callable[[Event], None], transcript: Iterable[Message] = ()) -> None:
+    def __init__(
+        self,
+        deps: Deps,
+        emit: Callable[[Event], None],
+        transcript: Iterable[Message] = (),
+        files: FileStates | None = None,
+    ) -> None:
         self._deps = deps
+        self._files = FileStates() if files is None else files
         self._journal_lost = False
+        self._refused = 0
+        self._unsynced = False
+        """The disk took what was written, but did not promise to keep it."""
         self.emit = emit
         self.transcript: list[Message] = list(transcript)
         self.use_ids = {use.id for message in self.transcript for use in message.uses}
@@ -50,6 +71,8 @@ class Recorder:
         """Messages that the API refused as they are, in the form in which it takes them."""
         self.media_dropped = 0
         """Pieces of media that the last request left out because the model takes no more."""
+        self.notes = Notes()
+        """What the session keeps beside the transcript."""
         self.api_s = 0.0
         """Time spent waiting for the API."""
 
@@ -64,24 +87,37 @@ class Recorder:
                 self.unsettled[use] = record
             case CallSettled(tool_use_id=use):
                 self.unsettled.pop(use, None)
-        if self._journal_lost:
-            return
         try:
             self._deps.journal.append(record)
         except JournalError as error:
             self._lose_journal(error)
+        else:
+            if self._journal_lost and not self._unsynced:
+                self._regain_journal()
 
-    async def sync(self) -> None:
-        if self._journal_lost:
-            return
+    async def sync(self, *, end: bool = False) -> None:
+        """`end` says that a query ends here; otherwise a side effect follows."""
+        refused = self._refused
         try:
-            await self._deps.journal.sync()
+            await self._deps.journal.sync(end=end)
         except JournalError as error:
+            self._unsynced = True
             self._lose_journal(error)
+        else:
+            self._unsynced = False
+            # A record that was refused while the disk was busy is still held.
+            if self._journal_lost and self._refused == refused:
+                self._regain_journal()
 
     def add(self, message: Message) -> Message:
+        """Gives the message as it was added: without credentials of ours that a tool or a prompt brought in."""
+        if message.role == "user" and (secrets := self._deps.secrets()):
+            message = hide_secrets(message, secrets)
         self.transcript.append(message)
         self.use_ids.update(use.id for use in message.uses)
+        if self._files.has_news:
+            # Before the message that tells the model of it: without that one it does not count.
+            self.keep_files()
         self.record(record_message(message))
         for result in message.results:
             if result.tool_use_id in self.unsettled:
@@ -108,16 +144,84 @@ class Recorder:
         self.record(ContextAltered(**fields))
         self.emit(ContextChanged(**fields))
 
-    def charge(self, purpose: str, model: str, usage: Usage, *, fast: bool = False, turn: int = 0) -> None:
+    def keep_notes(self, notes: Notes) -> None:
+        if notes != self.notes:
+            self.notes = notes
+            self.record(NotesKept(notes=notes))
+            self.emit(NotesChanged(notes=notes))
+
+    def keep_files(self) -> None:
+        """What is known of files outlives the process."""
+        self.record(encode_news(self._files.take_news()))
+
+    def mend(self, plan: MessagesMended) -> None:
+        self.record(plan)
+        self.take_mending(plan)
+
+    def take_mending(self, plan: MessagesMended) -> None:
+        """The transcript stays as it is; what is sent of it changes."""
+        changed = set(plan.messages)
+        refused = [self.mended.get(message.id, message) for message in self.transcript if message.id in changed]
+        self.mended |= {message.id: message for message in mend_messages(refused, plan)}
+
+    def charge(
+        self,
+        purpose: str,
+        model: str,
+        usage: Usage,
+        *,
+        fast: bool = False,
+        turn: int = 0,
+        api_id: str = "",
+        request_id: str = "",
+    ) -> None:
         """Every call is charged, also an attempt that was thrown away."""
         if usage == Usage():
             return
         card = self._deps.catalog.card(model)
         usd = price_usage(usage, card.fast_prices if fast and card.fast_prices else card.prices)
-        self.record(UsageCharged(purpose=purpose, model=model, usage=usage, usd=usd, turn=turn))
-        self._deps.ledger.charge(model, usage, usd, main=purpose == "main")
+        request_id = request_id or self._deps.ids.new()
+        self.record(
+            UsageCharged(
+                purpose=purpose,
+                model=model,
+                usage=usage,
+                usd=usd,
+                turn=turn,
+                api_id=api_id,
+                request_id=request_id,
+            )
+        )
+        self._deps.ledger.charge(purpose, model, usage, usd, api_id=api_id, request_id=request_id)
         self.emit(UsageReported(purpose=purpose, model=model, usage=usage, usd=usd, turn=turn))
 
+    def charge_response(self, purpose: str, fold: Fold, request: Request, *, turn: int, request_id: str = "") -> None:
+        """All that one response cost: calls inside it are charged to their own models."""
+        for model, usage in fold.nested or ((None, fold.usage),):
+            self.charge(
+                purpose,
+                model or request.model,
+                usage,
+                fast=request.fast,
+                turn=turn,
+                api_id=fold.api_id,
+                request_id=request_id,
+            )
+            request_id = ""
+
+    def note_charge_below(self, charge: Charge) -> None:
+        """Somebody who works for this session spent it: the ledger knows, the journal must, too."""
+        fields = msgspec.structs.asdict(charge)
+        self.record(UsageCharged(**fields))
+        names = UsageReported.__struct_fields__
+        self.emit(UsageReported(**{name: value for name, value in fields.items() if name in names}))
+
     def _lose_journal(self, error: JournalError) -> None:
-        self._journal_lost = True
-        self.emit(Noticed(text=f"This session is no longer saved: {error}", level=Level.WARNING))
+        self._refused += 1
+        if not self._journal_lost:
+            self._journal_lost = True
+            self.emit(Noticed(text=f"This session is no longer saved: {error}", level=Level.WARNING))
+
+    def _regain_journal(self) -> None:
+        self._journal_lost = False
+        self.emit(Noticed(text="This session is saved again, with everything that was held back."))

@@ -23,6 +23,7 @@ class Requests:
         closing = (wording.system_context(prompting.system_context),) if prompting.system_context else ()
         self._system = (*prompting.system, *closing)
         self._opening = (text_block(wording.user_context(prompting.user_context)),) if prompting.user_context else ()
+        self._own_tokens: int = sum(block.tokens for block in (*map(text_block, self._system), *self._opening))
         self._tools: dict[str, bytes] = {}
         self._normaliser = Normaliser()
 
@@ -33,10 +34,14 @@ class Requests:
         limits: Limits = self._config.limits
         return min(override or agent.max_output or limits.output_cap, self.card(agent).max_output)
 
+    @property
+    def media_dropped(self) -> int:
+        """Pieces of media that the last request left out because the model takes no more."""
+        return self._normaliser.dropped
+
     def fixed_tokens(self, agent: AgentContext) -> int:
         """Estimate of all that stands before the messages."""
-        size = sum(len(text.encode()) for text in self._system) + sum(len(raw) for raw in self._encoded(agent.tools))
-        return estimate_bytes(size) + sum(block.tokens for block in self._opening)
+        return self._own_tokens + estimate_bytes(sum(map(len, self._encoded(agent.tools))))
 
     def build(self, messages: tuple[Message, ...], agent: AgentContext, *, max_tokens: int) -> Request:
         card = self.card(agent)

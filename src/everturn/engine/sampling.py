@@ -11,6 +11,7 @@ from everturn.core.events import (
     BlockBegan,
     BlockFinished,
     InputDelta,
+    MessageBegan,
     ModelSwitched,
     RetractionCause,
     RetryScheduled,
@@ -21,20 +22,23 @@ from everturn.core.messages import (
     Answer,
     Block,
     Message,
-    RedactedThinking,
-    Thinking,
-    ToolResult,
     ToolUse,
-    result_text,
-    text_block,
 )
 from everturn.core.records import ModelChanged
 from everturn.core.schedule import Attempts, MendWith, Repair, RetryAfter, SwitchModel, plan_recovery
-from everturn.core.stream import BlockStarted, Fold, InputAdded, StreamEvent, TextAdded, ThinkingAdded
-from everturn.core.transcript import count_excess_media
-from everturn.engine import wording
+from everturn.core.stream import (
+    BlockStarted,
+    BlockStopped,
+    Fold,
+    InputAdded,
+    MessageStarted,
+    StreamEvent,
+    TextAdded,
+    ThinkingAdded,
+)
 from everturn.engine.deps import AgentContext, Config, Deps
 from everturn.engine.executor import Executor
+from everturn.engine.mending import mend_messages, plan_mending
 from everturn.engine.recorder import Recorder
 from everturn.engine.requests import Requests
 from everturn.ports.context import Change
@@ -56,6 +60,8 @@ class Attempt:
         self.settled = False
         """Committed or thrown away: nothing is left to salvage."""
         self.fault: ModelFault | None = None
+        self.held: tuple[int, Block] | None = None
+        """The last finished block, while it may still turn out to be cut."""
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -64,8 +70,8 @@ class Attempt:
 
     def without_doubtful(self, blocks: tuple[Block, ...]) -> tuple[Block, ...]:
         """Of a response that was cut: a call that was not handed to the executor may be cut, too."""
-        uses = self.executor.uses
-        return tuple(block for block in blocks if not isinstance(block.view, ToolUse) or block.view in uses)
+        has = self.executor.has
+        return tuple(block for block in blocks if not isinstance(block.view, ToolUse) or has(block.view))
 
     @property
     def answer(self) -> Answer:
@@ -106,7 +112,7 @@ class Sampling:
         while True:
             max_tokens = self._requests.output_cap(agent, cap)
             request = self._requests.build(view, agent, max_tokens=max_tokens)
-            self._note_media(view, agent)
+            self._note_media()
             attempt = self._begin(agent)
             fault = await self._stream(attempt, request, turn)
             if fault is None:
@@ -168,8 +174,8 @@ class Sampling:
                 async for event in stream:
                     block = fold.feed(event)
                     self._show(attempt, event)
-                    if block is not None:
-                        self._finish_block(attempt, block)
+                    if block is not None and isinstance(event, BlockStopped):
+                        self._finish_block(attempt, event.index, block)
                     if fold.ended:
                         break
         except ModelFault as fault:
@@ -178,8 +184,7 @@ class Sampling:
                 return fault
         finally:
             self._recorder.api_s += self._deps.clock.elapsed() - started
-            for model, usage in fold.nested or ((None, fold.usage),):
-                self._recorder.charge("main", model or request.model, usage, fast=request.fast, turn=turn)
+            self._recorder.charge_response("main", fold, request, turn=turn, request_id=attempt.message_id)
         if not fold.complete:
             return ModelFault(FaultKind.STREAM_BROKEN, "The stream ended before the answer was complete.")
         for block in fold.finish():
@@ -200,18 +205,26 @@ class Sampling:
                     emit(ThinkingDelta(message_id=id_, index=index, text=text))
             case BlockStarted(index):
                 attempt.shown = True
-                kind, name = attempt.fold.describe(index)
-                emit(BlockBegan(message_id=id_, index=index, kind=kind, name=name))
+                kind, name, use_id = attempt.fold.describe(index)
+                emit(BlockBegan(message_id=id_, index=index, kind=kind, name=name, tool_use_id=use_id))
+            case MessageStarted():
+                fold = attempt.fold
+                emit(MessageBegan(message_id=id_, model=fold.model or attempt.asked, usage=fold.usage))
 
-    def _finish_block(self, attempt: Attempt, block: Block) -> None:
-        self._recorder.emit(BlockFinished(message_id=attempt.message_id, block=block))
-        for each in attempt.fold.blocks:
-            # Only the last call can be cut off: those before it keep their place in the order.
-            if each is not block or attempt.fold.is_certain(block):
-                self._hand_over(attempt, each)
+    def _finish_block(self, attempt: Attempt, index: int, block: Block) -> None:
+        self._recorder.emit(BlockFinished(message_id=attempt.message_id, index=index, block=block))
+        # Only the last call can be cut off: once another block follows, it is whole.
+        ready = [attempt.held] if attempt.held else []
+        attempt.held = None
+        if attempt.fold.is_certain(block):
+            ready.append((index, block))
+        else:
+            attempt.held = (index, block)
+        for _, each in sorted(ready, key=lambda indexed: indexed[0]):
+            self._hand_over(attempt, each)
 
     def _hand_over(self, attempt: Attempt, block: Block) -> None:
-        if isinstance(block.view, ToolUse) and block.view not in attempt.executor.uses:
+        if isinstance(block.view, ToolUse) and not attempt.executor.has(block.view):
             attempt.executor.add(block.view)
 
     async def throw_away(self, attempt: Attempt, cause: RetractionCause) -> None:
@@ -241,38 +254,15 @@ class Sampling:
         self._recorder.note_change(Change(stage="signatures", cause="fallback", tokens_before=0, tokens_after=0))
         return msgspec.structs.replace(agent, model=model, fallbacks=tuple(rest))
 
-    def _note_media(self, view: tuple[Message, ...], agent: AgentContext) -> None:
+    def _note_media(self) -> None:
         """Each piece that falls off the end changes what was sent before."""
-        dropped = count_excess_media(view, self._requests.card(agent).max_media)
+        dropped = self._requests.media_dropped
         if dropped > self._recorder.media_dropped:
             self._recorder.note_change(Change(stage="media", cause="too_many", tokens_before=0, tokens_after=0))
         self._recorder.media_dropped = dropped
 
     def _mend(self, view: tuple[Message, ...], repair: Repair, fault: ModelFault) -> tuple[Message, ...]:
         self._recorder.note_change(Change(stage="repair", cause=repair, tokens_before=0, tokens_after=0))
-        if repair is Repair.DROP_THINKING:
-            mended = tuple(rebuild(message, drop_thinking) for message in view)
-        else:
-            mended = tuple(rebuild(message, lambda block: unpair(block, fault.text)) for message in view)
-        self._recorder.mended |= {new.id: new for old, new in zip(view, mended, strict=True) if new is not old}
-        return mended
-
-
-def rebuild(message: Message, mend: Callable[[Block], Block | None]) -> Message:
-    blocks = tuple(mended for block in message.blocks if (mended := mend(block)) is not None)
-    return message if blocks == message.blocks else msgspec.structs.replace(message, blocks=blocks)
-
-
-def drop_thinking(block: Block) -> Block | None:
-    return None if isinstance(block.view, Thinking | RedactedThinking) else block
-
-
-def unpair(block: Block, text: str) -> Block | None:
-    """Of a call that the API complained about by its id, the use goes and the result stays as plain text."""
-    match block.view:
-        case ToolUse(id=id_) if id_ in re.findall(r"[\w-]+", text):
-            return None
-        case ToolResult(tool_use_id=id_) as result if id_ in re.findall(r"[\w-]+", text):
-            return text_block(wording.unpaired_result(result_text(result)))
-        case _:
-            return block
+        plan = plan_mending(view, repair, fault.text)
+        self._recorder.mend(plan)
+        return mend_messages(view, plan)

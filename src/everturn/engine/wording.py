@@ -1,6 +1,11 @@
 """Every sentence of the loop that the model reads."""
 
 from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from everturn.ports.tasks import TaskReport
 
 SYSTEM_PROMPT = """\
 You are Everturn, an agent that works in the user's repository through the tools you are given.
@@ -20,6 +25,8 @@ INTERRUPTED_STREAMING = "[The user interrupted the answer.]"
 INTERRUPTED_TOOLS = "[The user interrupted the tools.]"
 CALL_INTERRUPTED = "The call was interrupted before it finished."
 CALL_NOT_RUN = "The call was not run: the query ended before its turn came."
+TASK_OUTPUT = 4_000
+"""Characters of a finished task's output, the last ones, that the model is given unasked."""
 
 
 def tool_error(text: str) -> str:
@@ -68,18 +75,41 @@ def changed_files(paths: list[str]) -> str:
     )
 
 
+def finished_task(report: TaskReport) -> str:
+    output = report.output
+    if len(output) > TASK_OUTPUT:
+        output = f"[… {len(output) - TASK_OUTPUT} characters left out …]\n{output[-TASK_OUTPUT:]}"
+    where = f" (all of it: {report.output_path})" if report.output_path else ""
+    return reminder(
+        f"The background task {report.id} has ended: {report.summary}. It was: {report.command or report.description}\n"
+        f"Its output{where}:\n{output or '(none)'}"
+    )
+
+
 def unknown_outcome(name: str, input_: str) -> str:
     return tool_error(
-        f"The outcome of this {name} call is unknown: the session ended while it ran. Its input was {input_[:500]}. "
-        "Verify what it did before you repeat it."
+        f"The outcome of this {name} call is unknown: the session ended while it ran. {verify_first(input_)}"
     )
 
 
 def lost_call(name: str, input_: str) -> str:
     return reminder(
-        f"An answer was cut off after its {name} call had begun; the outcome is unknown. Its input was {input_[:500]}. "
-        "Verify what it did before you repeat it."
+        f"An answer was cut off after its {name} call had begun; the outcome is unknown. {verify_first(input_)}"
     )
+
+
+def verify_first(input_: str) -> str:
+    """Names what to look at: the file of a call that has one, the command of one that runs it."""
+    try:
+        fields = msgspec.json.decode(input_, type=dict[str, Any])
+    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+        fields = {}
+    for key in ("file_path", "notebook_path"):
+        if isinstance(path := fields.get(key), str):
+            return f"Read {path} to see whether the change is there before you repeat it."
+    if isinstance(command := fields.get("command"), str):
+        return f"Check what this command has done, and whether it still runs, before you repeat it: {command[:500]}"
+    return f"Its input was {input_[:500]}. Verify what it did before you repeat it."
 
 
 def unpaired_result(text: str) -> str:

@@ -6,6 +6,7 @@ import msgspec
 
 from everturn.core.limits import Limits
 from everturn.core.messages import Message
+from everturn.core.notes import Notes
 from everturn.core.records import CollapseNoted
 from everturn.core.tokens import Meter
 from everturn.ports.ask import Ask
@@ -60,6 +61,8 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
     """Staged collapses may be committed."""
     is_compaction: bool = False
     """The query is itself a compaction: it is never compacted."""
+    notes: Notes = Notes()
+    """Open tasks and the plan, which a summary must not lose."""
 
 
 class Pipeline(Protocol):
@@ -87,3 +90,7 @@ class Pipeline(Protocol):
     def staged(self) -> int: ...
 
     def restore(self, collapses: tuple[CollapseNoted, ...]) -> None: ...
+
+    def project(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+        """The view as it was sent last: nothing new is decided."""
+        ...

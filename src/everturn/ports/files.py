@@ -13,13 +13,24 @@ class Stamp(msgspec.Struct, frozen=True, kw_only=True):
     size: int
     mtime_ns: int
     digest: str
-    """SHA-256 of the content."""
+    """SHA-256 of the content; empty for a file too large to be read whole, which size and time alone tell apart."""
 
 
 class FileState(msgspec.Struct, frozen=True, kw_only=True):
     stamp: Stamp
     partial: bool = False
     """Only a part was shown to the model: not enough to overwrite it."""
+    shown: bool = False
+    """One result has shown it whole: to show it again would tell nothing new."""
+
+
+class FileNews(msgspec.Struct, frozen=True, kw_only=True):
+    """What has changed since it was asked for last."""
+
+    seen: tuple[tuple[str, FileState], ...] = ()
+    """In the order of seeing."""
+    forgotten: tuple[str, ...] = ()
+    cleared: bool = False
 
 
 class FileStates:
@@ -28,29 +39,61 @@ class FileStates:
     def __init__(self, most: int = 1_000, states: Iterable[tuple[str, FileState]] = ()) -> None:
         self._most = most
         self._states: OrderedDict[str, FileState] = OrderedDict(states)
+        self._touched: dict[str, None] = {}
+        self._cleared = False
 
     def fork(self) -> "FileStates":
         """A copy for calls whose results may still be thrown away: the model would not know what they read."""
         return FileStates(self._most, self._states.items())
 
+    def restore(self, states: Iterable[tuple[str, FileState]]) -> None:
+        """Of a resumed session: its journal knows them already."""
+        self._states = OrderedDict(states)
+        while len(self._states) > self._most:
+            self._states.popitem(last=False)
+
     def adopt(self, fork: "FileStates") -> None:
         """The results are kept: what was read counts."""
         self._states = OrderedDict(fork)
+        for path in fork._touched:  # noqa: SLF001 (its twin)
+            self._touch(path)
 
     def clear(self) -> None:
+        self._cleared = self._cleared or bool(self._states or self._touched)
         self._states.clear()
+        self._touched.clear()
+
+    @property
+    def has_news(self) -> bool:
+        return bool(self._touched) or self._cleared
+
+    def take_news(self) -> FileNews:
+        news = FileNews(
+            seen=tuple((path, self._states[path]) for path in self._touched if path in self._states),
+            forgotten=tuple(path for path in self._touched if path not in self._states),
+            cleared=self._cleared,
+        )
+        self._touched, self._cleared = {}, False
+        return news
 
     def remember(self, path: str, state: FileState) -> None:
         self._states[path] = state
         self._states.move_to_end(path)
+        self._touch(path)
         while len(self._states) > self._most:
-            self._states.popitem(last=False)
+            evicted, _ = self._states.popitem(last=False)
+            self._touch(evicted)
 
     def get(self, path: str) -> FileState | None:
         return self._states.get(path)
 
     def forget(self, path: str) -> None:
-        self._states.pop(path, None)
+        if self._states.pop(path, None) is not None:
+            self._touch(path)
+
+    def _touch(self, path: str) -> None:
+        self._touched.pop(path, None)
+        self._touched[path] = None
 
     def __iter__(self) -> Iterator[tuple[str, FileState]]:
         return iter(list(self._states.items()))

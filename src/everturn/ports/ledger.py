@@ -1,6 +1,9 @@
-"""One account for all model calls: who paid what, and whether a limit is reached."""
+"""One account for all model calls: who paid what, and whether a limit is reached. Accounts form a tree."""
 
+from collections.abc import Callable
 from typing import Protocol
+
+import msgspec
 
 from everturn.core.budget import Usage
 from everturn.core.events import ModelUsage
@@ -9,13 +12,63 @@ from everturn.core.outcomes import Problem
 from everturn.core.state import Reason
 
 
+class Allowance(msgspec.Struct, frozen=True, kw_only=True):
+    """What a part of the work may use in all; 0 = whatever those above may."""
+
+    usd: float = 0.0
+    tokens: int = 0
+    """All four counters."""
+    turns: int = 0
+    """Rounds with the API."""
+    tool_calls: int = 0
+    wall_s: float = 0.0
+    """From the beginning of its first query."""
+
+
+class Charge(msgspec.Struct, frozen=True, kw_only=True):
+    """What a ledger below was charged, as this one sees it."""
+
+    purpose: str
+    """The name of the part of the work that spent it."""
+    model: str
+    usage: Usage
+    usd: float
+    turn: int
+    """Of this ledger's query."""
+    api_id: str = ""
+    request_id: str = ""
+    """Both as in the record of whoever made the call: a call that stands in two journals is counted once."""
+
+
 class Ledger(Protocol):
-    """Never raises. Totals are of the session; limits count from `begin_query`."""
+    """Never raises. Totals are of the session, all below it included; limits count from `begin_query`."""
 
     def begin_query(self, limits: Limits, started_s: float) -> None: ...
 
-    def charge(self, model: str, usage: Usage, usd: float, *, main: bool) -> None:
+    def watch(self, *, reached: Callable[[], None], charged: Callable[[Charge], None]) -> None:
+        """`reached`: somebody else's spending may have reached a limit; ask `tripped`. `charged`: somebody below spent."""
+        ...
+
+    def child(self, name: str, allowance: Allowance = ...) -> "Ledger":
+        """For an engine that works on behalf of the query under way; what it spends counts here, too.
+
+        What is allowed is set aside at once, so that two children together cannot be promised more than there is; it
+        may be less than asked for. A limit of the child ends the child, a limit above ends all below.
+        """
+        ...
+
+    def close(self) -> None:
+        """Gives back what was set aside and not spent. A later charge still counts above. May be called again."""
+        ...
+
+    def charge(
+        self, purpose: str, model: str, usage: Usage, usd: float, *, api_id: str = "", request_id: str = ""
+    ) -> None:
         """`main` = the loop's own calls, whose usage the result shows; all calls count towards limits."""
+        ...
+
+    def note_turn(self, turn: int) -> None:
+        """The round with the API that begins, from 1 in each query."""
         ...
 
     def claim_call(self) -> bool:
@@ -31,7 +84,11 @@ class Ledger(Protocol):
     def note_structured_failure(self) -> None: ...
 
     def tripped(self, elapsed_s: float) -> tuple[Reason, Problem] | None:
-        """The first limit that is reached, with a text that names it."""
+        """The first limit that is reached, here or above, with a text that names it."""
+        ...
+
+    def time_left(self, elapsed_s: float) -> float | None:
+        """Seconds to the first limit of time, here or above; None = there is none."""
         ...
 
     @property

@@ -18,6 +18,10 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     ruling: Ruling
     reason: str
     """For the model and for people; names the rule or the mode."""
+    input: dict[str, Any] | None = None
+    """An approver's: the call runs with this in place of what the model sent. Answers to a question come this way."""
+    mode: str | None = None
+    """An approver's: the permission mode from now on."""
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,6 +41,10 @@ class Policy(Protocol):
 
 
 class Approver(Protocol):
-    """The person, or a program in their place. Called only where the policy says ask; may take as long as it takes."""
+    """The person, or a program in their place. Called only where the policy says ask; may take as long as it takes.
+
+    A call of AskUserQuestion is answered with ALLOW and an `input` whose `answers` map each question to the chosen label
+    (several: joined by commas). ExitPlanMode is approved with ALLOW; `mode` may say how to go on, `input` hold another plan.
+    """
 
     async def approve(self, call: Call, reason: str) -> Verdict: ...

@@ -7,7 +7,11 @@ from typing import Any, Protocol
 import msgspec
 
 from everturn.ports.abort import AbortSignal
+from everturn.ports.ask import Ask
 from everturn.ports.files import FileStates
+from everturn.ports.modes import Modes
+from everturn.ports.notes import Notepad
+from everturn.ports.tasks import Tasks
 
 
 class Access(StrEnum):
@@ -16,6 +20,8 @@ class Access(StrEnum):
     READ = "read"
     EDIT = "edit"
     EXECUTE = "execute"
+    NETWORK = "network"
+    """Changes nothing here, but somebody elsewhere hears of it."""
 
 
 class Traits(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,6 +32,8 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     """Safe to run beside others that are."""
     destructive: bool = False
     access: Access = Access.EXECUTE
+    needs_person: bool = False
+    """It is a question to the person: no mode and no rule answers for them."""
 
 
 class ToolResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,9 +56,26 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     progress: Callable[[str], None]
     """Shows a piece of output at once."""
     abort_grace_s: float = 2.0
+    tasks: Tasks = msgspec.field(default_factory=Tasks)
+    """What runs beside the conversation."""
+    ask: Ask | None = None
+    """A side question to a model, charged to the query; None where there is nobody to ask."""
+    notepad: Notepad = msgspec.field(default_factory=Notepad)
+    """What the session keeps beside its transcript."""
+    modes: Modes | None = None
+    """None where the policy has no modes."""
+    input_changed: bool = False
+    """The approver put another input in place of the model's."""
 
 
 class Tool(Protocol):
+    """What the model is offered.
+
+    It may also have `deferred` (true: not listed until it is searched for), `parse_approved`, which is called instead
+    of `parse` for an input that the approver put in place of the model's, and `done`, which tells in one line for people
+    what a result brought.
+    """
+
     name: str
     description: str
     """For the model."""

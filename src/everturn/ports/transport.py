@@ -5,7 +5,7 @@ from typing import Protocol
 
 
 class Response(Protocol):
-    """Header names are lower case. Close it: a body that was not read to its end closes the connection."""
+    """Header names are lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -14,7 +14,9 @@ class Response(Protocol):
         """Decoded (gzip, deflate) pieces as they come. Raises `ModelFault`: broken, silent too long, or too large."""
         ...
 
-    async def aclose(self) -> None: ...
+    async def aclose(self, patience_s: float = 0.0) -> None:
+        """Close it always. A body that was not read to its end, and whose end does not come in this time, costs the connection."""
+        ...
 
 
 class Transport(Protocol):

@@ -1,0 +1,33 @@
+"""What a session keeps beside its transcript, so that neither a compaction nor a restart loses it."""
+
+from enum import StrEnum
+
+import msgspec
+
+
+class TodoStatus(StrEnum):
+    PENDING = "pending"
+    IN_PROGRESS = "in_progress"
+    COMPLETED = "completed"
+
+
+class Todo(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    content: str
+    """What is to be done, as a command: `Run the tests`."""
+    status: TodoStatus
+    active_form: str
+    """The same while it is being done: `Running the tests`."""
+
+
+class Notes(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Never mutated: a tool that changes something makes the next one, whole."""
+
+    todos: tuple[Todo, ...] = ()
+    plan: str = ""
+    """The one that the person approved last."""
+    found_tools: tuple[str, ...] = ()
+    """Deferred tools that are listed since a search found them, in the order of finding."""
+
+    @property
+    def open_todos(self) -> tuple[Todo, ...]:
+        return tuple(todo for todo in self.todos if todo.status is not TodoStatus.COMPLETED)

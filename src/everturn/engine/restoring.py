@@ -1,0 +1,68 @@
+"""From what a replay tells to what an engine needs to go on as if it had never stopped. Pure."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from everturn.core.messages import UNSENT, Kind, Message
+from everturn.core.records import FilesKnown, SeenFile
+from everturn.core.tokens import Meter
+from everturn.ports.files import FileNews, FileState, Stamp
+from everturn.ports.model import TaskBudget
+from everturn.ports.store import Counted, OpenQuery
+
+CUT = "max_tokens"
+UNFINISHED = frozenset({CUT, "pause_turn"})
+"""Stop reasons of an answer that is to go on."""
+
+
+def encode_news(news: FileNews) -> FilesKnown:
+    seen = tuple(
+        SeenFile(
+            path=path,
+            size=state.stamp.size,
+            mtime_ns=state.stamp.mtime_ns,
+            digest=state.stamp.digest,
+            partial=state.partial,
+            shown=state.shown,
+        )
+        for path, state in news.seen
+    )
+    return FilesKnown(seen=seen, forgotten=news.forgotten, cleared=news.cleared)
+
+
+def decode_files(files: Iterable[SeenFile]) -> Iterator[tuple[str, FileState]]:
+    for file in files:
+        stamp = Stamp(size=file.size, mtime_ns=file.mtime_ns, digest=file.digest)
+        yield file.path, FileState(stamp=stamp, partial=file.partial, shown=file.shown)
+
+
+def plan_meter(counted: Counted | None, view: Sequence[Message]) -> Meter | None:
+    """`view` as it is sent, collapses projected; None where what was counted is not in it."""
+    if counted is None:
+        return None
+    places = (place for place, message in enumerate(view, start=1) if message.id == counted.message)
+    place = next(places, None)
+    return None if place is None else Meter(tokens=counted.tokens, messages=place)
+
+
+def plan_task_budget(budget: TaskBudget | None, query: OpenQuery) -> TaskBudget | None:
+    """After a compaction the API was told what was left."""
+    if budget is None or query.output_before_compaction is None:
+        return budget
+    return TaskBudget(total=budget.total, remaining=max(budget.total - query.output_before_compaction, 0))
+
+
+def is_open(view: Sequence[Message], query: OpenQuery | None) -> bool:
+    """The next word is the model's: nobody need say anything before it."""
+    last = next((message for message in reversed(view) if message.kind not in UNSENT), None)
+    if last is None:
+        return False
+    if last.role == "assistant":
+        return bool(last.uses) or (last.answer is not None and last.answer.stop_reason in UNFINISHED)
+    # A summary alone ends a conversation that was compacted by hand.
+    return last.kind is not Kind.SUMMARY or query is not None
+
+
+def is_cut(view: Sequence[Message]) -> bool:
+    """The last word is half an answer, and nobody has asked for the other half."""
+    last = next((message for message in reversed(view) if message.kind not in UNSENT), None)
+    return last is not None and last.answer is not None and last.answer.stop_reason == CUT
