@@ -4,6 +4,7 @@ import pytest
 
 from everturn.core.errors import OptionError
 from everturn.permissions.modes import Mode, ModePolicy
+from everturn.ports.outputs import Outputs
 from everturn.ports.policy import Call, Ruling, Verdict
 from everturn.ports.tool import Access, Traits
 
@@ -127,3 +128,103 @@ def test_a_wrong_option_is_named(folder, options, text):
         ModePolicy(**{"mode": "default", "folder": str(folder), **options})
 
     assert text in str(refused.value)
+
+
+@pytest.mark.parametrize(("path", "ruling"), [("a.ipynb", ALLOW), ("../a.ipynb", ASK), ("link/a.ipynb", ASK)])
+def test_a_notebook_is_a_file_like_others(folder, path, ruling):
+    policy = ModePolicy("acceptEdits", str(folder))
+
+    assert policy.judge(call("NotebookEdit", EDITS, notebook_path=path)).ruling is ruling
+
+
+ASKS = Traits(access=Access.READ, needs_person=True)
+NOTES = Traits(read_only=True, access=Access.READ)
+
+
+@pytest.mark.parametrize("mode", [mode for mode in Mode if mode is not Mode.DONT_ASK])
+def test_no_mode_and_no_rule_answers_for_the_person(folder, mode):
+    policy = ModePolicy(mode, str(folder), allow=["AskUserQuestion"])
+
+    assert policy.judge(call("AskUserQuestion", ASKS)).ruling is ASK
+
+
+@pytest.mark.parametrize(
+    ("mode", "name", "ruling"),
+    [
+        (Mode.DONT_ASK, "AskUserQuestion", DENY),
+        (Mode.DEFAULT, "EnterPlanMode", ASK),
+        (Mode.BYPASS, "EnterPlanMode", ASK),
+        (Mode.PLAN, "EnterPlanMode", DENY),
+        (Mode.PLAN, "ExitPlanMode", ASK),
+        (Mode.DEFAULT, "ExitPlanMode", DENY),
+        (Mode.PLAN, "deploy", DENY),
+        (Mode.DEFAULT, "deploy", ASK),
+    ],
+)
+def test_questions_are_judged_so(folder, mode, name, ruling):
+    assert ModePolicy(mode, str(folder)).judge(call(name, ASKS)).ruling is ruling
+
+
+def test_a_question_on_the_deny_list_is_denied(folder):
+    policy = ModePolicy("default", str(folder), deny=["AskUserQuestion"])
+
+    assert policy.judge(call("AskUserQuestion", ASKS)).ruling is DENY
+
+
+@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("name", ["TodoWrite", "ToolSearch"])
+def test_what_the_session_keeps_for_itself_needs_nobody(folder, mode, name):
+    assert ModePolicy(mode, str(folder)).judge(call(name, NOTES)).ruling is ALLOW
+
+
+def test_a_plan_leads_back_to_the_mode_before_it(folder):
+    policy = ModePolicy("acceptEdits", str(folder))
+
+    policy.switch("plan")
+    policy.switch("plan")
+
+    assert policy.leave_plan() == policy.leave_plan() == "acceptEdits"
+    assert ModePolicy("plan", str(folder)).leave_plan() == "default"
+
+
+@pytest.mark.parametrize("mode", ["default", "acceptEdits", "plan", "dontAsk"])
+@pytest.mark.parametrize(("name", "field"), [("Read", "file_path"), ("Grep", "path")])
+def test_files_that_a_command_wrote_are_read_without_asking_and_only_they(tmp_path, mode, name, field):
+    project, elsewhere = tmp_path / "project", tmp_path / "elsewhere"
+    project.mkdir()
+    elsewhere.mkdir()
+    for file in ("command-1.log", "other.log"):
+        (elsewhere / file).touch()
+    (elsewhere / "link.log").symlink_to("command-1.log")
+    (project / "trap.log").symlink_to(elsewhere / "other.log")
+    outputs = Outputs()
+    outputs.add(str(elsewhere / "command-1.log"))
+    policy = ModePolicy(mode, str(project), outputs=outputs)
+
+    def allows(path):
+        call = Call(id="toolu_1", name=name, input={field: str(path)}, traits=READS, line=name)
+        return policy.judge(call).ruling is Ruling.ALLOW
+
+    paths = ["command-1.log", "link.log", "other.log", ".", "../elsewhere/command-1.log"]
+    assert [allows(elsewhere / path) for path in paths] == [True, True, False, False, True]
+    assert not allows(project / "trap.log")
+    outputs.clear()
+    assert not allows(elsewhere / "command-1.log")
+
+
+def test_files_that_a_command_wrote_are_not_to_be_written(tmp_path):
+    outputs = Outputs()
+    outputs.add(str(tmp_path / "command-1.log"))
+    call = Call(
+        id="toolu_1", name="Write", input={"file_path": str(tmp_path / "command-1.log")}, traits=EDITS, line="Write"
+    )
+
+    assert ModePolicy("acceptEdits", "/project", outputs=outputs).judge(call).ruling is Ruling.ASK
+
+
+def test_a_deny_rule_covers_the_files_of_commands_too(tmp_path):
+    outputs = Outputs()
+    outputs.add(str(tmp_path / "a.log"))
+    call = Call(id="toolu_1", name="Read", input={"file_path": str(tmp_path / "a.log")}, traits=READS, line="Read")
+
+    assert ModePolicy("default", "/project", deny=["Read"], outputs=outputs).judge(call).ruling is Ruling.DENY

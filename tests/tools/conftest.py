@@ -24,6 +24,11 @@ class Desk:
             abort_grace_s=1.0,
         )
 
+    def renew_abort(self):
+        """As the next query would."""
+        self.abort = AbortSignal()
+        self.context = msgspec.structs.replace(self.context, abort=self.abort)
+
     async def use(self, tool, **fields):
         return await tool.run(tool.parse(fields), self.context)
 

@@ -1,12 +1,17 @@
 """Glob: patterns, order, limits and what is never looked into."""
 
 import os
+import re
+import tempfile
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everturn.core.errors import InputFault, ToolFault
+from everturn.ports.abort import AbortSignal
 from everturn.tools.glob import find_files, glob_tool
 from everturn.tools.globs import translate_glob
 
@@ -94,6 +99,77 @@ async def test_a_path_that_is_no_folder_is_refused(desk):
         await desk.use(GLOB, pattern="*", path="b.txt")
 
 
+async def test_names_that_are_not_text_are_found_and_shown(desk):
+    (desk.folder / os.fsdecode(b"caf\xe9.txt")).touch()
+    (desk.folder / "two\nlines.txt").touch()
+
+    assert set(await found(desk, "*.txt")) == {"caf\ufffd.txt", "two", "lines.txt"}
+
+
+async def test_strange_things_do_not_stop_the_walk(desk):
+    os.mkfifo(desk.folder / "pipe")
+    (desk.folder / "broken").symlink_to("nowhere")
+    (desk.folder / "self").symlink_to("self")
+    (desk.folder / "closed").mkdir(mode=0)
+    desk.write("a.txt", "")
+
+    assert set(await found(desk, "**")) == {"pipe", "broken", "self", "a.txt"}
+    (desk.folder / "closed").chmod(0o700)
+
+
+async def test_of_the_same_age_the_path_decides(desk):
+    for name in ["b", "c/a", "a", "c/b"]:
+        os.utime(desk.write(name, ""), (1_000, 1_000))
+
+    assert await found(desk, "**") == ["a", "b", "c/a", "c/b"]
+
+
+async def test_a_pattern_does_not_lead_through_a_link_or_into_git(desk):
+    desk.write("real/a.txt", "")
+    desk.write(".git/config", "")
+    (desk.folder / "link").symlink_to("real")
+
+    assert await found(desk, "link/*.txt") == ["No files found."]
+    assert await found(desk, ".git/*") == ["No files found."]
+
+
+async def test_a_tree_that_takes_too_long_is_answered_in_part(desk):
+    for number in range(2_500):
+        (desk.folder / str(number)).touch()
+
+    part = find_files(str(desk.folder), "*", desk.abort, patience_s=0)
+    whole = find_files(str(desk.folder), "*", desk.abort)
+
+    assert (part.complete, part.total) == (False, 0)
+    assert (whole.complete, whole.total, len(whole.paths)) == (True, 2_500, 100)
+
+
+NAMES = st.sampled_from(["a", "b.py", "c.ts", ".d", "ab", "e f"])
+PATHS = st.lists(NAMES, min_size=1, max_size=3).map("/".join)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.sets(PATHS, max_size=8),
+    st.lists(
+        st.sampled_from(["*", "**", "a", "b.py", "*.{py,ts}", "?", "{a,ab/b.py}", "[ab]*"]), min_size=1, max_size=3
+    ),
+)
+def test_what_is_found_is_what_fits_among_all_files(paths, segments):
+    pattern = "/".join(segments)
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name).resolve()
+        for path in sorted(paths):
+            with suppress(OSError):
+                (root / path).parent.mkdir(parents=True, exist_ok=True)
+                (root / path).touch()
+        every = {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()}
+
+        assert set(find_files(str(root), pattern, AbortSignal()).paths) == {
+            path for path in every if re.fullmatch(translate_glob(pattern), path)
+        }
+
+
 async def test_an_abort_ends_the_walk(desk):
     desk.write("a.txt", "")
     desk.abort.abort()
@@ -104,6 +180,4 @@ async def test_an_abort_ends_the_walk(desk):
 @settings(max_examples=300, deadline=None)
 @given(st.text(st.sampled_from("ab*?[]{},!-\\/.^"), max_size=10))
 def test_every_pattern_has_a_meaning(pattern):
-    import re
-
     re.compile(translate_glob(pattern))

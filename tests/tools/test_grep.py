@@ -1,23 +1,31 @@
 """Grep: what each engine answers for the same question, and how wrong questions are told."""
 
+import asyncio
 import os
-import shutil
+import sys
+from functools import partial
+from pathlib import Path
 
 import pytest
 
 from everturn.core.errors import InputFault, ToolFault
 from everturn.ports.tool import ToolResult
 from everturn.tools.grep import grep_tool
+from everturn.tools.grep.program import run_program
+from everturn.tools.grep.python import run_python
+from everturn.tools.grep.query import FileMatches, Matches, plan_query
+from everturn.tools.grep.ripgrep import find_ripgrep, plan_arguments, run_ripgrep
+from everturn.tools.grep.searching import search_tree
 from everturn.tools.grep.tool import run_grep
 
 TOOL = grep_tool()
-ENGINES = [engine for engine in (shutil.which("rg"), "") if engine is not None]
+ENGINES = [*(partial(run_ripgrep, program) for program in [find_ripgrep()] if program), run_python]
 
 
-@pytest.fixture(params=ENGINES, ids=lambda engine: "ripgrep" if engine else "python")
+@pytest.fixture(params=ENGINES, ids=lambda engine: "python" if engine is run_python else "ripgrep")
 def search(request, desk):
     async def run(**fields):
-        return await run_grep(TOOL.parse(fields), desk.context, engine=request.param)
+        return await run_grep(TOOL.parse(fields), desk.context, request.param)
 
     for age, (name, content) in enumerate(
         {
@@ -170,3 +178,135 @@ async def test_the_tool_chooses_an_engine_by_itself(search, desk):
 def test_a_wrong_mode_is_told_with_the_right_ones():
     with pytest.raises(InputFault, match='`output_mode`: expected one of "content", "count", "files_with_matches"'):
         TOOL.parse({"pattern": "a", "output_mode": "lines"})
+
+
+async def test_a_pattern_that_never_ends_is_ended_with_its_process(desk):
+    desk.write("a.txt", "a" * 40 + "b\n")
+    query = plan_query(TOOL.parse({"pattern": "(a+)+$"}), str(desk.folder), None)
+
+    with pytest.raises(ToolFault, match="took longer than 3 s"):
+        await run_python(query, desk.abort, patience_s=3)
+
+
+async def test_an_abort_ends_a_pattern_that_never_ends(desk):
+    desk.write("a.txt", "a" * 40 + "b\n")
+    query = plan_query(TOOL.parse({"pattern": "(a+)+$"}), str(desk.folder), None)
+    searching = asyncio.ensure_future(run_python(query, desk.abort))
+    await asyncio.sleep(0)
+    desk.abort.abort()
+
+    with pytest.raises(ToolFault, match="interrupted"):
+        await searching
+
+
+def test_a_tree_that_takes_too_long_is_answered_in_part(desk):
+    desk.write("a.txt", "needle\n")
+    query = plan_query(TOOL.parse({"pattern": "needle"}), str(desk.folder), None)
+
+    assert search_tree(query, patience_s=-1) == Matches(files=(), complete=False)
+
+
+def slow_program(desk, output):
+    """Stands in for `rg`: prints, and goes on for ever."""
+    program = desk.write("slow-rg", f"#!/bin/sh\nprintf '{output}'\nexec sleep 600\n")
+    program.chmod(0o755)
+    return str(program)
+
+
+async def test_a_program_that_takes_too_long_is_ended_and_its_rows_are_kept(desk):
+    output = await run_program(
+        [slow_program(desk, r"a.txt\0")], str(desk.folder), desk.abort, most_bytes=100, patience_s=1
+    )
+
+    assert (output.data, output.complete) == (b"a.txt\0", False)
+
+
+async def test_a_program_that_says_too_much_is_ended(desk):
+    output = await run_program(
+        [slow_program(desk, "x" * 200)], str(desk.folder), desk.abort, most_bytes=100, patience_s=60
+    )
+
+    assert (output.complete, len(output.data)) == (False, 200)
+
+
+async def test_a_program_that_cannot_be_started_is_told(desk):
+    with pytest.raises(ToolFault, match="could not be started"):
+        await run_program([str(desk.folder)], str(desk.folder), desk.abort, most_bytes=1)
+
+
+async def test_part_of_an_answer_is_told_as_such(desk):
+    async def cut(query, abort):
+        return Matches(files=(FileMatches(path="a.txt"),), complete=False)
+
+    async def nothing(query, abort):
+        return Matches(files=(), complete=False)
+
+    part = await run_grep(TOOL.parse({"pattern": "x"}), desk.context, cut)
+    none = await run_grep(TOOL.parse({"pattern": "x"}), desk.context, nothing)
+
+    notice = "(There was more than could be read. Narrow the search.)"
+    assert part.content == f"a.txt\n{notice}"
+    assert none.content == f"No matches found so far.\n{notice}"
+
+
+async def test_names_of_any_bytes_are_told_as_text(search, desk):
+    desk.write(os.fsdecode(b"caf\xe9.txt"), "needle\n")
+    desk.write("two\nlines.txt", "needle\n")
+
+    for mode, form in (("content", "{}:1:needle"), ("count", "{}:1")):
+        rows = (await search(pattern="needle", output_mode=mode)).content
+        assert form.format("caf\ufffd.txt") in rows
+        assert form.format("two\nlines.txt") in rows
+
+
+async def test_what_was_left_out_is_counted(search, shown):
+    files = shown(await search(pattern="first", head_limit=1))
+    lines = shown(await search(pattern="first|second", head_limit=1, output_mode="content"))
+
+    assert (files["totalFiles"], files["appliedLimit"]) == (3, 1)
+    assert (lines["totalFiles"], lines["totalLines"]) == (4, 5)
+
+
+def test_ripgrep_is_taken_from_the_path_and_else_from_beside_us(monkeypatch, tmp_path):
+    beside = find_ripgrep_without_a_path(monkeypatch)
+    own = tmp_path / "rg"
+    own.write_text("#!/bin/sh\n")
+    own.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    assert find_ripgrep() == str(own)
+    assert beside == "" or Path(beside).parent == Path(sys.executable).parent
+
+
+def find_ripgrep_without_a_path(monkeypatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    return find_ripgrep()
+
+
+@pytest.mark.parametrize("path", ["/proc/self/environ", "/proc", "/proc/self"])
+async def test_the_environments_of_processes_are_not_searched(search, path):
+    with pytest.raises(ToolFault, match="/proc is not searched"):
+        await search(pattern="KEY", path=path)
+
+
+def test_a_search_of_everything_leaves_out_proc():
+    query = plan_query(TOOL.parse({"pattern": "KEY", "glob": "**/environ"}), "/", None)
+
+    arguments = plan_arguments(query, in_repository=False)
+
+    assert arguments[arguments.index("**/environ") + 1 :][:4] == ["--glob", "!.git", "--glob", "!/proc"]
+
+
+async def test_a_search_program_gets_no_keys(desk, monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-made-up")
+
+    output = await run_program(["env"], str(desk.folder), desk.abort, most_bytes=10_000)
+
+    assert b"PATH=" in output.data
+    assert b"sk-made-up" not in output.data
+
+
+async def test_bytes_that_are_not_text_are_shown_as_such(search, desk):
+    desk.write("latin.txt", b"caf\xe9 needle\n")
+
+    assert (await search(pattern="needle", output_mode="content")).content == "latin.txt:1:caf\ufffd needle"

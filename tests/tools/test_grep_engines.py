@@ -2,7 +2,9 @@
 
 import os
 import shutil
+import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -15,9 +17,13 @@ from everturn.ports.abort import AbortSignal
 from everturn.ports.files import FileStates
 from everturn.ports.tool import ToolContext
 from everturn.tools.grep.query import GrepInput
+from everturn.tools.grep.ripgrep import run_ripgrep
+from everturn.tools.grep.searching import compile_pattern, search_tree
 from everturn.tools.grep.tool import run_grep
 
-RIPGREP = shutil.which("rg")
+BESIDE = shutil.which("rg", path=str(Path(sys.executable).parent))
+PROGRAMS = sorted({program for program in (shutil.which("rg"), BESIDE) if program})
+"""Every version that is here: the one of the machine, and the one that is installed with us."""
 
 WORDS = st.sampled_from(["foo", "bar", "foobar", "Foo", "", "fo", "o", "é", "x\ty", "a.b"])
 LINES = st.lists(st.lists(WORDS, max_size=3).map(" ".join), max_size=6)
@@ -31,7 +37,20 @@ CONTENTS = st.one_of(
     TEXTS.map(lambda data: b"\xef\xbb\xbf" + data),
     TEXTS.map(lambda data: data.decode().encode("utf-16")),
 )
-NAMES = st.sampled_from(["a.py", "b.js", "c.txt", ".hidden", "d.pyi", "build.log", "e f.py"])
+NAMES = st.sampled_from(
+    [
+        "a.py",
+        "b.js",
+        "c.txt",
+        ".hidden",
+        "d.pyi",
+        "build.log",
+        "e f.py",
+        "new\nline.py",
+        os.fsdecode(b"\xff.py"),
+        "é.js",
+    ]
+)
 FOLDERS = st.sampled_from(["", "src/", "src/deep/", "build/", ".git/", ".cfg/", "node_modules/x/"])
 RULES = st.lists(
     st.sampled_from(
@@ -47,6 +66,8 @@ TREES = st.fixed_dictionaries(
             st.sampled_from([".gitignore", ".ignore", "src/.gitignore", ".rgignore", "src/.ignore"]), RULES, max_size=2
         ),
         "repository": st.booleans(),
+        "nested": st.booleans(),
+        "strange": st.booleans(),
     }
 )
 CALLS = st.fixed_dictionaries(
@@ -90,6 +111,14 @@ def build(folder, tree):
         os.utime(path, (1_000_000, 1_000_000))
     if tree["repository"]:
         (root / ".git").mkdir(exist_ok=True)
+    if tree["repository"] and tree["nested"]:
+        # Outside a repository, versions of ripgrep do not agree with each other about those below.
+        (root / "src" / ".git").mkdir(parents=True, exist_ok=True)
+    if tree["strange"]:
+        os.mkfifo(root / "pipe.py")
+        (root / "broken.py").symlink_to("nowhere")
+        (root / "loop").symlink_to(".")
+        (root / "link.txt").symlink_to("c.txt")
     return root
 
 
@@ -98,18 +127,26 @@ async def answer(root: Path, fields, engine):
         folder=str(root), tool_use_id="t", abort=AbortSignal(), files=FileStates(), progress=[].append
     )
     try:
-        return await run_grep(msgspec.convert(fields, GrepInput), context, engine=engine)
+        return await run_grep(msgspec.convert(fields, GrepInput), context, engine)
     except ToolFault as fault:
         return str(fault)
+
+
+async def search_here(query, abort):
+    """The engine in Python, without a process for each example."""
+    compile_pattern(query)
+    return search_tree(query, 30)
 
 
 async def compare(tree, fields):
     with tempfile.TemporaryDirectory() as folder:
         root = build(folder, tree)
-        assert await answer(root, fields, engine=RIPGREP) == await answer(root, fields, engine="")
+        plain = await answer(root, fields, search_here)
+        for program in PROGRAMS:
+            assert await answer(root, fields, partial(run_ripgrep, program)) == plain
 
 
-if RIPGREP:
+if PROGRAMS:
 
     @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
     @given(tree=TREES, fields=CALLS)
@@ -123,5 +160,5 @@ if RIPGREP:
 
 
 def test_ripgrep_is_installed_where_the_project_is_checked():
-    if os.environ.get("EVERTURN_CI") == "1" and not RIPGREP:
+    if os.environ.get("EVERTURN_CI") == "1" and not PROGRAMS:
         pytest.fail("ripgrep is missing: the engines cannot be compared")

@@ -1,17 +1,15 @@
 """Read: what the model sees of a file, and what is remembered of it."""
 
-import msgspec
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+import os
 
-from everturn.core.errors import ToolFault
-from everturn.ports.files import FileState, Stamp
+import pytest
+
+from everturn.core.errors import InputFault, ToolFault
+from everturn.ports.files import FileState
 from everturn.ports.tool import ToolResult
-from everturn.tools.read import plan_page, read_tool, split_lines
+from everturn.tools.read import read_tool
 from everturn.tools.shown import FilePage, TextShown
 from everturn.workspace.files import read_file
-from everturn.workspace.text import FileText, Newline
 
 
 async def test_lines_are_numbered_and_the_file_is_remembered_whole(desk):
@@ -21,7 +19,7 @@ async def test_lines_are_numbered_and_the_file_is_remembered_whole(desk):
 
     page = FilePage(file_path=str(path), content="one\ntwo", num_lines=2, start_line=1, total_lines=2)
     assert result == ToolResult(content="     1\tone\n     2\ttwo", shown=TextShown(file=page))
-    assert desk.context.files.get(str(path)) == FileState(stamp=read_file(str(path)).stamp)
+    assert desk.context.files.get(str(path)) == FileState(stamp=read_file(str(path)).stamp, shown=True)
 
 
 async def test_the_public_form_has_the_names_that_scripts_know(desk, shown):
@@ -108,19 +106,74 @@ async def test_a_long_line_is_cut_and_the_file_counts_as_partly_read(desk):
 
     result = await desk.use(read_tool(), file_path="a.txt")
 
-    assert result.content == f"     1\t{'x' * 2_000}… (line cut)"
+    assert result.content == f"     1\t{'x' * 2_000}… (line cut, 3,000 characters in all)"
     assert desk.context.files.get(str(path)).partial is True
 
 
-async def test_a_page_never_outgrows_what_the_engine_lets_through(desk):
+async def test_a_page_is_full_before_it_outgrows_what_the_engine_lets_through(desk, shown):
     path = desk.write("a.txt", ("y" * 1_500 + "\n") * 500)
     tool = read_tool()
 
     result = await desk.use(tool, file_path="a.txt")
 
     assert len(result.content) <= tool.result_limit
-    assert result.content.endswith("of 500. Go on with offset=66.)")
+    assert result.content.endswith(
+        "(PARTIAL view: the page is full. Lines 1 to 49 of 500. Go on with offset=50 and limit=49.)"
+    )
+    assert shown(result)["file"]["truncatedByTokenCap"] is True
     assert desk.context.files.get(str(path)).partial is True
+
+
+async def test_the_token_cap_can_be_set(desk):
+    desk.write("a.txt", "12345678\n" * 10)
+
+    result = await desk.use(read_tool(most_tokens=9), file_path="a.txt")
+
+    assert result.content.endswith("Lines 1 to 3 of 10. Go on with offset=4 and limit=3.)")
+
+
+@pytest.mark.parametrize(
+    ("fields", "asked", "fits"),
+    [
+        ({"limit": 5}, "5 lines from line 1 on", "offset=1 and limit=3 fit, then offset=4"),
+        ({"offset": 4}, "2,000 lines from line 4 on", "offset=4 and limit=3 fit, then offset=7"),
+        ({"offset": 4, "limit": 4}, "4 lines from line 4 on", "offset=4 and limit=3 fit, then offset=7"),
+    ],
+)
+async def test_a_chosen_part_beyond_the_cap_is_refused_with_one_that_fits(desk, fields, asked, fits):
+    path = desk.write("a.txt", "12345678\n" * 10)
+    tool = read_tool(most_tokens=9)
+
+    with pytest.raises(ToolFault) as fault:
+        await desk.use(tool, file_path="a.txt", **fields)
+
+    assert str(fault.value) == (
+        f"The part that was asked for ({asked}) is more than 9 tokens. Page through it: {fits}. "
+        "Or find the place with Grep."
+    )
+    assert desk.context.files.get(str(path)) is None
+    assert (await desk.use(tool, file_path="a.txt", offset=4, limit=3)).content.startswith("     4\t12345678\n")
+
+
+async def test_a_nul_far_into_a_text_is_shown_as_a_sign_and_the_file_counts_as_partly_read(desk, shown):
+    lines = [f"line {number}" for number in range(1_000)]
+    path = desk.write("a.log", "\n".join([*lines, "torn \0\0 line"]))
+
+    result = await desk.use(read_tool(), file_path="a.log")
+
+    assert result.content.endswith("  1001\ttorn ␀␀ line\n\n(The file has NUL bytes, shown as ␀: it may be no text.)")
+    assert "\0" not in result.content
+    assert shown(result)["file"]["content"].endswith("torn \0\0 line")
+    assert desk.context.files.get(str(path)).partial is True
+
+
+async def test_a_touched_file_is_unchanged_still(desk):
+    path = desk.write("a.txt", "one\n")
+    tool = read_tool()
+    await desk.use(tool, file_path="a.txt")
+    os.utime(path, (1, 1))
+
+    assert (await desk.use(tool, file_path="a.txt")).content.startswith("(Unchanged")
 
 
 async def test_a_link_and_its_target_are_one_file(desk):
@@ -141,26 +194,45 @@ async def test_a_wrong_name_brings_the_near_ones(desk):
     assert str(fault.value) == f"{desk.folder}/setting.py does not exist. Did you mean {path}?"
 
 
-@settings(max_examples=60, deadline=None)
-@given(
-    lines=st.lists(
-        st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]), max_size=8), max_size=40
-    ),
-    limit=st.integers(1, 7),
-    ended=st.booleans(),
-)
-def test_paging_shows_every_line_once(lines, limit, ended):
-    text = "\n".join(lines) + ("\n" if ended and lines else "")
-    file = FileText(text=text, encoding="utf-8", newline=Newline.LF, stamp=Stamp(size=0, mtime_ns=0, digest=""))
-    seen = []
-    offset = 1
-    while (page := plan_page(file, offset, limit)).count:
-        rows = page.numbered.split("\n")
-        seen += [row.split("\t", 1) for row in rows]
-        offset += page.count
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [("src/app.ts", "src/app.tsx"), ("src/APP.tsx", "src/app.tsx"), ("/src/app.tsx", "src/app.tsx"),
+     ("project/src/app.tsx", "src/app.tsx"), ("src/ap.tsx", "src/app.tsx")],
+)  # fmt: skip
+async def test_a_path_that_does_not_exist_brings_the_one_that_was_meant(desk, given, meant):
+    desk.write("src/app.tsx", "x")
 
-    expected = split_lines(text)
-    assert [int(number) for number, _ in seen] == list(range(1, len(expected) + 1))
-    assert [line for _, line in seen] == expected
-    assert plan_page(file, 1, 1_000).whole is True
-    assert msgspec.structs.asdict(plan_page(file, 1, 1_000))["total"] == len(expected)
+    with pytest.raises(ToolFault, match=f"does not exist. Did you mean {desk.folder}/{meant}"):
+        await desk.use(read_tool(), file_path=given)
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (b"\x7fELF\2\1\1\0", r" \(it seems to be a Linux program or library\)"),
+        (b"PK\x03\x04\0\0", r" \(it seems to be a zip archive, an Office document or a jar\)"),
+        (b"SQLite format 3\0", r" \(it seems to be an SQLite database\)"),
+        (b"\0" * 257 + b"ustar", r" \(it seems to be a tar archive\)"),
+        (b"what\0ever", ""),
+    ],
+)
+async def test_a_binary_file_is_refused_with_what_it_seems_to_be(desk, data, kind):
+    desk.write("thing", data)
+
+    with pytest.raises(ToolFault, match=f"thing is a binary file{kind}\\. Look into it"):
+        await desk.use(read_tool(), file_path="thing")
+
+
+async def test_pages_of_what_is_no_pdf_are_refused(desk):
+    desk.write("a.txt", "one\n")
+
+    with pytest.raises(InputFault, match="`pages`: expected only for a PDF"):
+        await desk.use(read_tool(), file_path="a.txt", pages="1")
+
+
+async def test_an_interrupted_reading_ends(desk):
+    desk.write("a.txt", "one\n")
+    desk.abort.abort()
+
+    with pytest.raises(ToolFault, match="interrupted"):
+        await desk.use(read_tool(), file_path="a.txt")

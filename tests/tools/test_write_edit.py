@@ -156,9 +156,13 @@ async def test_a_partly_read_file_may_be_edited_and_stays_partly_read(desk):
         (
             "def total(items):\n    pass\n",
             {"old_string": "def total(item):", "new_string": "x"},
-            "`old_string` does not occur in the file. The nearest line is '1: def total(items):'.",
+            "does not occur in the file. The nearest text differs. From line 1 on the file has:\ndef total(items):\nCopy",
         ),
-        ("abc", {"old_string": "zzzzzz", "new_string": "x"}, "does not occur in the file. Read it again"),
+        (
+            "abc",
+            {"old_string": "zzzzzz", "new_string": "x"},
+            "does not occur in the file. Nothing in the file is like it. Read it again",
+        ),
     ],
 )
 async def test_an_edit_that_does_not_fit_says_why(desk, content, fields, text):
@@ -256,8 +260,13 @@ async def test_what_is_no_file_is_not_written(desk, name):
         await desk.use(WRITE, file_path=name, content="new")
 
 
+def lines_of(text):
+    lines = text.split("\n")
+    return lines[:-1] if lines[-1] == "" else lines
+
+
 def apply(before, hunks):
-    lines = before.splitlines()
+    lines = lines_of(before)
     for hunk in reversed(hunks):
         at = hunk.old_start - 1
         assert [line[1:] for line in hunk.lines if line[0] in " -"] == lines[at : at + hunk.old_lines]
@@ -265,10 +274,30 @@ def apply(before, hunks):
     return lines
 
 
-TEXTS = st.lists(st.sampled_from(["a", "b", "c", ""]), max_size=30).map("\n".join)
+TEXTS = st.lists(st.sampled_from(["a", "b", "c", "", "a b\x0cc"]), max_size=30).map("\n".join)
 
 
 @settings(max_examples=150, deadline=None)
 @given(before=TEXTS, after=TEXTS)
 def test_a_patch_turns_the_one_into_the_other(before, after):
-    assert apply(before, plan_patch(before, after)) == after.splitlines()
+    assert apply(before, plan_patch(before, after)) == lines_of(after)
+
+
+@settings(max_examples=100, deadline=None)
+@given(lead=TEXTS, before=TEXTS, after=TEXTS, trail=TEXTS)
+def test_a_change_in_a_long_text_is_shown_where_it_is(lead, before, after, trail):
+    one, other = (f"{lead}\n" * 5 + middle + f"\n{trail}" * 5 for middle in (before, after))
+    hunks = plan_patch(one, other)
+
+    assert apply(one, hunks) == lines_of(other)
+    for hunk in hunks:
+        new = [line[1:] for line in hunk.lines if line[0] in " +"]
+        assert lines_of(other)[hunk.new_start - 1 :][: hunk.new_lines] == new
+
+
+def test_a_change_of_everything_is_one_hunk():
+    before, after = "a\n" * 5_000, "b\n" * 5_000
+
+    [hunk] = plan_patch(before, after)
+
+    assert (hunk.old_start, hunk.old_lines, hunk.new_start, hunk.new_lines) == (1, 5_000, 1, 5_000)

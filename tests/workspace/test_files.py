@@ -14,14 +14,14 @@ from everturn.workspace.text import Newline, decode_text, encode_text, is_binary
 ENCODINGS = ["utf-8", "utf-8-sig", "utf-16-le", "utf-16-be", "latin-1"]
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(st.binary(max_size=60) | st.text(st.sampled_from("a\r\né"), max_size=30).map(str.encode))
 def test_no_byte_is_lost_between_decoding_and_encoding(data):
     if not is_binary(data) and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
         assert encode_text(*decode_text(data)) == data
 
 
-@settings(max_examples=150)
+@settings(max_examples=100, deadline=None)
 @given(
     lines=st.lists(
         st.text(st.characters(exclude_characters="\r\n\0\ufeff", max_codepoint=0xFF), max_size=5), max_size=6

@@ -9,7 +9,11 @@ import msgspec
 
 from everturn.core.errors import OptionError, ToolFault
 from everturn.ports.tool import Access, ToolContext, ToolResult, Traits
-from everturn.tools.inputs import parse_input, parse_signature
+from everturn.tools.done import render_done
+from everturn.tools.inputs import parse_input
+from everturn.tools.pydantic_models import encode_model, is_model
+from everturn.tools.schemas import hide_fields
+from everturn.tools.signatures import parse_signature
 
 RESULT_LIMIT = 50_000
 _NAME_MARKS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
@@ -35,28 +39,40 @@ class FunctionTool:
         access: Access = Access.EXECUTE,
         result_limit: int = RESULT_LIMIT,
         line: Callable[[Any], str] | None = None,
+        done: Callable[[ToolResult], str] | None = None,
+        deferred: bool = False,
+        needs_person: bool = False,
+        person_fields: tuple[str, ...] = (),
     ) -> None:
         self.name = _check_function(function, name)
-        self.description = inspect.cleandoc(description or function.__doc__ or "").strip()
-        if not self.description:
-            raise OptionError(f"tool {self.name}", "has no description; write a docstring or give `description`")
         if result_limit < 1:
             raise OptionError(f"tool {self.name}, result_limit", f"must be at least 1, not {result_limit}")
         self._signature = parse_signature(self.name, function)
-        self.schema = self._signature.schema
+        self.description = inspect.cleandoc(description).strip() if description else self._signature.description
+        if not self.description:
+            raise OptionError(f"tool {self.name}", "has no description; write a docstring or give `description`")
+        self.schema = hide_fields(self._signature.schema, person_fields)
         self.result_limit = result_limit
+        self.deferred = deferred
         self.function = function
         self._reads_only = reads_only
         self._concurrent = reads_only if concurrent is None else concurrent
         self._destructive = destructive
         self._access = access
         self._line = line
+        self._done = done or render_done
+        self._needs_person = needs_person
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)
 
     def parse(self, input_: dict[str, Any]) -> Any:
-        return parse_input(self.name, self._signature, input_)
+        """What the model sent: the fields of the person are unknown to it."""
+        return parse_input(self.name, self._signature, self.schema, input_)
+
+    def parse_approved(self, input_: dict[str, Any]) -> Any:
+        """What the approver put in its place, with the person's own fields. Raises `InputFault`."""
+        return parse_input(self.name, self._signature, self._signature.schema, input_)
 
     def traits(self, call: Any) -> Traits:
         return Traits(
@@ -64,12 +80,14 @@ class FunctionTool:
             concurrent=_answer(self._concurrent, call, otherwise=False),
             destructive=_answer(self._destructive, call, otherwise=True),
             access=self._access,
+            needs_person=self._needs_person,
         )
 
     def line(self, call: Any) -> str:
-        text = self._line(call) if self._line else f"{self.name}({_render_fields(call)})"
-        flat = " ".join("".join(mark if mark.isprintable() else " " for mark in text).split())
-        return flat if len(flat) <= _LINE else f"{flat[: _LINE - 1]}…"
+        return _one_line(self._line(call) if self._line else f"{self.name}({_render_fields(call)})")
+
+    def done(self, result: ToolResult) -> str:
+        return _one_line(self._done(result))
 
     async def run(self, call: Any, context: ToolContext) -> ToolResult:
         arguments = self._signature.arguments(call, context)
@@ -98,6 +116,10 @@ def tool(
     access: Access = Access.EXECUTE,
     result_limit: int = RESULT_LIMIT,
     line: Callable[[Any], str] | None = None,
+    done: Callable[[ToolResult], str] | None = None,
+    deferred: bool = False,
+    needs_person: bool = False,
+    person_fields: tuple[str, ...] = (),
 ) -> Callable[[Callable[..., Any]], FunctionTool]: ...
 
 
@@ -106,7 +128,9 @@ def tool(
 ) -> FunctionTool | Callable[[Callable[..., Any]], FunctionTool]:
     """Bare or with options. The docstring is what the model reads; raises `OptionError` where the function does not fit.
 
-    `concurrent` follows `reads_only` unless it is given.
+    `concurrent` follows `reads_only` unless it is given. A `deferred` tool is not listed until ToolSearch has found it.
+    For one that `needs_person`, the approver is asked each time, whatever mode and rules allow; it may fill in
+    `person_fields`, which the model neither sees nor may send.
     """
     if function is not None:
         return FunctionTool(function)
@@ -124,6 +148,13 @@ def _check_function(function: Callable[..., Any], name: str | None) -> str:
             f"tool {chosen}", "a generator cannot be a tool; return the result, show progress by the context"
         )
     return chosen
+
+
+def _one_line(text: str) -> str:
+    if not text.isprintable():
+        text = "".join(mark if mark.isprintable() else " " for mark in text)
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _LINE else f"{flat[: _LINE - 1]}…"
 
 
 def _answer(trait: Answer, call: Any, *, otherwise: bool) -> bool:
@@ -153,11 +184,17 @@ def _as_result(name: str, value: Any) -> ToolResult:
             return ToolResult(content="(no result)")
         case _:
             try:
-                return ToolResult(content=msgspec.json.encode(value).decode(), shown=value)
+                return ToolResult(
+                    content=msgspec.json.encode(value, enc_hook=encode_model).decode(), shown=_plain(value)
+                )
             except (TypeError, ValueError, RecursionError) as error:
                 raise ToolFault(f"{name} returned a value that JSON cannot carry: {error}") from None
 
 
+def _plain(value: Any) -> Any:
+    return encode_model(value) if is_model(type(value)) else value
+
+
 def _render_fields(call: Any) -> str:
-    fields = msgspec.to_builtins(call)
+    fields = msgspec.to_builtins(call, enc_hook=encode_model)
     return ", ".join(f"{key}={value!r}" for key, value in fields.items())

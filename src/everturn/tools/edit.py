@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 import msgspec
@@ -12,16 +13,15 @@ from everturn.ports.files import FileState, FileStates
 from everturn.ports.tool import Access, ToolContext, ToolResult
 from everturn.tools.define import FunctionTool, tool
 from everturn.tools.patch import plan_patch
+from everturn.tools.seen import refuse_unread
 from everturn.tools.shown import EditShown
-from everturn.workspace.files import read_file, replace_file
-from everturn.workspace.paths import locate
+from everturn.workspace.files import load_text, replace_text
+from everturn.workspace.opening import open_for_reading
+from everturn.workspace.paths import absolute
 from everturn.workspace.text import FileText, Newline
 
-_LIKENESS = 0.6
-_COMPARED = 20_000
-"""Lines looked at for the nearest candidate."""
-_COMPARED_LENGTH = 500
 _NAMED = 5
+"""Places that an answer names."""
 
 
 class EditInput(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -48,49 +48,76 @@ to be unique.""",
 
 
 def run_edit(call: EditInput, folder: str, files: FileStates) -> ToolResult:
+    """Between looking and writing one folder is held open: nobody can lead the write to another file."""
     if call.old_string == call.new_string:
         raise InputFault("`new_string`: expected a text that differs from `old_string`, got the same.")
-    path = locate(folder, call.file_path)
-    before = read_file(path)
-    known = files.get(path)
-    if known is None:
-        raise ToolFault(f"{path} has not been read. Read it before you change it.")
-    if known.stamp.digest != before.stamp.digest:
-        files.forget(path)
-        raise ToolFault(f"{path} has changed on disk since it was read. Read it again before you change it.")
-    after, places = plan_edit(before, call)
-    stamp = replace_file(path, after, like=before)
-    files.remember(path, FileState(stamp=stamp, partial=known.partial))
+    with open_for_reading(absolute(folder, call.file_path), folder=folder) as file:
+        path = file.path
+        if path.endswith(".ipynb"):
+            raise ToolFault(f"{path} is a notebook. Change its cells with NotebookEdit.")
+        before = load_text(file)
+        partial = refuse_unread(files, path, before.stamp, "change").partial
+        after = plan_edit(before, call)
+        stamp = replace_text(file.place, after.text, like=before)
+    files.remember(path, FileState(stamp=stamp, partial=partial))
     shown = EditShown(
         file_path=path,
         old_string=call.old_string,
         new_string=call.new_string,
         original_file=before.text,
-        structured_patch=plan_patch(before.text, after),
+        structured_patch=plan_patch(before.text, after.text),
         user_modified=False,
         replace_all=call.replace_all,
     )
-    return ToolResult(content=f"Edited {path}: {_where(places)}.", shown=shown)
+    return ToolResult(content=f"Edited {path}: {_where(after.lines, after.count)}.", shown=shown)
 
 
-def plan_edit(file: FileText, call: EditInput) -> tuple[str, list[int]]:
-    """The new text, and the lines where it was replaced. Raises `ToolFault`."""
-    old, new = call.old_string, call.new_string
+class Replacement(msgspec.Struct, frozen=True, kw_only=True):
+    text: str
+    """The whole new text."""
+    count: int
+    lines: tuple[int, ...]
+    """Where it was, as many as are named."""
+
+
+def plan_edit(file: FileText, call: EditInput) -> Replacement:
+    """Raises `ToolFault`."""
+    text, old, new = file.text, call.old_string, call.new_string
     if file.newline is Newline.MIXED:
-        sought, new = _for_mixed_ends(old, new, file.text)
+        sought, new = _for_mixed_ends(old, new, text)
+        places = [found.start() for found in re.finditer(sought, text)]
     else:
         old, new = old.replace("\r\n", "\n"), new.replace("\r\n", "\n")
-        sought = re.escape(old)
-    places = [found.start() for found in re.finditer(sought, file.text)]
-    lines = [file.text.count("\n", 0, place) + 1 for place in places[: _NAMED + 1]]
+        sought = None
+        places = list(_find_all(text, old))
     if not places:
-        raise ToolFault(f"`old_string` does not occur in the file.{_nearest(old, file.text)}")
+        from everturn.tools.nearest import explain_absence
+
+        raise ToolFault(f"`old_string` does not occur in the file.{explain_absence(old, text)}")
+    lines = tuple(_lines_of(text, places[:_NAMED]))
     if len(places) > 1 and not call.replace_all:
         raise ToolFault(
             f"`old_string` occurs {len(places)} times ({_where(lines, len(places))}). "
             "Give more of the text around the one you mean, or set replace_all."
         )
-    return re.sub(sought, lambda _: new, file.text), [*lines, *[0] * (len(places) - len(lines))]
+    # For long texts, replacing by the plain method is much cheaper than joining what is around.
+    after = text.replace(old, new) if sought is None else re.sub(sought, lambda _: new, text)
+    return Replacement(text=after, count=len(places), lines=lines)
+
+
+def _find_all(text: str, old: str) -> Iterator[int]:
+    at = text.find(old)
+    while at >= 0:
+        yield at
+        at = text.find(old, at + len(old))
+
+
+def _lines_of(text: str, places: list[int]) -> Iterator[int]:
+    line, seen = 1, 0
+    for place in places:
+        line += text.count("\n", seen, place)
+        seen = place
+        yield line
 
 
 def _for_mixed_ends(old: str, new: str, text: str) -> tuple[str, str]:
@@ -101,28 +128,7 @@ def _for_mixed_ends(old: str, new: str, text: str) -> tuple[str, str]:
     return r"(?:\r\n|\r|\n)".join(parts), re.sub(r"\r\n|\r|\n", usual, new)
 
 
-def _nearest(old: str, text: str) -> str:
-    """The line most like the first telling line of what was sought."""
-    from difflib import SequenceMatcher
-
-    wanted = next((line.strip()[:_COMPARED_LENGTH] for line in old.splitlines() if line.strip()), "")
-    matcher = SequenceMatcher(autojunk=False)
-    matcher.set_seq2(wanted)
-    best, best_line = _LIKENESS, ""
-    for number, line in enumerate(text.splitlines()[:_COMPARED], 1):
-        matcher.set_seq1(line.strip()[:_COMPARED_LENGTH])
-        if matcher.real_quick_ratio() <= best or matcher.quick_ratio() <= best:
-            continue
-        if (ratio := matcher.ratio()) > best:
-            best, best_line = ratio, f"{number}: {line[:_COMPARED_LENGTH]}"
-    if not best_line:
-        return " Read it again and copy the text exactly."
-    return f" The nearest line is {best_line!r}. Whitespace counts; copy the text exactly."
-
-
-def _where(lines: list[int], count: int | None = None) -> str:
-    total = len(lines) if count is None else count
-    if total == 1:
+def _where(lines: Sequence[int], count: int) -> str:
+    if count == 1:
         return f"line {lines[0]}"
-    named = ", ".join(str(line) for line in lines[:_NAMED])
-    return f"{total} places, lines {named}{' and more' if total > _NAMED else ''}"
+    return f"{count} places, lines {', '.join(map(str, lines))}{' and more' if count > len(lines) else ''}"

@@ -1,6 +1,7 @@
 """Glob: files whose path fits a pattern, the newest first."""
 
 import asyncio
+import heapq
 import os
 import re
 import time
@@ -15,13 +16,16 @@ from everturn.core.errors import InputFault, ToolFault
 from everturn.ports.abort import AbortSignal
 from everturn.ports.tool import Access, ToolContext, ToolResult
 from everturn.tools.define import FunctionTool, tool
-from everturn.tools.globs import translate_glob
+from everturn.tools.found import Names
+from everturn.tools.globs import plan_walk, translate_glob
 from everturn.tools.shown import GlobShown
 from everturn.workspace.files import exists, explain_failure
-from everturn.workspace.paths import locate, shorten
+from everturn.workspace.paths import locate
 
 MOST_FILES = 100
-_PATIENCE_S = 20.0
+PATIENCE_S = 20.0
+_LOOK = 1_000
+"""After so many entries, the clock and the signal are looked at."""
 
 
 class GlobInput(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -31,7 +35,9 @@ class GlobInput(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
     paths: tuple[str, ...]
-    """Newest first."""
+    """Relative to the root; newest first, of the same time by path; at most `MOST_FILES`."""
+    total: int
+    """How many fit, shown or not."""
     complete: bool
     """The whole tree was seen in time."""
 
@@ -54,47 +60,94 @@ in all below it. Hidden and ignored files are found too; links to folders and th
         root = locate(context.folder, call.path)
         began = time.monotonic()
         found = await asyncio.to_thread(find_files, root, call.pattern, context.abort)
-        return _render(found, context.folder, time.monotonic() - began)
+        return _render(found, Names(context.folder, root), time.monotonic() - began)
 
     return glob
 
 
-def find_files(root: str, pattern: str, abort: AbortSignal) -> Found:
-    """Gives up, incomplete, on abort and when the tree takes too long. Raises `ToolFault` where there is no folder."""
+def find_files(root: str, pattern: str, abort: AbortSignal, *, patience_s: float = PATIENCE_S) -> Found:
+    """Holds no more than what is shown, however large the tree. Gives up, incomplete, on abort and when it takes too long.
+
+    Raises `ToolFault` where there is no folder.
+    """
     if not exists(root):
         raise explain_failure(FileNotFoundError(), root)
     if not Path(root).is_dir():
         raise ToolFault(f"{root} is not a folder.")
-    fits = re.compile(translate_glob(pattern.removeprefix("./")), re.DOTALL).fullmatch
-    deep = "**" in pattern
-    levels = pattern.removeprefix("./").count("/")
-    deadline = time.monotonic() + _PATIENCE_S
-    found: list[tuple[int, str]] = []
-    complete = True
-    for entry, relative in _walk(root, most=None if deep or "{" in pattern else levels):
-        if abort.raised or time.monotonic() > deadline:
-            complete = False
-            break
-        if fits(relative):
-            found.append((-_changed_ns(entry), entry.path))
-    return Found(paths=tuple(path for _, path in sorted(found)), complete=complete)
+    pattern = pattern.removeprefix("./")
+    walk = _Walk(root, pattern, abort, time.monotonic() + patience_s)
+    newest = heapq.nsmallest(MOST_FILES, walk.fitting())
+    return Found(paths=tuple(path for _, path in newest), total=walk.total, complete=walk.complete)
 
 
-def _walk(root: str, most: int | None) -> Iterator[tuple["os.DirEntry[str]", str]]:
-    """Files below `root` with their relative path, down to `most` folders deep; what cannot be listed is left out."""
-    folders = [(root, "", 0)]
-    while folders:
-        folder, prefix, depth = folders.pop()
-        try:
-            entries = list(os.scandir(folder))
-        except OSError:
-            continue
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                if entry.name != ".git" and (most is None or depth < most):
-                    folders.append((entry.path, f"{prefix}{entry.name}/", depth + 1))
-            elif not entry.is_dir():
-                yield entry, prefix + entry.name
+class _Walk:
+    def __init__(self, root: str, pattern: str, abort: AbortSignal, deadline: float) -> None:
+        self.total = 0
+        self.complete = True
+        self._root = root
+        self._fits = re.compile(translate_glob(pattern), re.DOTALL).fullmatch
+        self._start, self._levels = plan_walk(pattern)
+        self._abort = abort
+        self._deadline = deadline
+        self._seen = 0
+
+    def fitting(self) -> Iterator[tuple[int, str]]:
+        """Age and relative path of each file that fits."""
+        for entry, relative in self._files():
+            if self._fits(relative):
+                self.total += 1
+                yield -_changed_ns(entry), relative
+
+    def _files(self) -> Iterator[tuple["os.DirEntry[str]", str]]:
+        start = "".join(f"{name}/" for name in self._start)
+        if self._leads_elsewhere():
+            return
+        folders = [(start, len(self._start))]
+        while folders and self._may_go_on(self._seen == 0):
+            prefix, depth = folders.pop()
+            try:
+                with os.scandir(f"{self._root}/{prefix}") as entries:
+                    for entry in entries:
+                        self._seen += 1
+                        if not self._may_go_on(self._seen % _LOOK == 0):
+                            return
+                        if _is_folder(entry):
+                            if entry.name != ".git" and (self._levels is None or depth < self._levels):
+                                folders.append((f"{prefix}{entry.name}/", depth + 1))
+                        elif not _leads_to_folder(entry):
+                            yield entry, prefix + entry.name
+            except OSError:
+                # Not ours to list, or gone since.
+                continue
+
+    def _leads_elsewhere(self) -> bool:
+        """The fixed folders of the pattern are not followed either where they are links, nor into `.git`."""
+        place = Path(self._root)
+        for name in self._start:
+            place /= name
+            if name == ".git" or place.is_symlink():
+                return True
+        return False
+
+    def _may_go_on(self, due: bool) -> bool:
+        if due and (self._abort.raised or time.monotonic() > self._deadline):
+            self.complete = False
+        return self.complete
+
+
+def _is_folder(entry: "os.DirEntry[str]") -> bool:
+    try:
+        return entry.is_dir(follow_symlinks=False)
+    except OSError:
+        return False
+
+
+def _leads_to_folder(entry: "os.DirEntry[str]") -> bool:
+    """A link that cannot be followed is a file to us."""
+    try:
+        return entry.is_symlink() and entry.is_dir()
+    except OSError:
+        return False
 
 
 def _changed_ns(entry: "os.DirEntry[str]") -> int:
@@ -104,23 +157,22 @@ def _changed_ns(entry: "os.DirEntry[str]") -> int:
         return 0
 
 
-def _render(found: Found, folder: str, seconds: float) -> ToolResult:
-    total = len(found.paths)
-    names = tuple(shorten(folder, path) for path in found.paths[:MOST_FILES])
+def _render(found: Found, names: Names, seconds: float) -> ToolResult:
+    shown = tuple(names.of(path) for path in found.paths)
     notes = []
     if not found.complete:
         notes.append("(The search was ended before it had seen everything. Search a smaller folder.)")
-    if total > MOST_FILES:
-        notes.append(f"(The newest {MOST_FILES} of {total} files. Use a narrower pattern to see others.)")
-    content = "\n".join([*names, *notes]) or "No files found."
+    if found.total > len(shown):
+        notes.append(f"(The newest {len(shown)} of {found.total} files. Use a narrower pattern to see others.)")
+    content = "\n".join([*shown, *notes]) or "No files found."
     return ToolResult(
         content=content,
         shown=GlobShown(
             duration_ms=round(seconds * 1000),
-            num_files=len(names),
-            filenames=names,
-            truncated=total > MOST_FILES or not found.complete,
-            total_matches=total,
+            num_files=len(shown),
+            filenames=shown,
+            truncated=found.total > len(shown) or not found.complete,
+            total_matches=found.total,
             count_is_complete=found.complete,
         ),
     )

@@ -14,6 +14,20 @@ def translate_glob(pattern: str) -> str:
     return _translate(pattern, 0)
 
 
+def plan_walk(pattern: str) -> tuple[tuple[str, ...], int | None]:
+    """The folders that a pattern names without wildcards, where a walk can start; and how deep it must go, None = all the way."""
+    *folders, _ = pattern.split("/")
+    fixed = []
+    for name in folders:
+        if not name or re.search(r"[*?\[{\\]", name):
+            break
+        fixed.append(name)
+    # A brace may hold slashes: then neither the start nor the depth is sure.
+    if "{" in pattern:
+        return tuple(fixed), None
+    return tuple(fixed), None if "**" in pattern else len(folders)
+
+
 def _translate(pattern: str, depth: int) -> str:
     out: list[str] = []
     position = 0

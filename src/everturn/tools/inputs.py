@@ -1,15 +1,13 @@
-"""From a function's signature to a typed input, its JSON Schema, and the reading of what a model sends."""
+"""Reading what a model sends as the input of a call: strict, but kind to the slips that models make."""
 
-import inspect
 import re
-import typing
-from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 
-from everturn.core.errors import InputFault, OptionError
-from everturn.ports.tool import ToolContext
+from everturn.core.errors import InputFault
+from everturn.tools.pydantic_models import decode_model
+from everturn.tools.signatures import Signature
 
 _NUMBER = r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?"
 _PLACES = r"(.*_)?(path|file|folder|command|pattern|glob|cwd)"
@@ -17,50 +15,14 @@ _PLACES = r"(.*_)?(path|file|folder|command|pattern|glob|cwd)"
 _SHOWN = 80
 
 
-class Signature(msgspec.Struct, frozen=True, kw_only=True):
-    """How a call's input reaches the function."""
+def parse_input(name: str, signature: Signature, schema: dict[str, Any], value: Any) -> Any:
+    """Strict but kind: a number or a truth value sent as text is taken. Raises `InputFault`.
 
-    input: Any
-    """A struct or dataclass type."""
-    schema: dict[str, Any]
-    whole: str | None = None
-    """The parameter that takes the input whole; None: its fields are the parameters."""
-    context: str | None = None
-    """The parameter that takes the `ToolContext`."""
-
-    def arguments(self, call: Any, context: ToolContext) -> dict[str, Any]:
-        if self.whole is not None:
-            given = {self.whole: call}
-        else:
-            given = {name: getattr(call, name) for name in call.__struct_fields__}
-        if self.context is not None:
-            given[self.context] = context
-        return given
-
-
-def parse_signature(name: str, function: Callable[..., Any]) -> Signature:
-    """Raises `OptionError` that names the tool and the parameter."""
-    parameters = _annotated_parameters(name, function)
-    context = next((key for key, (hint, _) in parameters.items() if hint is ToolContext), None)
-    fields = {key: value for key, value in parameters.items() if key != context}
-    whole = next(iter(fields)) if len(fields) == 1 and _is_record(next(iter(fields.values()))[0]) else None
-    record = _define_record(name, fields) if whole is None else fields[whole][0]
-    types = _hints(name, record)
-    try:
-        schema = _plan_schema(name, record)
-    except TypeError:
-        # It does not say where; looking at each field by itself takes too long for tools that are well.
-        for key, hint in types.items():
-            _check_type(name, key, hint)
-        raise
-    return Signature(input=record, schema=schema, whole=whole, context=context)
-
-
-def parse_input(name: str, signature: Signature, value: Any) -> Any:
-    """Strict but kind: a number or a truth value sent as text is taken. Raises `InputFault`."""
+    `schema` says which fields may be sent here.
+    """
     if not isinstance(value, dict):
         raise InputFault(f"The input of {name} must be an object, not {_show(value)}.")
-    known = signature.schema["properties"]
+    known = schema["properties"]
     if unknown := [key for key in value if key not in known]:
         fields = ", ".join(known) or "none"
         raise InputFault(f"{name} has no field {', '.join(f'`{key}`' for key in unknown)}. Its fields are: {fields}.")
@@ -75,7 +37,7 @@ def _convert(signature: Signature, value: dict[str, Any]) -> Any:
     problems: dict[str, str] = {}
     while True:
         try:
-            return msgspec.convert(given, signature.input)
+            return msgspec.convert(given, signature.input, dec_hook=decode_model)
         except msgspec.ValidationError as error:
             field = _field_of(error)
             if field in given and given[field] is None and field not in signature.schema["required"]:
@@ -135,84 +97,3 @@ def _expected(schema: dict[str, Any], field: str) -> str:
 def _show(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
-
-
-def _annotated_parameters(name: str, function: Callable[..., Any]) -> dict[str, tuple[Any, Any]]:
-    hints = _hints(name, function)
-    parameters: dict[str, tuple[Any, Any]] = {}
-    for key, parameter in inspect.signature(function).parameters.items():
-        where = f"tool {name}, parameter {key}"
-        if parameter.kind in {parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}:
-            raise OptionError(where, "a tool cannot take * or ** parameters: the model must see each field")
-        if parameter.kind is parameter.POSITIONAL_ONLY:
-            raise OptionError(where, "a tool's parameters are given by name; remove the `/`")
-        if key not in hints:
-            raise OptionError(where, "has no type annotation")
-        parameters[key] = (_describe(hints[key]), parameter.default)
-    return parameters
-
-
-def _hints(name: str, thing: Any) -> dict[str, Any]:
-    try:
-        return typing.get_type_hints(thing, include_extras=True)
-    except NameError as error:
-        raise OptionError(
-            f"tool {name}", f"an annotation cannot be resolved ({error}); define its type at module level"
-        ) from None
-
-
-def _describe(hint: Any) -> Any:
-    """`Annotated[int, "how many"]` reads as a description."""
-    texts = [extra for extra in getattr(hint, "__metadata__", ()) if isinstance(extra, str)]
-    return Annotated[hint, msgspec.Meta(description=texts[0])] if texts else hint
-
-
-def _is_record(hint: Any) -> bool:
-    return isinstance(hint, type) and (issubclass(hint, msgspec.Struct) or hasattr(hint, "__dataclass_fields__"))
-
-
-def _check_type(name: str, key: str, hint: Any) -> None:
-    try:
-        msgspec.json.schema_components([hint])
-    except TypeError as error:
-        kind = getattr(hint, "__name__", str(hint))
-        reason = str(error).splitlines()[0].rstrip(":")
-        problem = f"type `{kind}` is not supported; use what JSON can carry ({reason})"
-        raise OptionError(f"tool {name}, parameter {key}", problem) from None
-
-
-def _define_record(name: str, fields: dict[str, tuple[Any, Any]]) -> type[msgspec.Struct]:
-    from copy import deepcopy
-    from functools import partial
-
-    rows: list[tuple[str, Any] | tuple[str, Any, Any]] = []
-    for key, (hint, default) in fields.items():
-        if default is inspect.Parameter.empty:
-            rows.append((key, hint))
-        elif isinstance(default, list | dict | set):
-            rows.append((key, hint, msgspec.field(default_factory=partial(deepcopy, default))))
-        else:
-            rows.append((key, hint, default))
-    return msgspec.defstruct(f"{name}_input", rows, frozen=True, kw_only=True, forbid_unknown_fields=True)
-
-
-def _plan_schema(name: str, record: Any) -> dict[str, Any]:
-    """A plain object at the root, as the API wants it; nested records stay in `$defs`."""
-    (root,), components = msgspec.json.schema_components([record], ref_template="#/$defs/{name}")
-    own = root["$ref"].rpartition("/")[2] if "$ref" in root else ""
-    found = components[own] if own else root
-    if found.get("type") != "object" or "properties" not in found:
-        raise OptionError(f"tool {name}", "the input must be one object with named fields")
-    schema: dict[str, Any] = {
-        "type": "object",
-        "properties": found["properties"],
-        "required": found.get("required", []),
-        "additionalProperties": False,
-    }
-    kept = {key: value for key, value in components.items() if key != own or _mentions(components, own)}
-    return {**schema, "$defs": kept} if kept else schema
-
-
-def _mentions(components: dict[str, Any], own: str) -> bool:
-    """The root type contains itself."""
-    return f'"#/$defs/{own}"'.encode() in msgspec.json.encode(components)

@@ -11,9 +11,12 @@ from everturn.ports.files import FileState, FileStates
 from everturn.ports.tool import Access, ToolContext, ToolResult
 from everturn.tools.define import FunctionTool, tool
 from everturn.tools.patch import plan_patch
+from everturn.tools.seen import refuse_unread
 from everturn.tools.shown import WriteShown
-from everturn.workspace.files import exists, read_file, replace_file
-from everturn.workspace.paths import locate
+from everturn.workspace.files import load_text, replace_text
+from everturn.workspace.opening import Place, is_taken, open_in, open_place
+from everturn.workspace.paths import absolute
+from everturn.workspace.text import FileText
 
 
 class WriteInput(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -37,24 +40,29 @@ A file that exists must have been read whole with Read and be unchanged since. T
 
 
 def run_write(call: WriteInput, folder: str, files: FileStates) -> ToolResult:
-    path = locate(folder, call.file_path)
-    before = read_file(path) if exists(path) else None
-    if before is not None:
-        known = files.get(path)
-        if known is None:
-            raise ToolFault(f"{path} exists and has not been read. Read it before you overwrite it.")
-        if known.stamp.digest != before.stamp.digest:
-            raise ToolFault(f"{path} has changed on disk since it was read. Read it again before you overwrite it.")
-        if known.partial:
-            raise ToolFault(f"Only a part of {path} has been read. Read the whole file first, or change it with Edit.")
-    stamp = replace_file(path, call.content, like=before)
-    files.remember(path, FileState(stamp=stamp))
+    """Between looking and writing one folder is held open: nobody can lead the write to another file."""
+    with open_place(absolute(folder, call.file_path), make_folders=True) as place:
+        before = _load_before(place)
+        if before is not None and refuse_unread(files, place.path, before.stamp, "overwrite").partial:
+            raise ToolFault(
+                f"Only a part of {place.path} has been read. Read the whole file first, or change it with Edit."
+            )
+        stamp = replace_text(place, call.content, like=before)
+    files.remember(place.path, FileState(stamp=stamp))
     original = before.text if before else None
     shown = WriteShown(
         type="update" if before else "create",
-        file_path=path,
+        file_path=place.path,
         content=call.content,
         structured_patch=plan_patch(original, call.content) if original is not None else (),
         original_file=original,
     )
-    return ToolResult(content=f"{'Updated' if before else 'Created'} {path}.", shown=shown)
+    return ToolResult(content=f"{'Updated' if before else 'Created'} {place.path}.", shown=shown)
+
+
+def _load_before(place: Place) -> FileText | None:
+    """None where nothing is yet. Raises `ToolFault`."""
+    if not is_taken(place):
+        return None
+    with open_in(place) as file:
+        return load_text(file)

@@ -1,47 +1,60 @@
-"""Reading a file with its stamp, and replacing it in one step, so that no reader ever sees half of it."""
+"""Whole files by their path: read with a stamp, compared with one, replaced in one step."""
 
 import os
-import re
-import stat
-from contextlib import suppress
 from pathlib import Path
 
 from everturn.core.errors import ToolFault
 from everturn.ports.files import Stamp
-from everturn.workspace.paths import near_names
+from everturn.workspace.failures import explain_failure
+from everturn.workspace.opening import OpenFile, Place, open_for_reading, open_place
+from everturn.workspace.replacing import replace_in, stamp_of
 from everturn.workspace.text import FileText, decode_text, encode_text, is_binary
+
+__all__ = ["MOST_BYTES", "LocalFiles", "exists", "explain_failure", "load_bytes", "read_file", "replace_file"]
 
 MOST_BYTES = 50_000_000
 """A larger file is not read whole into memory."""
-
-_SECRETS = r"/proc/.+/environ"
-"""The environment of a process: ours holds the API key."""
+_PIECE = 1 << 20
 
 
 def read_file(path: str) -> FileText:
     """A text file, whole. Raises `ToolFault` that says what to do instead."""
-    data, status = load_bytes(path)
+    with open_for_reading(path) as file:
+        return load_text(file)
+
+
+def load_text(file: OpenFile, most: int = MOST_BYTES) -> FileText:
+    """Raises `ToolFault`."""
+    data = load_all(file, most)
     if is_binary(data):
-        raise ToolFault(f"{path} is a binary file. Look into it with a command such as `file`, `xxd` or `strings`.")
+        raise refuse_binary(file.path, data)
     text, encoding, newline = decode_text(data)
-    return FileText(text=text, encoding=encoding, newline=newline, stamp=stamp_of(data, status))
+    return FileText(text=text, encoding=encoding, newline=newline, stamp=stamp_of(data, file.status))
 
 
 def load_bytes(path: str) -> tuple[bytes, os.stat_result]:
     """Opens nothing but regular files, so that no device or FIFO can hold us. Raises `ToolFault`."""
+    with open_for_reading(path) as file:
+        return load_all(file), file.status
+
+
+def load_all(file: OpenFile, most: int = MOST_BYTES) -> bytes:
+    """Raises `ToolFault` when there is more."""
+    refuse_too_large(file, most)
+    pieces = []
+    left = most + 1
+    # Most files are read in one go; the byte beyond shows a file that grows.
+    size = max(file.status.st_size + 1, _PIECE)
     try:
-        _refuse_special(path, Path(path).stat())
-        # The file may have been swapped since: O_NONBLOCK keeps a FIFO from blocking, the second look refuses it.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(descriptor, "rb", buffering=0):
-            status = os.fstat(descriptor)
-            _refuse_special(path, status)
-            data = _read_bounded(descriptor)
-    except (OSError, ValueError) as error:
-        raise explain_failure(error, path) from None
-    if len(data) > MOST_BYTES:
-        raise _too_large(path, status.st_size)
-    return data, status
+        os.lseek(file.descriptor, 0, os.SEEK_SET)
+        while left > 0 and (piece := os.read(file.descriptor, min(left, size))):
+            pieces.append(piece)
+            left -= len(piece)
+    except OSError as error:
+        raise explain_failure(error, file.path) from None
+    if left <= 0:
+        raise _too_large(file, most)
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
 def exists(path: str) -> bool:
@@ -56,25 +69,35 @@ def exists(path: str) -> bool:
 
 
 def replace_file(path: str, text: str, *, like: FileText | None = None) -> Stamp:
-    """Writes beside the file, then renames. Keeps mode, owner, encoding, mark and line ends; a link stays a link.
+    """Keeps mode, owner, encoding, mark and line ends; a link stays a link.
 
     `like` is the file as it was read: if it changed since, nothing is written. None: the file must not exist;
     missing parents are made. Raises `ToolFault`.
     """
-    target = os.path.realpath(path)
-    data = encode_text(text, like.encoding, like.newline) if like else _encode_new(text)
+    data = encode_like(text, like)
+    with open_place(path, make_folders=like is None) as place:
+        return replace_in(place, data, like=like.stamp if like else None)
+
+
+def replace_text(place: Place, text: str, *, like: FileText | None) -> Stamp:
+    """`replace_file` for a place that is held open already. Raises `ToolFault`."""
+    return replace_in(place, encode_like(text, like), like=like.stamp if like else None)
+
+
+def encode_like(text: str, like: FileText | None) -> bytes:
+    """Raises `ToolFault` for what the encoding cannot hold."""
     try:
-        if like is None:
-            Path(target).parent.mkdir(parents=True, exist_ok=True)
-        return _replace(target, data, like)
-    except (OSError, ValueError) as error:
-        raise explain_failure(error, path) from None
+        return encode_text(text, like.encoding, like.newline) if like else text.encode()
+    except UnicodeEncodeError as error:
+        raise ToolFault(f"The text holds half of a surrogate pair at position {error.start}; it is not text.") from None
 
 
-def stamp_of(data: bytes, status: os.stat_result) -> Stamp:
-    from hashlib import sha256
+def refuse_binary(path: str, head: bytes) -> ToolFault:
+    from everturn.workspace.kinds import describe_kind
 
-    return Stamp(size=len(data), mtime_ns=status.st_mtime_ns, digest=sha256(data).hexdigest())
+    kind = describe_kind(head)
+    seems = f" (it seems to be {kind})" if kind else ""
+    return ToolFault(f"{path} is a binary file{seems}. Look into it with a command such as `file`, `xxd` or `strings`.")
 
 
 class LocalFiles:
@@ -91,111 +114,14 @@ class LocalFiles:
         return stamp_of(data, status).digest != stamp.digest
 
 
-def explain_failure(error: OSError | ValueError, path: str) -> ToolFault:
-    match error:
-        case FileNotFoundError():
-            near = near_names(path)
-            hint = f" Did you mean {' or '.join(near)}?" if near else ""
-            return ToolFault(f"{path} does not exist.{hint}")
-        case OSError():
-            return ToolFault(f"{path}: {error.strerror or error}.")
-        case _:
-            return ToolFault(f"{path!r} cannot be a path: {error}.")
+def refuse_too_large(file: OpenFile, most: int = MOST_BYTES) -> None:
+    """Raises `ToolFault`."""
+    if file.status.st_size > most:
+        raise _too_large(file, most)
 
 
-def _refuse_special(path: str, status: os.stat_result) -> None:
-    mode = status.st_mode
-    if stat.S_ISDIR(mode):
-        raise ToolFault(f"{path} is a folder. List it with Glob, or with `ls`.")
-    if not stat.S_ISREG(mode):
-        raise ToolFault(f"{path} is not a regular file (a device, pipe or socket). It cannot be read or written here.")
-    if re.fullmatch(_SECRETS, os.path.realpath(path)):
-        raise ToolFault(f"{path} is the environment of a process, which may hold keys. It is not read.")
-    if status.st_size > MOST_BYTES:
-        raise _too_large(path, status.st_size)
-
-
-def _too_large(path: str, size: int) -> ToolFault:
+def _too_large(file: OpenFile, most: int) -> ToolFault:
     return ToolFault(
-        f"{path} is larger than {MOST_BYTES // 1_000_000} MB ({size:,} bytes). "
-        "Search it with Grep, or look at parts with `head`, `tail` or `sed -n`."
+        f"{file.path} is larger than {most // 1_000_000} MB ({file.status.st_size:,} bytes). "
+        "Search it with Grep, or look at parts with Read and `offset`."
     )
-
-
-def _read_bounded(descriptor: int) -> bytes:
-    pieces = []
-    left = MOST_BYTES + 1
-    while left > 0 and (piece := os.read(descriptor, min(left, 1 << 20))):
-        pieces.append(piece)
-        left -= len(piece)
-    return b"".join(pieces)
-
-
-def _encode_new(text: str) -> bytes:
-    try:
-        return text.encode()
-    except UnicodeEncodeError as error:
-        raise ToolFault(f"The text holds half of a surrogate pair at position {error.start}; it is not text.") from None
-
-
-def _replace(target: str, data: bytes, like: FileText | None) -> Stamp:
-    before = _status_before(target, like)
-    place = Path(target)
-    beside = place.with_name(f".everturn-{os.urandom(8).hex()}.new")
-    # A new file gets the mode the umask leaves; a replaced one stays private until it has its old mode.
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600 if before else 0o666)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            if before:
-                _take_over(descriptor, before)
-            os.fsync(descriptor)
-            status = os.fstat(descriptor)
-        _refuse_changed(target, like)
-        beside.replace(target)
-    except BaseException:
-        with suppress(OSError):
-            beside.unlink()
-        raise
-    _sync_folder(place.parent)
-    return stamp_of(data, status)
-
-
-def _status_before(target: str, like: FileText | None) -> os.stat_result | None:
-    if like is None:
-        return None
-    status = Path(target).stat()
-    _refuse_special(target, status)
-    if not os.access(target, os.W_OK):
-        raise ToolFault(f"{target} is read-only.")
-    return status
-
-
-def _refuse_changed(target: str, like: FileText | None) -> None:
-    if like is None:
-        if os.path.lexists(target):
-            raise ToolFault(f"{target} exists already. Read it before you overwrite it.")
-        return
-    data, status = load_bytes(target)
-    if stamp_of(data, status).digest != like.stamp.digest:
-        raise ToolFault(f"{target} has changed on disk since it was read. Read it again before you change it.")
-
-
-def _take_over(descriptor: int, before: os.stat_result) -> None:
-    ours = os.fstat(descriptor)
-    if (ours.st_uid, ours.st_gid) != (before.st_uid, before.st_gid):
-        # Only root may give a file away; for others the file becomes theirs, as with any editor.
-        with suppress(PermissionError):
-            os.fchown(descriptor, before.st_uid, before.st_gid)
-    os.fchmod(descriptor, stat.S_IMODE(before.st_mode))
-
-
-def _sync_folder(folder: Path) -> None:
-    # Some file systems refuse to sync a folder; the rename itself has happened.
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

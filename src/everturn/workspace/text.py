@@ -11,6 +11,9 @@ from everturn.ports.files import Stamp
 
 Encoding = Literal["utf-8", "utf-8-sig", "utf-16-le", "utf-16-be", "latin-1"]
 
+NUL_SIGN = "␀"
+"""How a NUL is shown that lies further into a file than we look to tell text from other data."""
+
 _SNIFFED = 8_192
 _UTF32_LE = codecs.BOM_UTF32_LE
 """Begins like UTF-16's mark, and is not text that we keep."""
@@ -43,6 +46,22 @@ def is_binary(data: bytes) -> bool:
     return not data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and b"\0" in data[:_SNIFFED]
 
 
+def show_nuls(text: str) -> str:
+    return text.replace("\0", NUL_SIGN)
+
+
+def judge_encoding(head: bytes) -> Encoding:
+    """By the beginning of a file; bytes further on may show that it is Latin-1 after all."""
+    for mark, encoding in _MARKS:
+        if head.startswith(mark):
+            return encoding
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "utf-8-sig" if head.startswith(codecs.BOM_UTF8) else "utf-8"
+
+
 def decode_text(data: bytes) -> tuple[str, Encoding, Newline]:
     """Never loses a byte: `encode_text` of the answer gives `data` back. Raises `ToolFault` for broken UTF-16."""
     text, encoding = _decode(data)
@@ -68,6 +87,8 @@ def encode_text(text: str, encoding: Encoding, newline: Newline) -> bytes:
 
 
 def judge_newline(text: str) -> Newline:
+    if "\r" not in text:
+        return Newline.LF
     crlf = text.count("\r\n")
     kinds = {
         Newline.CRLF: crlf,

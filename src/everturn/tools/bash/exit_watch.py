@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import subprocess
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -12,13 +11,22 @@ Told = Callable[[int], object]
 """Called in the loop with the exit code, once."""
 
 
+class Waited(Protocol):
+    """A child of ours. `wait` reaps it and gives its exit code."""
+
+    @property
+    def pid(self) -> int: ...
+
+    def wait(self) -> int: ...
+
+
 class ExitWatch(Protocol):
     """Whatever happens, the child is reaped: closed early, a watch tells nobody and goes on waiting."""
 
     def close(self) -> None: ...
 
 
-def watch_exit(process: "subprocess.Popen[bytes]", loop: asyncio.AbstractEventLoop, told: Told) -> ExitWatch:
+def watch_exit(process: Waited, loop: asyncio.AbstractEventLoop, told: Told) -> ExitWatch:
     try:
         descriptor = os.pidfd_open(process.pid)
     except (AttributeError, OSError):
@@ -30,9 +38,7 @@ def watch_exit(process: "subprocess.Popen[bytes]", loop: asyncio.AbstractEventLo
 class DescriptorWatch:
     """Costs a tenth of a thread, and needs none of the loop's peers to let go of the interpreter."""
 
-    def __init__(
-        self, process: "subprocess.Popen[bytes]", loop: asyncio.AbstractEventLoop, told: Told, descriptor: int
-    ) -> None:
+    def __init__(self, process: Waited, loop: asyncio.AbstractEventLoop, told: Told, descriptor: int) -> None:
         self._process = process
         self._loop = loop
         self._told = told
@@ -55,7 +61,7 @@ class DescriptorWatch:
 
 
 class ThreadWatch:
-    def __init__(self, process: "subprocess.Popen[bytes]", loop: asyncio.AbstractEventLoop, told: Told) -> None:
+    def __init__(self, process: Waited, loop: asyncio.AbstractEventLoop, told: Told) -> None:
         self._process = process
         self._loop = loop
         self._told: Told | None = told

@@ -17,6 +17,8 @@ _ANSWERS = {
     "[[": "the condition is false",
 }
 _SEPARATORS = frozenset(";|&\n")
+_LEAVES = re.compile(r"(?<![&>|<])&(?![&>\d])|\bsetsid\b|\bnohup\b")
+"""An ampersand that is no part of `&&`, `>&1`, `&>` or `|&`."""
 
 
 def judge_exit(command: str, code: int) -> str | None:
@@ -33,20 +35,44 @@ def render_exit(code: int) -> str:
     """A signal reads as a shell would say it: 128 and its number."""
     if code >= 0:
         return f"Exit code {code}"
-    return f"Exit code {128 - code} ({signal.Signals(-code).name})"
+    return f"Exit code {128 - code} ({name_signal(code)})"
 
 
-def _last_command(command: str) -> list[str]:
-    """The words of the last simple command, its assignments left out; empty where the text cannot be read."""
+def name_signal(code: int) -> str:
+    """Of a negative exit code. Real-time signals have numbers only."""
+    try:
+        return signal.Signals(-code).name
+    except ValueError:
+        return f"signal {-code}"
+
+
+def may_go_on(command: str) -> bool:
+    """When its time is up, in the background. Not what only waits, what holds a repository's lock, or what we cannot read."""
+    tokens = _split(command)
+    return bool(tokens) and tokens[0] != "sleep" and not any(token.rpartition("/")[2] == "git" for token in tokens)
+
+
+def may_leave_running(command: str) -> bool:
+    """Something that goes on when the command has ended. A guess, and a cheap one."""
+    return _LEAVES.search(command) is not None
+
+
+def _split(command: str) -> list[str]:
+    """Words and operators; none where the text cannot be read."""
     from shlex import shlex
 
     lexer = shlex(command, posix=True, punctuation_chars="();<>|&\n")
     lexer.whitespace = " \t\r"
     lexer.whitespace_split = True
     try:
-        tokens = list(lexer)
+        return list(lexer)
     except ValueError:
         return []
+
+
+def _last_command(command: str) -> list[str]:
+    """The words of the last simple command, its assignments left out; empty where the text cannot be read."""
+    tokens = _split(command)
     while tokens and _SEPARATORS.issuperset(tokens[-1]):
         tokens.pop()
     last = next((at for at in range(len(tokens), 0, -1) if _SEPARATORS.issuperset(tokens[at - 1])), 0)

@@ -1,6 +1,5 @@
 """Ignore files (`.gitignore`, `.ignore`, `.rgignore`) as ripgrep reads them, for the engine in Python."""
 
-import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -25,7 +24,10 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
 
     folder: str
     kinds: dict[str, tuple[Rule, ...]]
-    is_repository: bool
+    is_border: bool
+    """A repository: rules of git from further out do not count here."""
+    in_repository: bool
+    """The search is inside a repository: only then do those within it have borders."""
     parent: "Rules | None"
 
     def ignores(self, path: str, *, is_folder: bool) -> bool:
@@ -40,10 +42,12 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
         """Keep, drop, or no opinion."""
         level: Rules | None = self
         while level is not None:
-            verdict = judge_rules(level.kinds.get(kind, ()), os.path.relpath(path, level.folder), is_folder=is_folder)
-            if verdict is not None:
-                return verdict
-            if level.is_repository and kind in _OF_GIT:
+            if rules := level.kinds.get(kind):
+                relative = path[len(level.folder.rstrip("/")) + 1 :]
+                verdict = judge_rules(rules, relative, is_folder=is_folder)
+                if verdict is not None:
+                    return verdict
+            if level.is_border and kind in _OF_GIT:
                 return None
             level = level.parent
         return None
@@ -57,19 +61,35 @@ def judge_rules(rules: tuple[Rule, ...], relative: str, *, is_folder: bool) -> b
     return None
 
 
-def load_rules(folder: str, parent: Rules | None) -> Rules:
+def load_rules(folder: str, parent: Rules | None, *, in_repository: bool) -> Rules:
     kinds = {kind: parse_rules(text) for kind in _KINDS if (text := _load(Path(folder) / kind))}
-    return Rules(folder=folder, kinds=kinds, is_repository=(Path(folder) / ".git").exists(), parent=parent)
+    return Rules(
+        folder=folder,
+        kinds=kinds,
+        is_border=in_repository and _has_git(Path(folder)),
+        in_repository=in_repository,
+        parent=parent,
+    )
 
 
 def load_rules_around(folder: str) -> Rules:
     """Those of the folder and of all folders above it."""
+    in_repository = is_in_repository(folder)
     rules: Rules | None = None
-    for level in [*reversed(Path(folder).parents), Path(folder)]:
-        rules = load_rules(str(level), rules)
-    if rules is None:
-        raise AssertionError("a path has at least itself")
-    return rules
+    for level in reversed(Path(folder).parents):
+        rules = load_rules(str(level), rules, in_repository=in_repository)
+    return load_rules(folder, rules, in_repository=in_repository)
+
+
+def is_in_repository(folder: str) -> bool:
+    return any(_has_git(level) for level in (Path(folder), *Path(folder).parents))
+
+
+def _has_git(folder: Path) -> bool:
+    try:
+        return (folder / ".git").exists()
+    except OSError:
+        return False
 
 
 def parse_rules(text: str) -> tuple[Rule, ...]:

@@ -1,147 +1,58 @@
-"""The engine that is always there: walks, ignores and matches as ripgrep does, in Python."""
+r"""The engine that is always there, from outside: it runs in a process of its own.
 
-import codecs
-import os
-import re
-import time
-from collections.abc import Iterator
-from pathlib import Path
+A regular expression that never ends holds the whole interpreter, and of all that holds it only a process can be ended.
+Where the engine differs from ripgrep: the syntax is that of `re` (look-around and back-references work, `\p{…}` does
+not); of types it knows those in `filetypes`; a byte that is not UTF-8 matches `.`; it passes over files that are too large
+to be read whole.
+"""
+
+import json
+import sys
+
+import msgspec
 
 from everturn.core.errors import ToolFault
 from everturn.ports.abort import AbortSignal
-from everturn.tools.grep.filetypes import TYPES, is_of_type
-from everturn.tools.grep.ignore import Rule, Rules, judge_rules, load_rules, load_rules_around, parse_rule
-from everturn.tools.grep.query import FileMatches, Line, Matches, Query
-from everturn.workspace.files import load_bytes
+from everturn.tools.grep.filetypes import TYPES
+from everturn.tools.grep.program import PATIENCE_S, run_program
+from everturn.tools.grep.query import Matches, Query
+from everturn.tools.grep.searching import compile_pattern, search_tree
 
-_PATIENCE_S = 30.0
-_SNIFFED = 65_536
-_MOST_LINES = 100_000
-"""Held at once; after as many, no further file is searched."""
+_MOST_BYTES = 100_000_000
+_BEFORE_THE_END_S = 2.0
+"""The child stops by itself so long before it is ended, to hand over what it has."""
+_CHILD = """\
+import json, sys
+sys.path[:] = json.loads(sys.stdin.buffer.readline())
+from everturn.tools.grep.python import main
+main()
+"""
 
 
-def run_search(query: Query, abort: AbortSignal) -> Matches:
-    """Raises `ToolFault` when the pattern or the type is wrong, or on abort."""
+async def run_python(query: Query, abort: AbortSignal, *, patience_s: float = PATIENCE_S) -> Matches:
+    """Raises `ToolFault` when the pattern or the type is wrong, when one file takes too long, and on abort."""
     if query.type is not None and query.type not in TYPES:
         raise ToolFault(f"The type {query.type!r} is not known here. Known are {', '.join(TYPES)}. Or use `glob`.")
-    expression = _compile(query)
-    names = [query.file] if query.file else _walk(query)
-    deadline = time.monotonic() + _PATIENCE_S
-    found: list[FileMatches] = []
-    held = 0
-    for name in names:
-        if held > _MOST_LINES:
-            return Matches(files=tuple(found), complete=False)
-        if abort.raised:
-            raise ToolFault("The search was interrupted.")
-        if time.monotonic() > deadline:
-            raise ToolFault(f"The search took longer than {_PATIENCE_S:g} s. Search a smaller folder.")
-        text = _load(Path(query.root) / name)
-        if text and (matches := search_text(text, expression, query)):
-            found.append(FileMatches(path=name, count=matches[0], lines=matches[1]))
-            held += len(matches[1])
-    return Matches(files=tuple(found))
-
-
-def search_text(text: str, expression: re.Pattern[str], query: Query) -> tuple[int, tuple[Line, ...]] | None:
-    """The count, and the lines where the mode wants them; None when nothing matches."""
-    if not query.multiline:
-        # A CRLF is one line end to a search by lines; a match across lines sees the file as it is.
-        text = text.replace("\r\n", "\n")
-    lines = text.removesuffix("\n").split("\n")
-    hits = _spans(text, expression) if query.multiline else _by_line(lines, expression)
-    if not hits:
-        return None
-    count = len(hits) if query.multiline else len({first for first, _, _ in hits})
-    if query.mode != "content":
-        return count if query.mode == "count" else 0, ()
-    if query.only:
-        return 0, tuple(
-            Line(first + at, part.removesuffix("\r"), matched=True)
-            for first, _, part in hits
-            for at, part in enumerate(part.split("\n"))
-            if part
-        )
-    matched = {number for first, last, _ in hits for number in range(first, last + 1)}
-    wanted = {near for at in matched for near in range(at - query.before, at + query.after + 1)}
-    return 0, tuple(
-        Line(number, lines[number - 1].removesuffix("\r"), number in matched)
-        for number in sorted(wanted)
-        if 1 <= number <= len(lines)
+    compile_pattern(query)
+    # The standard library's JSON carries names that are not UTF-8.
+    given = [sys.path, [msgspec.to_builtins(query), max(patience_s - _BEFORE_THE_END_S, 0)]]
+    output = await run_program(
+        [sys.executable, "-I", "-S", "-c", _CHILD],
+        query.root,
+        abort,
+        most_bytes=_MOST_BYTES,
+        patience_s=patience_s,
+        given="\n".join(json.dumps(part) for part in given).encode(),
     )
+    if not output.complete:
+        raise ToolFault(f"The search took longer than {patience_s:g} s. Use a simpler pattern, or a smaller folder.")
+    if output.code:
+        raise ToolFault(f"The search failed: {output.problem.splitlines()[-1] if output.problem else output.code}")
+    return msgspec.convert(json.loads(output.data), Matches)
 
 
-def _by_line(lines: list[str], expression: re.Pattern[str]) -> list[tuple[int, int, str]]:
-    return [(at, at, found[0]) for at, line in enumerate(lines, 1) for found in expression.finditer(line)]
-
-
-def _spans(text: str, expression: re.Pattern[str]) -> list[tuple[int, int, str]]:
-    """First line, last line and text of each match."""
-    hits = []
-    number, seen = 1, 0
-    for found in expression.finditer(text):
-        if found.start() == len(text) and text.endswith("\n"):
-            # Behind the last line end is no line.
-            continue
-        number += text.count("\n", seen, found.start())
-        seen = found.start()
-        hits.append((number, number + found[0].removesuffix("\n").count("\n"), found[0]))
-    return hits
-
-
-def _compile(query: Query) -> re.Pattern[str]:
-    flags = re.MULTILINE | (re.IGNORECASE if query.ignore_case else 0) | (re.DOTALL if query.multiline else 0)
-    try:
-        return re.compile(query.pattern, flags)
-    except (re.error, OverflowError, RecursionError) as error:
-        raise ToolFault(f"The pattern is not a valid regular expression: {error}.") from None
-
-
-def _load(path: Path) -> str:
-    """Empty for what is binary, special or unreadable."""
-    try:
-        data, _ = load_bytes(str(path))
-    except ToolFault:
-        return ""
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return data.decode("utf-16", "replace")
-    if b"\0" in data[:_SNIFFED]:
-        return ""
-    return data.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
-
-
-def _walk(query: Query) -> Iterator[str]:
-    filters = tuple(rule for rule in (_filter(query.glob), _filter("!.git")) if rule is not None)
-    # As an override, a plain pattern keeps what fits and drops all other files.
-    chooses = any(rule.keeps for rule in filters)
-    folders: list[tuple[str, str, Rules]] = [(query.root, "", load_rules_around(query.root))]
-    while folders:
-        folder, prefix, rules = folders.pop()
-        for entry in _entries(folder):
-            name = prefix + entry.name
-            is_folder = entry.is_dir(follow_symlinks=False)
-            kept = judge_rules(filters, name, is_folder=is_folder)
-            if kept is None:
-                kept = not rules.ignores(entry.path, is_folder=is_folder) and (is_folder or not chooses)
-                kept = kept and (is_folder or query.type is None or is_of_type(query.type, name))
-            if not kept:
-                continue
-            if is_folder:
-                folders.append((entry.path, f"{name}/", load_rules(entry.path, rules)))
-            elif entry.is_file(follow_symlinks=False):
-                yield name
-
-
-def _filter(glob: str | None) -> Rule | None:
-    """A glob option is a line of an ignore file, the other way round."""
-    if glob is None:
-        return None
-    rule = parse_rule(glob)
-    return Rule(rule.fits, not rule.keeps, rule.folders_only) if rule else None
-
-
-def _entries(folder: str) -> list["os.DirEntry[str]"]:
-    try:
-        return list(os.scandir(folder))
-    except OSError:
-        return []
+def main() -> None:
+    """In the child: the question comes on standard input, the answer goes to standard output."""
+    query, patience_s = json.load(sys.stdin)
+    found = search_tree(msgspec.convert(query, Query), patience_s)
+    json.dump(msgspec.to_builtins(found), sys.stdout)

@@ -58,6 +58,11 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     after: int
     multiline: bool
 
+    @property
+    def closed(self) -> tuple[str, ...]:
+        """What no search enters: git's own files, and the kernel's, among which are the secrets of processes."""
+        return ("!.git", "!/proc") if self.root == "/" else ("!.git",)
+
 
 class Line(msgspec.Struct, frozen=True):
     number: int

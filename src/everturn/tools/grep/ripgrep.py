@@ -1,48 +1,56 @@
-"""The fast engine: runs `rg` and reads its answer, bounded in time and memory."""
+"""The fast engine: finds `rg`, runs it, and reads its answer byte by byte, since names of files need not be text."""
 
-import asyncio
+import os
 import re
-import subprocess
+import sys
+from pathlib import Path
 
 from everturn.core.errors import ToolFault
 from everturn.ports.abort import AbortSignal
 from everturn.tools.grep.filetypes import TYPES
+from everturn.tools.grep.ignore import is_in_repository
+from everturn.tools.grep.program import run_program
 from everturn.tools.grep.query import FileMatches, Line, Matches, Query
 
-_MOST_BYTES = 5_000_000
-_PATIENCE_S = 30.0
+MOST_BYTES = {"files_with_matches": 20_000_000, "count": 20_000_000, "content": 5_000_000}
+"""Of an answer, by mode; what is beyond is not read, and that is said."""
 _FAILED = 2
 """rg's exit code; it may have found something all the same."""
+_NUMBERED = re.compile(rb"(\d+)([:-])")
+
+
+def find_ripgrep() -> str:
+    """The one on the PATH, else the one that was installed with us; empty where there is none."""
+    from shutil import which
+
+    beside = os.pathsep.join(dict.fromkeys((str(Path(sys.executable).parent), str(Path(sys.prefix) / "bin"))))
+    return which("rg") or which("rg", path=beside) or ""
 
 
 async def run_ripgrep(program: str, query: Query, abort: AbortSignal) -> Matches:
-    """Raises `ToolFault` when the pattern, the glob or the type is wrong, when it takes too long, and on abort."""
-    process = _start([program, *plan_arguments(query)], query.root)
-    reading = asyncio.ensure_future(asyncio.to_thread(_read, process, query))
-    watching = asyncio.ensure_future(abort.wait())
-    try:
-        await asyncio.wait({reading, watching}, timeout=_PATIENCE_S, return_when=asyncio.FIRST_COMPLETED)
-        if abort.raised:
-            raise ToolFault("The search was interrupted.")
-        if not reading.done():
-            raise ToolFault(f"The search took longer than {_PATIENCE_S:g} s. Search a smaller folder.")
-    finally:
-        watching.cancel()
-        # The reading thread sees the end of the output, and ends too.
-        process.kill()
-    return reading.result()
+    """Raises `ToolFault` when the pattern, the glob or the type is wrong, and on abort."""
+    arguments = plan_arguments(query, in_repository=is_in_repository(query.root))
+    output = await run_program([program, *arguments], query.root, abort, most_bytes=MOST_BYTES[query.mode])
+    if output.code == _FAILED and not output.data and output.problem:
+        raise ToolFault(f"The search failed: {output.problem}")
+    # What was cut off in mid-row is no row.
+    end = b"\0" if query.mode == "files_with_matches" else b"\n"
+    data = output.data if output.complete else output.data[: output.data.rfind(end) + 1]
+    return Matches(files=parse_output(data, query), complete=output.complete)
 
 
-def plan_arguments(query: Query) -> list[str]:
+def plan_arguments(query: Query, *, in_repository: bool) -> list[str]:
     arguments = [
         "--no-config",
         "--no-messages",
         "--color=never",
         "--hidden",
-        "--no-require-git",
         "--no-ignore-global",
         "--null",
     ]
+    if not in_repository:
+        # Inside one it would let newer versions carry its ignore files into the repositories within it.
+        arguments.append("--no-require-git")
     if query.ignore_case:
         arguments.append("--ignore-case")
     # A CRLF is one line end to a search by lines; a match across lines sees the file as it is.
@@ -53,23 +61,29 @@ def plan_arguments(query: Query) -> list[str]:
         arguments += [*([f"--type-clear={query.type}"] if added else []), *added, "--type", query.type]
     if query.glob:
         arguments += ["--glob", query.glob]
-    # Later globs win: nothing opens the inside of .git.
-    arguments += ["--glob", "!.git", *_mode_arguments(query), "--regexp", query.pattern, "--", query.file or "."]
-    return arguments
+    # Later globs win: nothing opens what is closed.
+    arguments += [part for glob in query.closed for part in ("--glob", glob)]
+    return [*arguments, *_mode_arguments(query), "--regexp", query.pattern, "--", query.file or "."]
 
 
-def parse_output(output: str, query: Query) -> tuple[FileMatches, ...]:
+def parse_output(output: bytes, query: Query) -> tuple[FileMatches, ...]:
+    """A NUL ends each path, and the first line end after it ends the row: a path may hold line ends, a row none."""
     if query.mode == "files_with_matches":
-        return tuple(FileMatches(path=_plain(path)) for path in output.split("\0") if path)
-    rows = [(path, rest) for path, mark, rest in (row.partition("\0") for row in output.split("\n")) if mark]
+        return tuple(FileMatches(path=_path(path)) for path in output.split(b"\0") if path)
+    path, *pieces = output.split(b"\0")
+    counts: dict[bytes, int] = {}
+    lines: dict[bytes, list[Line]] = {}
+    for piece in pieces:
+        row, _, following = piece.partition(b"\n")
+        if query.mode == "count":
+            counts[path] = int(row)
+        elif found := _NUMBERED.match(row):
+            text = row[found.end() :].removesuffix(b"\r").decode("utf-8", "replace")
+            lines.setdefault(path, []).append(Line(int(found[1]), text, found[2] == b":"))
+        path = following
     if query.mode == "count":
-        return tuple(FileMatches(path=_plain(path), count=int(rest)) for path, rest in rows)
-    lines: dict[str, list[Line]] = {}
-    for path, rest in rows:
-        if found := re.match(r"(\d+)([:-])", rest):
-            text = rest[found.end() :].removesuffix("\r")
-            lines.setdefault(_plain(path), []).append(Line(int(found[1]), text, found[2] == ":"))
-    return tuple(FileMatches(path=path, lines=tuple(found)) for path, found in lines.items())
+        return tuple(FileMatches(path=_path(path), count=count) for path, count in counts.items())
+    return tuple(FileMatches(path=_path(path), lines=tuple(found)) for path, found in lines.items())
 
 
 def _mode_arguments(query: Query) -> list[str]:
@@ -79,34 +93,11 @@ def _mode_arguments(query: Query) -> list[str]:
         case "count":
             return ["--count", "--with-filename"]
         case _:
-            shape = ["--no-heading", "--with-filename", "--line-number"]
+            shape = ["--no-heading", "--with-filename", "--line-number", "--no-context-separator"]
             if query.only:
                 return [*shape, "--only-matching"]
             return [*shape, f"--before-context={query.before}", f"--after-context={query.after}"]
 
 
-def _start(arguments: list[str], folder: str) -> "subprocess.Popen[bytes]":
-    try:
-        return subprocess.Popen(
-            arguments, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
-    except OSError as error:
-        raise ToolFault(f"The search could not be started: {error}") from None
-
-
-def _read(process: "subprocess.Popen[bytes]", query: Query) -> Matches:
-    with process:
-        output = process.stdout.read(_MOST_BYTES) if process.stdout else b""
-        complete = len(output) < _MOST_BYTES
-        if not complete:
-            process.kill()
-        problem = process.stderr.read(10_000) if process.stderr else b""
-    if process.returncode == _FAILED and not output and problem:
-        raise ToolFault(f"The search failed: {problem.decode('utf-8', 'replace').strip()}")
-    # What was cut off in mid-row is no row.
-    whole = output if complete else output[: output.rfind(b"\0" if query.mode == "files_with_matches" else b"\n")]
-    return Matches(files=parse_output(whole.decode("utf-8", "replace"), query), complete=complete)
-
-
-def _plain(path: str) -> str:
-    return path.removeprefix("./")
+def _path(path: bytes) -> str:
+    return os.fsdecode(path.removeprefix(b"./"))

@@ -1,31 +1,29 @@
 """The Grep tool: plans a search, hands it to an engine, then sorts, cuts and renders what came."""
 
 import asyncio
-import os
 import re
+from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
+from itertools import islice
 from pathlib import Path
-
-import msgspec
 
 from everturn.core.errors import ToolFault
 from everturn.ports.abort import AbortSignal
 from everturn.ports.tool import Access, ToolContext, ToolResult
 from everturn.tools.define import FunctionTool, tool
+from everturn.tools.found import Names, sort_newest
 from everturn.tools.grep.filetypes import TYPES, is_of_type
-from everturn.tools.grep.query import FileMatches, GrepInput, Matches, Query, plan_query
+from everturn.tools.grep.query import FileMatches, GrepInput, Line, Matches, Query, plan_query
 from everturn.tools.shown import GrepShown
 from everturn.workspace.files import exists, explain_failure
-from everturn.workspace.paths import locate, shorten
+from everturn.workspace.paths import locate
 
 _LINE_LENGTH = 500
 _RESULT_LIMIT = 50_000
 
-
-class Entry(msgspec.Struct, frozen=True):
-    """One row of the answer, which limit and offset count."""
-
-    path: str
-    text: str
+Engine = Callable[[Query, AbortSignal], Awaitable[Matches]]
+Row = tuple[FileMatches, Line | None]
+"""What limit and offset count: a file, a line of it, or, in mode `content`, the gap before its next line."""
 
 
 def grep_tool() -> FunctionTool:
@@ -42,30 +40,26 @@ By default it names the files, newest first. `output_mode` "content" shows the l
 file. Narrow it with `path`, `glob` or `type`; page with `head_limit` and `offset`. Escape literal braces and dots.""",
     )
     async def grep(call: GrepInput, context: ToolContext) -> ToolResult:
-        return await run_grep(call, context)
+        return await run_grep(call, context, choose_engine())
 
     return grep
 
 
-async def run_grep(call: GrepInput, context: ToolContext, *, engine: str | None = None) -> ToolResult:
-    """`engine`: the program to use, "" for Python; None takes ripgrep where it is installed."""
+async def run_grep(call: GrepInput, context: ToolContext, engine: Engine) -> ToolResult:
     query = _locate_query(call, context.folder)
-    if engine is None:
-        from shutil import which
-
-        engine = which("rg") or ""
-    found = _of_type(query, await _search(query, engine, context.abort))
+    found = _of_type(query, await engine(query, context.abort))
     return await asyncio.to_thread(render_matches, call, query, found, context.folder)
 
 
-async def _search(query: Query, engine: str, abort: AbortSignal) -> Matches:
-    if engine:
-        from everturn.tools.grep.ripgrep import run_ripgrep
+def choose_engine() -> Engine:
+    """That of ripgrep, where there is one."""
+    from everturn.tools.grep.ripgrep import find_ripgrep, run_ripgrep
 
-        return await run_ripgrep(engine, query, abort)
-    from everturn.tools.grep.python import run_search
+    if program := find_ripgrep():
+        return partial(run_ripgrep, program)
+    from everturn.tools.grep.python import run_python
 
-    return await asyncio.to_thread(run_search, query, abort)
+    return run_python
 
 
 def _of_type(query: Query, found: Matches) -> Matches:
@@ -82,6 +76,8 @@ def _locate_query(call: GrepInput, folder: str) -> Query:
     if call.glob and call.type and call.type not in TYPES:
         raise ToolFault(f"The type {call.type!r} does not go with `glob`. Known are {', '.join(TYPES)}.")
     place = locate(folder, call.path)
+    if f"{place}/".startswith("/proc/"):
+        raise ToolFault("/proc is not searched: it holds the environments of processes, and their keys.")
     if not exists(place):
         raise explain_failure(FileNotFoundError(), place)
     path = Path(place)
@@ -93,89 +89,87 @@ def _locate_query(call: GrepInput, folder: str) -> Query:
 
 
 def render_matches(call: GrepInput, query: Query, found: Matches, folder: str) -> ToolResult:
-    files = _sorted(query, found.files)
-    names = {file.path: shorten(folder, str(Path(query.root) / file.path)) for file in files}
-    entries = [entry for file in files for entry in _entries(call, file, names[file.path])]
-    if call.output_mode == "content" and (query.before or query.after):
-        entries = _separated(call, files, names)
-    limit = call.head_limit or len(entries)
-    page = entries[call.offset : call.offset + limit]
-    shown_names = tuple(dict.fromkeys(entry.path for entry in page))
+    """Sorts all, names only what is shown: there may be many thousands."""
+    files = _sort(query, found.files)
+    rows = _rows(query, files)
+    page = list(islice(rows, call.offset, call.offset + call.head_limit if call.head_limit else None))
+    total = call.offset + len(page) + sum(1 for _ in rows) if page else _count(query, files)
+    names = Names(folder, query.root)
+    texts = [_text(call, names.of(file.path), file, line) for file, line in page]
+    shown_names = tuple(dict.fromkeys(names.of(file.path) for file, _ in page))
+    is_cut = call.offset + len(page) < total
+    lists_files = call.output_mode == "files_with_matches"
     return ToolResult(
-        content=_content(call, query, page, entries, found),
+        content=_content(call, found, texts, total),
         shown=GrepShown(
             mode=call.output_mode,
             num_files=len(shown_names),
-            filenames=shown_names if call.output_mode == "files_with_matches" else (),
-            content="\n".join(entry.text for entry in page) if call.output_mode != "files_with_matches" else None,
+            filenames=shown_names if lists_files else (),
+            content=None if lists_files else "\n".join(texts),
             num_lines=len(page) if call.output_mode == "content" else None,
             num_matches=sum(file.count for file in files) if call.output_mode == "count" else None,
-            applied_limit=call.head_limit if len(entries) > call.offset + limit else None,
+            total_files=len(files) if is_cut else None,
+            total_lines=total if is_cut and call.output_mode == "content" else None,
+            applied_limit=call.head_limit if is_cut else None,
             applied_offset=call.offset or None,
         ),
     )
 
 
-def _sorted(query: Query, files: tuple[FileMatches, ...]) -> list[FileMatches]:
-    by_name = sorted(files, key=lambda file: file.path)
-    if query.mode != "files_with_matches":
-        return by_name
-    return sorted(by_name, key=lambda file: -_changed_ns(Path(query.root) / file.path))
+def _sort(query: Query, files: tuple[FileMatches, ...]) -> list[FileMatches]:
+    """Names are a choice of what to look at: the newest first. Lines and counts are read: by path."""
+    if query.mode == "files_with_matches":
+        return sort_newest(query.root, files, lambda file: file.path)
+    return sorted(files, key=lambda file: file.path)
 
 
-def _changed_ns(path: Path) -> int:
-    try:
-        return os.stat(path, follow_symlinks=False).st_mtime_ns  # noqa: PTH116 - one call, thousands of times
-    except OSError:
-        return 0
+def _rows(query: Query, files: list[FileMatches]) -> Iterator[Row]:
+    if query.mode != "content":
+        yield from ((file, None) for file in files)
+        return
+    gaps = bool(query.before or query.after)
+    begun = False
+    for file in files:
+        last = None
+        for line in file.lines:
+            if gaps and begun and last != line.number - 1:
+                yield file, None
+            yield file, line
+            begun, last = True, line.number
 
 
-def _entries(call: GrepInput, file: FileMatches, name: str) -> list[Entry]:
+def _count(query: Query, files: list[FileMatches]) -> int:
+    return sum(1 for _ in _rows(query, files))
+
+
+def _text(call: GrepInput, name: str, file: FileMatches, line: Line | None) -> str:
     match call.output_mode:
         case "files_with_matches":
-            return [Entry(name, name)]
+            return name
         case "count":
-            return [Entry(name, f"{name}:{file.count}")]
-        case _:
-            return [_row(call, name, line.number, line.text, ":" if line.matched else "-") for line in file.lines]
+            return f"{name}:{file.count}"
+        case _ if line is None:
+            return "--"
+    mark = ":" if line.matched else "-"
+    shown = line.text if len(line.text) <= _LINE_LENGTH else f"{line.text[:_LINE_LENGTH]}… (line cut)"
+    return f"{name}{mark}{line.number}{mark}{shown}" if call.numbers else f"{name}{mark}{shown}"
 
 
-def _separated(call: GrepInput, files: list[FileMatches], names: dict[str, str]) -> list[Entry]:
-    """With context, `--` stands between lines that do not follow each other."""
-    entries: list[Entry] = []
-    last: tuple[str, int] | None = None
-    for file in files:
-        name = names[file.path]
-        for line in file.lines:
-            if last is not None and last != (name, line.number - 1):
-                entries.append(Entry(name, "--"))
-            entries.append(_row(call, name, line.number, line.text, ":" if line.matched else "-"))
-            last = (name, line.number)
-    return entries
-
-
-def _row(call: GrepInput, name: str, number: int, text: str, mark: str) -> Entry:
-    shown = text if len(text) <= _LINE_LENGTH else f"{text[:_LINE_LENGTH]}… (line cut)"
-    place = f"{name}{mark}{number}" if call.numbers else name
-    return Entry(name, f"{place}{mark}{shown}")
-
-
-def _content(call: GrepInput, query: Query, page: list[Entry], entries: list[Entry], found: Matches) -> str:
-    if not entries:
-        return "No matches found."
-    if not page:
-        return f"No entries at this offset; there are {len(entries)}."
+def _content(call: GrepInput, found: Matches, texts: list[str], total: int) -> str:
+    partial = "(There was more than could be read. Narrow the search.)"
+    if not total:
+        return "No matches found." if found.complete else f"No matches found so far.\n{partial}"
+    if not texts:
+        return f"No entries at this offset; there are {total}."
     notes = []
-    if query.mode == "count":
+    if call.output_mode == "count":
         notes.append(f"({sum(file.count for file in found.files)} matches in {len(found.files)} files.)")
-    last = call.offset + len(page)
-    if last < len(entries):
-        notes.append(
-            f"({call.offset + 1} to {last} of {len(entries)}. Go on with offset={last}, or narrow the search.)"
-        )
+    last = call.offset + len(texts)
+    if last < total:
+        notes.append(f"({call.offset + 1} to {last} of {total}. Go on with offset={last}, or narrow the search.)")
     if not found.complete:
-        notes.append("(There was more than could be read. Narrow the search.)")
-    return "\n".join([*(entry.text for entry in page), *notes])
+        notes.append(partial)
+    return "\n".join([*texts, *notes])
 
 
 def _line(call: GrepInput) -> str:

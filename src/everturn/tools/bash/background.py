@@ -1,0 +1,83 @@
+"""A command in the background: a task of the session, whose output can be asked for at any time."""
+
+import asyncio
+import os
+
+from everturn.ports.tasks import TaskReport, TaskStatus
+from everturn.tools.bash.command import Command, Ending
+from everturn.tools.bash.exits import render_exit
+from everturn.tools.bash.rendering import render_seconds
+from everturn.tools.bash.tool import MOST_CHARACTERS
+
+_STOP_GRACE_S = 1.0
+
+
+class BackgroundCommand:
+    """`ports.tasks.Task`. From here on the command is watched by nobody else."""
+
+    def __init__(self, command: Command, *, text: str, description: str, tool_use_id: str) -> None:
+        self.id = f"bash_{os.urandom(4).hex()}"
+        self._command = command
+        self._text = text
+        self._description = description or text
+        self._tool_use_id = tool_use_id
+        self._stopped = ""
+        self._lasted_s: float | None = None
+        command.move_behind()
+        self._watching = asyncio.ensure_future(self._watch())
+
+    @property
+    def is_running(self) -> bool:
+        return not self._watching.done()
+
+    @property
+    def output_path(self) -> str | None:
+        return self._command.output.path
+
+    async def wait(self) -> None:
+        await asyncio.wait({self._watching})
+
+    async def stop(self) -> None:
+        if self.is_running:
+            self._stopped = self._stopped or "stopped"
+            await self._command.end(_STOP_GRACE_S)
+            await self.wait()
+
+    def report(self) -> TaskReport:
+        text, _ = self._command.output.render(MOST_CHARACTERS)
+        code = None if self.is_running else self._command.ended.result()
+        return TaskReport(
+            id=self.id,
+            kind="local_bash",
+            tool_use_id=self._tool_use_id,
+            status=self._judge_status(code),
+            description=self._description,
+            summary=self._summary(code),
+            output=text.rstrip("\n"),
+            output_path=self.output_path,
+            command=self._text,
+            exit_code=code if code is not None and code >= 0 and not self._stopped else None,
+        )
+
+    async def _watch(self) -> None:
+        try:
+            ending = await self._command.wait(None)
+            if ending is Ending.FLOODED:
+                self._stopped = "ended because it printed more than 5 GB"
+                await self._command.end(_STOP_GRACE_S)
+        finally:
+            self._lasted_s = self._command.elapsed_s
+            self._command.close()
+
+    def _judge_status(self, code: int | None) -> TaskStatus:
+        if code is None:
+            return TaskStatus.RUNNING
+        if self._stopped:
+            return TaskStatus.STOPPED
+        return TaskStatus.FAILED if code else TaskStatus.COMPLETED
+
+    def _summary(self, code: int | None) -> str:
+        lasted = render_seconds(self._command.elapsed_s if self._lasted_s is None else self._lasted_s)
+        if code is None:
+            return f"has been running for {lasted}"
+        return f"{self._stopped or render_exit(code).lower()} after {lasted}"

@@ -1,0 +1,122 @@
+"""One command from its start to its end: its processes, its output, and what its shell told last."""
+
+import asyncio
+import os
+from collections.abc import Callable
+from enum import Enum
+from typing import Any
+
+from everturn.ports.abort import AbortedError, AbortSignal
+from everturn.tools.bash.output import Output
+from everturn.tools.bash.process import Group
+from everturn.tools.bash.progress import Progress
+from everturn.tools.bash.report import DESCRIPTOR, Report, parse_report
+from everturn.tools.bash.shell import Start
+
+MOST_PRINTED = 5 * 1024**3
+"""Bytes. Who prints more prints for ever."""
+_PIECE = 65_536
+_LISTEN_S = 0.05
+
+
+class Ending(Enum):
+    EXITED = "exited"
+    TIMED_OUT = "timed out"
+    ABORTED = "aborted"
+    FLOODED = "flooded"
+
+
+class Command:
+    """Close it at its end: then nothing of it runs that can be ended, and no descriptor is left."""
+
+    def __init__(
+        self, start: Start, output: Output, show: Callable[[str], None], most_printed: int = MOST_PRINTED
+    ) -> None:
+        """Raises `ToolFault` when it cannot start."""
+        self.start = start
+        self.output = output
+        self._most_printed = most_printed
+        self._loop = asyncio.get_running_loop()
+        self._began = self._loop.time()
+        self._progress: Progress | None = Progress(show)
+        self._flooded: asyncio.Future[None] = self._loop.create_future()
+        self.is_behind = False
+        self._told = b""
+        # Over a pipe of its own, so that no output and no exit code is touched.
+        self._heard, told = os.pipe()
+        os.set_blocking(self._heard, False)
+        try:
+            self._group = Group(
+                start.arguments,
+                environment=start.environment,
+                mark=start.mark,
+                reports=(told, DESCRIPTOR),
+                take=self._take,
+            )
+        except BaseException:
+            os.close(self._heard)
+            raise
+        finally:
+            os.close(told)
+        # A report that fills the pipe must not keep the shell waiting for long. Most are short: to wake for them costs more.
+        self._listening = self._loop.call_later(_LISTEN_S, self._loop.add_reader, self._heard, self._hear)
+        self.ended = self._group.ended
+
+    @property
+    def elapsed_s(self) -> float:
+        return self._loop.time() - self._began
+
+    def move_behind(self) -> None:
+        """Nobody watches it any more; its output goes to a file."""
+        self.is_behind = True
+        self._progress = None
+        self.output.save()
+
+    async def wait(self, seconds: float | None, abort: AbortSignal | None = None) -> Ending:
+        """Until it ends, or something else happens; then it still runs."""
+        waited: set[asyncio.Future[Any]] = {self.ended, self._flooded}
+        work = asyncio.wait(waited, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        aborted = False
+        try:
+            await (abort.guard(work) if abort is not None else work)
+        except AbortedError:
+            aborted = True
+        if self.ended.done():
+            return Ending.EXITED
+        if aborted:
+            return Ending.ABORTED
+        return Ending.FLOODED if self._flooded.done() else Ending.TIMED_OUT
+
+    async def end(self, grace_s: float) -> None:
+        await self._group.end(grace_s)
+
+    def report(self) -> Report | None:
+        while self._hear():
+            pass
+        return parse_report(self._told) if self._told else None
+
+    def close(self) -> None:
+        if not self.ended.done():
+            self._group.kill()
+        self._group.close()
+        self.output.close()
+        self._listening.cancel()
+        self._loop.remove_reader(self._heard)
+        os.close(self._heard)
+
+    def _hear(self) -> bool:
+        try:
+            data = os.read(self._heard, _PIECE)
+        except BlockingIOError:
+            return False
+        if not data:
+            self._loop.remove_reader(self._heard)
+        self._told += data
+        return bool(data)
+
+    def _take(self, data: bytes) -> None:
+        self.output.feed(data)
+        if self._progress is not None:
+            self._progress.feed(data)
+        if self.output.length > self._most_printed and not self._flooded.done():
+            self._flooded.set_result(None)

@@ -1,0 +1,197 @@
+"""Runs the commands of a session: in the foreground, in the background, and from the one to the other when time is up."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from everturn.ports.outputs import Outputs
+from everturn.ports.tasks import Tasks
+from everturn.ports.tool import ToolContext, ToolResult
+from everturn.tools.bash.command import Command, Ending
+from everturn.tools.bash.ending import end_members
+from everturn.tools.bash.exits import may_go_on, may_leave_running
+from everturn.tools.bash.members import send
+from everturn.tools.bash.output import MOST_IN_FILE, Output
+from everturn.tools.bash.rendering import Ended, render_ended
+from everturn.tools.bash.shell import Shell
+from everturn.tools.bash.tool import MOST_CHARACTERS, MOST_TIMEOUT_MS, BashInput
+from everturn.tools.bash.watcher import Watcher
+
+_GRACE_SHARE = 0.75
+"""We must have killed and answered before the engine's own patience ends."""
+_LAST_GRACE_S = 1.0
+_LONG_S = 0.5
+"""A command that takes longer is worth a watcher: most do not, and pay nothing."""
+_OPENINGS = {
+    Ending.ABORTED: "The command was interrupted and ended.",
+    Ending.FLOODED: "The command printed more than 5 GB and was ended.",
+}
+_UNTOLD = (
+    "The working folder and variables are as they were before the command: its shell ended without telling them "
+    "(an EXIT trap of its own, or exec)"
+)
+
+
+class Commands:
+    """One per session; ends with it."""
+
+    def __init__(self, outputs: Outputs | None = None) -> None:
+        self._shell = Shell()
+        self._watcher = Watcher(self._shell.session)
+        self._files = OutputFiles(outputs, self._watcher.note_folder)
+        self._tasks: Tasks | None = None
+
+    async def run(self, call: BashInput, context: ToolContext) -> ToolResult:
+        if context.abort.raised:
+            return render_ended(
+                Ended(command=call.command, output="", opening=_OPENINGS[Ending.ABORTED], interrupted=True)
+            )
+        self._end_with(context.tasks)
+        start = self._shell.plan_start(call.command, context.folder)
+        if call.run_in_background or may_leave_running(call.command):
+            self._watcher.start()
+        command = Command(start, Output(self._files.open), context.progress)
+        if call.run_in_background:
+            return self._move_behind(call, context, command, "The command runs in the background")
+        watching = asyncio.get_running_loop().call_later(_LONG_S, self._watcher.start)
+        try:
+            return await self._wait(call, context, command)
+        finally:
+            watching.cancel()
+            if not command.is_behind:
+                command.close()
+
+    async def aclose(self) -> None:
+        """Ends what commands left running, and removes the files."""
+        await end_members(self._shell.find_left_behind, _LAST_GRACE_S)
+        self._watcher.close()
+        self._files.remove()
+
+    def kill(self) -> None:
+        """Commands in the background are among them: they have the mark, too."""
+        for member in self._shell.find_left_behind():
+            send(member, signal.SIGKILL)
+
+    def _end_with(self, tasks: Tasks) -> None:
+        if self._tasks is not tasks:
+            self._tasks = tasks
+            tasks.answer_for(self)
+
+    async def _wait(self, call: BashInput, context: ToolContext, command: Command) -> ToolResult:
+        timeout_ms = min(call.timeout, MOST_TIMEOUT_MS)
+        ending = await command.wait(timeout_ms / 1000, context.abort)
+        timed_out = timeout_ms if ending is Ending.TIMED_OUT else None
+        if timed_out and may_go_on(call.command):
+            opening = f"The command did not end within {timeout_ms / 1000:g} s and was moved to the background"
+            return self._move_behind(call, context, command, opening, timed_out)
+        if ending is not Ending.EXITED:
+            await command.end(context.abort_grace_s * _GRACE_SHARE)
+        opening = _OPENINGS.get(ending, "")
+        if timed_out:
+            opening = f"The command did not end within {timed_out / 1000:g} s and was ended, with all it had started."
+        code = command.ended.result() if ending is Ending.EXITED else None
+        result = self._render(
+            command,
+            Ended(
+                command=call.command,
+                output="",
+                opening=opening,
+                code=code,
+                notices=self._learn(command, code, context.folder),
+                interrupted=ending is Ending.ABORTED,
+                timed_out_after_ms=timed_out,
+            ),
+        )
+        if code == 0 and command.output.may_be_picture:
+            from everturn.tools.bash.picture import run_picture
+
+            return await asyncio.to_thread(run_picture, result, command.output, context.abort)
+        return result
+
+    def _learn(self, command: Command, code: int | None, project: str) -> tuple[str, ...]:
+        """What the shell told counts for the next command; what is odd about it is for the model to know."""
+        notice = _UNTOLD if code is not None and code >= 0 else ""
+        if (report := command.report()) is not None:
+            notice = self._shell.learn(command.start, report, project)
+        return tuple(each for each in (command.start.notice, notice) if each)
+
+    def _move_behind(
+        self, call: BashInput, context: ToolContext, command: Command, opening: str, timed_out_ms: int | None = None
+    ) -> ToolResult:
+        from everturn.tools.bash.background import BackgroundCommand
+
+        task = BackgroundCommand(
+            command, text=call.command, description=call.description, tool_use_id=context.tool_use_id
+        )
+        self._watcher.start()
+        context.tasks.add(task)
+        where = f"Its output goes to {task.output_path}. " if task.output_path else ""
+        return self._render(
+            command,
+            Ended(
+                command=call.command,
+                output="",
+                opening=f"{opening}, as task {task.id}. {where}You are told when it ends.",
+                timed_out_after_ms=timed_out_ms,
+                background_task_id=task.id,
+            ),
+        )
+
+    def _render(self, command: Command, ended: Ended) -> ToolResult:
+        output = command.output
+        text, is_whole = output.render(MOST_CHARACTERS)
+        if not is_whole:
+            output.save()
+        return render_ended(
+            replace(
+                ended,
+                output=text.rstrip("\n"),
+                duration_s=command.elapsed_s,
+                notices=ended.notices if is_whole else (*ended.notices, render_saved(output)),
+                saved_path=None if is_whole else output.path,
+                saved_bytes=None if is_whole or output.path is None else output.saved,
+            )
+        )
+
+
+def render_saved(output: Output) -> str:
+    if output.path is None:
+        return f"The whole output could not be kept: {output.trouble}"
+    if output.saved >= MOST_IN_FILE:
+        return f"The first {MOST_IN_FILE // 1024**2} MiB of the output are in {output.path}"
+    missing = f", as far as it could be written ({output.trouble})" if output.trouble else ""
+    return f"The whole output is in {output.path}{missing}"
+
+
+class OutputFiles:
+    """A folder of this session, for its user alone; made when the first file is."""
+
+    def __init__(self, outputs: Outputs | None = None, note_folder: Callable[[str], object] = lambda _: None) -> None:
+        """`outputs` learns each file's path, `note_folder` the folder's when it is made."""
+        self._outputs = outputs or Outputs()
+        self._note_folder = note_folder
+        self._folder: str | None = None
+        self._count = 0
+
+    def open(self) -> tuple[str, int]:
+        if self._folder is None:
+            from tempfile import mkdtemp
+
+            self._folder = os.path.realpath(mkdtemp(prefix="everturn-"))
+            self._note_folder(self._folder)
+        self._count += 1
+        path = os.path.join(self._folder, f"command-{self._count}.log")  # noqa: PTH118 - a path as text is wanted
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        self._outputs.add(path)
+        return path, descriptor
+
+    def remove(self) -> None:
+        if self._folder is not None:
+            from shutil import rmtree
+
+            rmtree(self._folder, ignore_errors=True)
+            self._outputs.clear()
+            self._folder = None

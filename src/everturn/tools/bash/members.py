@@ -1,0 +1,110 @@
+"""Which processes a command has started, wherever they went: by its group, by a mark in their environment, by descent."""
+
+import os
+import signal
+from collections.abc import Callable, Collection
+from contextlib import suppress
+
+MARK = "EVERTURN_MARK"
+"""The variable that every process of a command inherits. Who starts one with another value lets it outlive the session."""
+
+_SET = f"\0{MARK}=".encode()
+_GONE = frozenset({"Z", "X"})
+_TERM_BIT = 1 << (signal.SIGTERM - 1)
+_MASKS = ("SigBlk", "SigIgn", "SigCgt")
+
+Marked = Callable[[list[str]], bool]
+"""Whether these marks are those that are looked for; a command inside a command has the outer marks, too."""
+
+
+def find_members(marked: Marked, group: int = 0, known: Collection[int] = ()) -> list[int]:
+    """Living processes with the mark, those of the group (0 = none), and children of theirs without any mark.
+
+    `known`: who was found before, and may have lost the parent that led to it.
+    Where there is no /proc, a group that has members stands for them as one negative number.
+    """
+    found: set[int] = set()
+    unmarked: dict[int, int] = {}
+    numbers = _list_processes()
+    if not numbers:
+        return [-group] if group and _has_members(group) else []
+    for pid in numbers:
+        stat = _read_stat(pid)
+        if stat is None:
+            continue
+        parent, *groups = stat
+        marks = _read_marks(pid)
+        if pid in known or (group and group in groups) or (marks and marked(marks)):
+            found.add(pid)
+        elif marks is None:
+            unmarked[pid] = parent
+    grown = True
+    while grown:
+        children = {pid for pid, parent in unmarked.items() if parent in found} - found
+        found |= children
+        grown = bool(children)
+    return sorted(found - {os.getpid()})
+
+
+def send(member: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.kill(member, number)
+
+
+def has_lost_sigterm(pid: int) -> bool:
+    """It lives although SIGTERM, once delivered, would have ended it: a shell that was just forking it took it away."""
+    try:
+        with open(f"/proc/{pid}/status", encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - half the time
+            fields = dict(line.split(":", 1) for line in file)
+    except (OSError, ValueError):
+        return False
+    return not any(int(fields.get(mask, "0"), 16) & _TERM_BIT for mask in _MASKS)
+
+
+def _list_processes() -> list[int]:
+    try:
+        return [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208 - names are all we need
+    except OSError:
+        return []
+
+
+def _has_members(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _read(path: str) -> bytes | None:
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        return os.read(descriptor, 1 << 20)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+
+
+def _read_stat(pid: int) -> tuple[int, int, int] | None:
+    """Parent, group and session; None for who is gone or a zombie."""
+    stat = _read(f"/proc/{pid}/stat")
+    if not stat:
+        return None
+    # pid (name) state parent group session: the name may hold anything, so count from its end.
+    state, parent, group, session = stat.decode(errors="replace").rpartition(")")[2].split()[:4]
+    return None if state in _GONE else (int(parent), int(group), int(session))
+
+
+def _read_marks(pid: int) -> list[str] | None:
+    """None where there is none, or where it is not for us to see."""
+    environment = _read(f"/proc/{pid}/environ")
+    if not environment:
+        return None
+    _, found, rest = (b"\0" + environment).partition(_SET)
+    return rest.partition(b"\0")[0].decode(errors="replace").split(":") if found else None

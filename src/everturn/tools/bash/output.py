@@ -1,0 +1,139 @@
+"""What a command printed, bounded: both ends are kept in memory, the whole in a file up to a limit."""
+
+import os
+import re
+from collections import deque
+from collections.abc import Callable
+
+_KEPT = 65_536
+"""Bytes held of the head, and at least so many of the tail, before escape sequences are taken out."""
+MOST_IN_FILE = 64 * 1024 * 1024
+_LOOKED_AT = 8_192
+_STRANGE_SHARE = 0.25
+_FIRST_BYTES = 16
+
+_ESCAPES = r"""(?x)
+  (?:\x1b\[|\x9b)[0-?]*[\ -/]*[@-~]           # colours, cursor
+| \x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?   # titles, links, device strings; an open one ends with its line
+| \x1b[\ -/]*[0-~]                            # all other escapes
+| [\x00-\x08\x0b\x0c\x0e-\x1a\x1b-\x1f\x7f]   # control characters but tab and line ends
+"""
+_STRANGE = "[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]"
+
+
+class Output:
+    def __init__(self, open_file: Callable[[], tuple[str, int]]) -> None:
+        """`open_file` makes a file and gives its path and descriptor; it is called when the output is too long to show."""
+        self._open_file = open_file
+        self._head: list[bytes] = []
+        self._head_length = 0
+        self._tail: deque[bytes] = deque()
+        self._tail_length = 0
+        self._descriptor = -1
+        self.length = 0
+        """Bytes that came, all of them."""
+        self.path: str | None = None
+        self.saved = 0
+        """Bytes in the file."""
+        self.trouble = ""
+        """Why the file does not hold all that it should."""
+
+    def feed(self, data: bytes) -> None:
+        self.length += len(data)
+        was_open = self._descriptor >= 0
+        taken = data[: _KEPT - self._head_length]
+        if taken:
+            self._head.append(taken)
+            self._head_length += len(taken)
+        if rest := data[len(taken) :]:
+            if self.path is None:
+                self.save()
+            self._tail.append(rest)
+            self._tail_length += len(rest)
+            while self._tail_length - len(self._tail[0]) >= _KEPT:
+                self._tail_length -= len(self._tail.popleft())
+        if self._descriptor >= 0:
+            # A file that was opened just now has the head already.
+            self._append(data if was_open else rest)
+
+    @property
+    def may_be_picture(self) -> bool:
+        return bool(self._head) and self._head[0].startswith(b"data:image/")
+
+    @property
+    def whole(self) -> bytes | None:
+        """All that came, where it is all in memory."""
+        is_all = self.length == self._head_length + self._tail_length
+        return b"".join((*self._head, *self._tail)) if is_all else None
+
+    def save(self) -> None:
+        """From now on there is a file, with all that came before."""
+        if self.path is not None or self.trouble:
+            return
+        try:
+            self.path, self._descriptor = self._open_file()
+        except OSError as error:
+            self.trouble = str(error.strerror)
+            return
+        self._append(b"".join(self._head))
+
+    def close(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def render(self, most: int) -> tuple[str, bool]:
+        """For the model: no escape sequences, at most `most` characters and a notice of what was cut. True: this is all."""
+        head, tail = b"".join(self._head), b"".join(self._tail)
+        if is_binary(head[:_LOOKED_AT]):
+            return f"[binary output: {self.length:,} bytes, the first are {head[:_FIRST_BYTES].hex(' ')}]", False
+        if self.length == len(head) + len(tail):
+            whole = strip_escapes((head + tail).decode(errors="replace"))
+            if len(whole) <= most:
+                return whole, True
+            first, last = whole[: most // 2], whole[-(most // 2) :]
+        else:
+            first = strip_escapes(_decode_head(head))[: most // 2]
+            last = strip_escapes(_decode_tail(tail))[-(most // 2) :]
+        cut = self.length - len(first.encode()) - len(last.encode())
+        return f"{first}\n\n[… {cut:,} bytes cut …]\n\n{last}", False
+
+    def _append(self, data: bytes) -> None:
+        room = MOST_IN_FILE - self.saved
+        if room <= 0:
+            self.close()
+            return
+        try:
+            self.saved += os.write(self._descriptor, data[:room])
+        except OSError as error:
+            self.trouble = str(error.strerror)
+            self.close()
+
+
+def is_binary(data: bytes) -> bool:
+    text = data.decode(errors="replace")
+    return bool(text) and len(re.findall(_STRANGE, text)) > len(text) * _STRANGE_SHARE
+
+
+def strip_escapes(text: str) -> str:
+    """As a terminal would leave it: of a line that was written over, its last state. A NUL ends a line."""
+    text = text.replace("\r\n", "\n").replace("\0", "\n")
+    text = re.sub(_ESCAPES, "", text)
+    if "\r" in text:
+        text = "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
+    return text
+
+
+def _decode_head(data: bytes) -> str:
+    """A character that is cut at its end is left out."""
+    import codecs
+
+    return codecs.getincrementaldecoder("utf-8")("replace").decode(data)
+
+
+def _decode_tail(data: bytes) -> str:
+    """Its first bytes may be the end of a character."""
+    begin = 0
+    while begin < min(3, len(data)) and 0x80 <= data[begin] < 0xC0:  # noqa: PLR2004 - continuation bytes of UTF-8
+        begin += 1
+    return data[begin:].decode(errors="replace")

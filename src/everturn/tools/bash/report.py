@@ -1,0 +1,96 @@
+"""What a shell tells at its end, over a descriptor of its own: its folder, the one before, and its exported variables."""
+
+import re
+from collections.abc import Mapping
+
+import msgspec
+
+DESCRIPTOR = 240
+"""Where the shell finds it: higher than what commands use (`exec 9>lock`, `flock 200`)."""
+
+_END = b"\0"
+_OWN = frozenset({"_", "PWD", "OLDPWD", "SHLVL"})
+"""Each shell makes these itself."""
+
+_DOUBLE = rb'[^"\\]*(?:\\.[^"\\]*)*'
+_ANSI_C = rb"[^'\\]*(?:\\.[^'\\]*)*"
+_EXPORT = re.compile(
+    rb"(?:declare -\w+|export) ([A-Za-z_]\w*)(=?)"
+    rb"(?:\"(%b)\"|((?:\$'%b'|\"%b\"|'[^']*'|\\.|[^\s\"'\\])*))\n" % (_DOUBLE, _ANSI_C, _DOUBLE),
+    re.DOTALL,
+)
+"""Bash writes most values in double quotes alone; the rest is all that a shell may write."""
+_QUOTED = re.compile(rb"\$'(%b)'|\"(%b)\"|'([^']*)'|\\(.)|([^\"'\\]+)" % (_ANSI_C, _DOUBLE), re.DOTALL)
+_ANSI = re.compile(rb"\\(?:([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|(.))", re.DOTALL)
+_LETTERS = {b"a": b"\a", b"b": b"\b", b"e": b"\x1b", b"E": b"\x1b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t",
+            b"v": b"\v"}  # fmt: skip
+
+
+class Report(msgspec.Struct, frozen=True):
+    folder: str
+    """Empty where the shell stood in a folder that is gone."""
+    previous: str
+    """What `cd -` would go to; empty at first."""
+    exported: bytes
+    """Its variables, as the shell writes them."""
+
+
+class Changes(msgspec.Struct, frozen=True):
+    """What a command did to the variables that it was given."""
+
+    set: dict[str, str]
+    unset: frozenset[str]
+
+
+def render_telling(*, numbered: bool) -> str:
+    """Shell code that tells, without a process and without a trace in the output. `numbered`: the shell is bash."""
+    target = f">&{DESCRIPTOR}" if numbered else f">|/dev/fd/{DESCRIPTOR}"
+    return f'{{ pwd -P || :; printf "\\0%s\\0" "${{OLDPWD-}}"; export -p; printf "\\0"; }} {target} 2>/dev/null'
+
+
+def parse_report(told: bytes) -> Report | None:
+    """None where it is not whole: the shell was killed, or became another program."""
+    parts = told.split(_END)
+    if len(parts) != len(("folder", "previous", "exported", "")):
+        return None
+    folder, previous, exported, _ = parts
+    return Report(_decode(folder.removesuffix(b"\n")), _decode(previous), exported)
+
+
+def parse_exports(text: bytes) -> dict[str, str]:
+    """The output of `export -p` of bash and of POSIX shells. Names without a value are left out."""
+    return {
+        _decode(name): _decode(_unescape(plain) if plain else _unquote(other))
+        for name, given, plain, other in _EXPORT.findall(text)
+        if given
+    }
+
+
+def plan_changes(given: Mapping[str, str], exported: Mapping[str, str], *, without: str) -> Changes:
+    """`without`: a variable that is ours. Names that a shell cannot have are none of its doing."""
+    own = {*_OWN, without}
+    changed = {name: value for name, value in exported.items() if name not in own and given.get(name) != value}
+    gone = {name for name in given if name not in exported and name not in own and name.isidentifier()}
+    return Changes(changed, frozenset(gone))
+
+
+def _unquote(text: bytes) -> bytes:
+    parts = []
+    for ansi, double, single, escaped, plain in _QUOTED.findall(text):
+        parts.append(_ANSI.sub(_unescape_ansi, ansi) or _unescape(double) or single or escaped or plain)
+    return b"".join(parts)
+
+
+def _unescape(text: bytes) -> bytes:
+    return re.sub(rb"\\(.)", rb"\1", text, flags=re.DOTALL) if b"\\" in text else text
+
+
+def _unescape_ansi(match: re.Match[bytes]) -> bytes:
+    octal, hexadecimal, letter = match.groups()
+    if octal:
+        return bytes([int(octal, 8) & 0xFF])
+    return bytes([int(hexadecimal, 16)]) if hexadecimal else _LETTERS.get(letter, letter)
+
+
+def _decode(text: bytes) -> str:
+    return text.decode(errors="surrogateescape")

@@ -1,0 +1,76 @@
+"""Tidies up after a program that was killed: a small process that outlives it by a moment and ends its commands (needs /proc)."""
+
+import os
+import signal
+from contextlib import suppress
+from pathlib import Path
+
+_SHELL = "/bin/sh"
+_GRACE_S = 1
+_SCRIPT = f"""
+while IFS= read -r line; do folder=$line; done
+find_marked() {{ grep -lsF -e "$1." /proc/[0-9]*/environ | while IFS=/ read -r _ _ pid _; do echo "$pid"; done; }}
+for number in TERM KILL; do
+    found=$(find_marked "$1")
+    [ -n "$found" ] || break
+    kill -s "$number" $found
+    [ "$number" = KILL ] || sleep {_GRACE_S}
+done
+[ -z "$folder" ] || rm -rf -- "$folder"
+"""
+"""Waits for the end of its input, which nobody but the program can hold open. A line of it names a folder to remove."""
+
+
+class Watcher:
+    """One per session that runs something which may outlive it. Costs a shell that sleeps."""
+
+    def __init__(self, session: str) -> None:
+        """`session`: what the marks of its commands begin with."""
+        self._session = session
+        self._pid = 0
+        self._line = -1
+
+    def start(self) -> None:
+        """Once; and no failure: without it, everything but a killed program ends as it should."""
+        if self._pid or not Path("/proc/self/environ").exists():
+            return
+        heard, self._line = os.pipe()
+        try:
+            self._pid = os.posix_spawn(
+                _SHELL,
+                [_SHELL, "-c", _SCRIPT, "everturn-watcher", self._session],
+                {"PATH": os.environ.get("PATH", os.defpath), "folder": ""},
+                file_actions=[
+                    (os.POSIX_SPAWN_DUP2, heard, 0),
+                    (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+                    (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
+                ],
+                # Neither Ctrl-C nor the end of a terminal is meant for it.
+                setsid=True,
+            )
+        except OSError:
+            self._hang_up()
+        finally:
+            os.close(heard)
+
+    def note_folder(self, folder: str) -> None:
+        """It goes with the program."""
+        self.start()
+        if self._pid and "\n" not in folder:
+            # One that is gone can help nobody.
+            with suppress(OSError):
+                os.write(self._line, os.fsencode(f"{folder}\n"))
+
+    def close(self) -> None:
+        """There is nothing left to end."""
+        if self._pid:
+            with suppress(ProcessLookupError, ChildProcessError):
+                os.kill(self._pid, signal.SIGKILL)
+                os.waitpid(self._pid, 0)
+            self._pid = 0
+        self._hang_up()
+
+    def _hang_up(self) -> None:
+        if self._line >= 0:
+            os.close(self._line)
+            self._line = -1

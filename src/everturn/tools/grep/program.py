@@ -1,0 +1,88 @@
+"""Runs a search program, bounded in time and in bytes; an abort ends it."""
+
+import asyncio
+import os
+import subprocess
+from contextlib import suppress
+
+import msgspec
+
+from everturn.core.errors import ToolFault
+from everturn.ports.abort import AbortSignal
+
+PATIENCE_S = 30.0
+_READ = 1 << 20
+_HANDED_ON = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR")
+"""Of our environment: a search needs no keys."""
+_PROBLEM = 10_000
+
+
+class Output(msgspec.Struct, frozen=True, kw_only=True):
+    data: bytes
+    complete: bool
+    """False: it was ended at a limit."""
+    code: int
+    problem: str
+    """What it said on standard error."""
+
+
+async def run_program(
+    arguments: list[str],
+    folder: str,
+    abort: AbortSignal,
+    *,
+    most_bytes: int,
+    patience_s: float = PATIENCE_S,
+    given: bytes = b"",
+) -> Output:
+    """At a limit, what came so far is given back. Raises `ToolFault` on abort, and where it cannot be started."""
+    if abort.raised:
+        raise ToolFault("The search was interrupted.")
+    process = _start(arguments, folder, given=bool(given))
+    reading = asyncio.ensure_future(asyncio.to_thread(_read, process, most_bytes, given))
+    watching = asyncio.ensure_future(abort.wait())
+    try:
+        await asyncio.wait({reading, watching}, timeout=patience_s, return_when=asyncio.FIRST_COMPLETED)
+        ended = reading.done()
+    finally:
+        watching.cancel()
+        # The reading thread sees the end of the output, and ends too.
+        process.kill()
+    if abort.raised:
+        raise ToolFault("The search was interrupted.")
+    output = await reading
+    return output if ended else msgspec.structs.replace(output, complete=False)
+
+
+def _start(arguments: list[str], folder: str, *, given: bool) -> "subprocess.Popen[bytes]":
+    try:
+        return subprocess.Popen(
+            arguments,
+            cwd=folder,
+            stdin=subprocess.PIPE if given else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={name: os.environ[name] for name in _HANDED_ON if name in os.environ},
+        )
+    except OSError as error:
+        raise ToolFault(f"The search could not be started: {error.strerror}.") from None
+
+
+def _read(process: "subprocess.Popen[bytes]", most_bytes: int, given: bytes) -> Output:
+    with process:
+        if process.stdin is not None:
+            # It may have been ended by now.
+            with suppress(BrokenPipeError):
+                process.stdin.write(given)
+            with suppress(BrokenPipeError):
+                process.stdin.close()
+        data = bytearray()
+        stdout = process.stdout
+        while stdout is not None and len(data) < most_bytes and (piece := stdout.read1(_READ)):  # type: ignore[attr-defined]
+            data += piece
+        complete = len(data) < most_bytes
+        if not complete:
+            process.kill()
+        problem = process.stderr.read(_PROBLEM) if process.stderr else b""
+    text = problem.decode("utf-8", "replace").strip()
+    return Output(data=bytes(data), complete=complete, code=process.returncode, problem=text)

@@ -1,0 +1,92 @@
+"""Our side of the child process: started for one job, waited for, killed when it takes too long or nobody wants it."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+import msgspec
+
+from everturn.core.errors import ToolFault
+from everturn.tools.media.jobs import Answer, Job
+
+_PATIENCE_S = 60.0
+_GLANCE_S = 0.1
+_KEPT = (
+    "PATH",
+    "LANG",
+    "LC_ALL",
+    "TMPDIR",
+    "HOME",
+    "PYTHONPATH",
+    "VIRTUAL_ENV",
+    "LD_LIBRARY_PATH",
+    "DYLD_LIBRARY_PATH",
+)
+"""What decoders may know of our environment: no key is among it."""
+
+
+def run_job(job: Job, source: int | bytes, *, stop: Callable[[], bool] = lambda: False) -> Answer:
+    """Blocks. `source` is a descriptor to read from its beginning, or the bytes themselves.
+
+    What goes wrong with the file is the answer's `problem`. Raises `ToolFault` when `stop` says so.
+    """
+    try:
+        with _opened(source) as descriptor:
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            child = _start(job, descriptor)
+    except OSError as error:
+        return Answer(problem=f"cannot be shown: the decoder did not start ({error.strerror})")
+    with child:
+        try:
+            out = _wait(child, stop)
+        finally:
+            if child.poll() is None:
+                with suppress(ProcessLookupError):
+                    os.killpg(child.pid, signal.SIGKILL)
+    try:
+        return msgspec.json.decode(out, type=Answer)
+    except msgspec.DecodeError:
+        return Answer(problem="is too much for its decoder (it crashed, or took too much time or memory)")
+
+
+@contextmanager
+def _opened(source: int | bytes) -> Iterator[int]:
+    """A file and no pipe: a wait that is cut short, to see whether to stop, forgets what it had not sent yet."""
+    if isinstance(source, int):
+        yield source
+        return
+    from tempfile import TemporaryFile
+
+    with TemporaryFile(buffering=0) as file:
+        file.write(source)
+        yield file.fileno()
+
+
+def _start(job: Job, source: int) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        # -P: a module that lies in the working folder is not ours.
+        [sys.executable, "-P", "-m", "everturn.tools.media.child", msgspec.json.encode(job).decode()],
+        stdin=source,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={name: os.environ[name] for name in _KEPT if name in os.environ},
+        start_new_session=True,
+    )
+
+
+def _wait(child: "subprocess.Popen[bytes]", stop: Callable[[], bool]) -> bytes:
+    """Empty when patience ran out."""
+    deadline = time.monotonic() + _PATIENCE_S
+    while time.monotonic() < deadline:
+        try:
+            out, _ = child.communicate(timeout=_GLANCE_S)
+        except subprocess.TimeoutExpired:
+            if stop():
+                raise ToolFault("The reading was interrupted.") from None
+            continue
+        return out
+    return b""

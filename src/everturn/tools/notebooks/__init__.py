@@ -1,0 +1,1 @@
+"""Jupyter notebooks: read into cells, and changed cell by cell."""

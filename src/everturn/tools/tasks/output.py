@@ -1,0 +1,76 @@
+"""The TaskOutput tool: how a task stands and what it said so far, now or when it has ended."""
+
+import asyncio
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from everturn.ports.tasks import TaskReport
+from everturn.ports.tool import Access, ToolContext, ToolResult
+from everturn.tools.define import FunctionTool, tool
+from everturn.tools.shown import TaskOutputShown
+from everturn.tools.tasks.lookup import find_task
+
+TIMEOUT_MS = 30_000
+MOST_TIMEOUT_MS = 600_000
+_RESULT_LIMIT = 40_000
+
+
+class TaskOutputInput(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    task_id: Annotated[str, Meta(min_length=1, description="The task's id, as the call that started it named it")]
+    block: Annotated[bool, Meta(description="Wait until it has ended, or `timeout` is over")] = True
+    timeout: Annotated[int, Meta(ge=0, description=f"Milliseconds to wait, at most {MOST_TIMEOUT_MS}")] = TIMEOUT_MS
+
+
+def task_output_tool() -> FunctionTool:
+    @tool(
+        name="TaskOutput",
+        reads_only=True,
+        access=Access.READ,
+        result_limit=_RESULT_LIMIT,
+        line=lambda call: f"TaskOutput {call.task_id}",
+        description="""Tells how a background task stands and what it printed so far (its head and tail; the named
+file has more). By default it waits for the task's end, at most `timeout`; with `block: false` it answers at once.
+You are told of a task's end anyway: wait only where you cannot go on without it.""",
+    )
+    async def task_output(call: TaskOutputInput, context: ToolContext) -> ToolResult:
+        task = find_task(context.tasks, call.task_id)
+        if call.block and task.is_running:
+            await _wait(call, context)
+        report = task.report()
+        if not task.is_running:
+            context.tasks.note_told(task.id)
+        return ToolResult(content=_render(report), shown=_show(report))
+
+    return task_output
+
+
+async def _wait(call: TaskOutputInput, context: ToolContext) -> None:
+    """An abort ends the waiting, not the task."""
+    task = find_task(context.tasks, call.task_id)
+    waited = {asyncio.ensure_future(task.wait()), asyncio.ensure_future(context.abort.wait())}
+    seconds = min(call.timeout, MOST_TIMEOUT_MS) / 1000
+    try:
+        await asyncio.wait(waited, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for each in waited:
+            each.cancel()
+
+
+def _render(report: TaskReport) -> str:
+    where = f" All of its output: {report.output_path}" if report.output_path else ""
+    return f"Task {report.id} ({report.status}): {report.summary}.{where}\n{report.output or '(no output)'}"
+
+
+def _show(report: TaskReport) -> TaskOutputShown:
+    return TaskOutputShown(
+        task_id=report.id,
+        task_type=report.kind,
+        status=report.status,
+        summary=report.summary,
+        output=report.output,
+        output_file=report.output_path,
+        command=report.command,
+        exit_code=report.exit_code,
+    )
