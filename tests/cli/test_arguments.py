@@ -41,7 +41,6 @@ def test_words_become_flags_and_a_prompt(words, expected):
     ("words", "said"),
     [
         (["--outputformat", "json"], "unknown flag '--outputformat'; did you mean '--output-format'?"),
-        (["--qqqqqq"], "unknown flag '--qqqqqq'"),
         (["--model"], "--model needs a value: --model NAME"),
         (["--model", "--verbose"], "--model needs a value: --model NAME"),
         (["--verbose=yes"], "--verbose takes no value"),
@@ -54,6 +53,22 @@ def test_what_is_wrong_is_named(words, said):
     with pytest.raises(UsageError) as caught:
         parse_arguments(words)
     assert str(caught.value).startswith(said)
+
+
+@pytest.mark.parametrize("flag", ["--bogus", "--qqqqqq", "--colour", "--foo", "--yes"])
+def test_a_flag_like_no_other_gets_no_suggestion(flag):
+    with pytest.raises(UsageError) as caught:
+        parse_arguments([flag])
+    assert str(caught.value) == f"unknown flag {flag!r}"
+
+
+@pytest.mark.parametrize(
+    ("flag", "meant"),
+    [("--modle", "--model"), ("--max-turn", "--max-turns"), ("--verbos", "--verbose"), ("-model", "--model")],
+)
+def test_a_slip_gets_what_was_meant(flag, meant):
+    with pytest.raises(UsageError, match=f"did you mean '{meant}'"):
+        parse_arguments([flag])
 
 
 @given(st.lists(st.one_of(st.sampled_from(sorted(BY_SPELLING)), st.text(max_size=8), st.just("--"))))

@@ -1,27 +1,17 @@
 """Completion scripts, in the shells themselves."""
 
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from tests.cli.shells import ask_bash, ask_fish, ask_zsh, is_wanted
 
 from everturn.cli.completion import render_bash, render_fish, render_zsh
 from everturn.cli.flags import COMMANDS, FLAGS
 from everturn.cli.main import main
 
 SCRIPTS = {"bash": render_bash, "zsh": render_zsh, "fish": render_fish}
-
-
-def complete(script: Path, *words: str) -> list[str]:
-    """What bash offers for the last of these words."""
-    asked = " ".join(f"'{word}'" for word in ("everturn", *words))
-    line = f"source {script}; COMP_WORDS=({asked}); COMP_CWORD={len(words)}; _everturn; printf '%s\\n' \"${{COMPREPLY[@]}}\""
-    bash = shutil.which("bash")
-    assert bash is not None
-    done = subprocess.run([bash, "-c", line], capture_output=True, text=True, check=True, timeout=30, cwd=script.parent)
-    assert done.stderr == ""
-    return done.stdout.split()
+CONFIG = next(command for command in COMMANDS if command.name == "config")
 
 
 @pytest.fixture
@@ -32,35 +22,66 @@ def script(tmp_path) -> Path:
 
 
 def test_bash_completes_commands_flags_and_values(script):
-    assert complete(script, "do") == ["doctor"]
-    assert complete(script, "--out") == ["--output-format"]
-    assert complete(script, "-p", "Go", "--max-t") == ["--max-turns"]
-    assert complete(script, "-p", "--output-format", "") == ["text", "json", "stream-json"]
-    assert complete(script, "-p", "--permission-mode", "a") == ["acceptEdits"]
-    assert complete(script, "config", "") == ["get", "set", "unset", "list", "--help"]
-    assert complete(script, "completion", "z") == ["zsh"]
-    assert complete(script, "-p", "--model", "") == []
+    assert ask_bash(script, "do") == ["doctor"]
+    assert ask_bash(script, "--out") == ["--output-format"]
+    assert ask_bash(script, "-p", "Go", "--max-t") == ["--max-turns"]
+    assert ask_bash(script, "-p", "--output-format", "") == ["text", "json", "stream-json"]
+    assert ask_bash(script, "-p", "--permission-mode", "a") == ["acceptEdits"]
+    assert ask_bash(script, "config", "") == [*CONFIG.words, *CONFIG.flags]
+    assert ask_bash(script, "completion", "z") == ["zsh"]
+    assert ask_bash(script, "-p", "--model", "") == []
 
 
 def test_bash_completes_files_where_a_file_is_wanted(script):
-    assert complete(script, "-p", "--settings", "ever") == ["everturn.bash"]
+    assert ask_bash(script, "-p", "--settings", "ever") == ["everturn.bash"]
 
 
 def test_bash_offers_every_flag_and_every_command(script):
-    offered = set(complete(script, ""))
+    offered = set(ask_bash(script, ""))
     assert offered == {command.name for command in COMMANDS} | {name for flag in FLAGS for name in flag.spellings}
 
 
-def test_each_script_is_understood_by_its_shell(tmp_path):
-    """Bash is always there; the others are asked where they are installed."""
-    checked = []
-    for shell, render in SCRIPTS.items():
-        path = tmp_path / shell
-        path.write_text(render(), "utf-8")
-        if program := shutil.which(shell):
-            subprocess.run([program, "-n", str(path)], check=True, timeout=30)
-            checked.append(shell)
-    assert "bash" in checked
+def test_fish_completes_commands_flags_values_and_files(tmp_path):
+    if not is_wanted("fish"):
+        return
+    script = tmp_path / "everturn.fish"
+    script.write_text(render_fish(), "utf-8")
+    assert ask_fish(script, "do") == ["doctor"]
+    assert ask_fish(script, "--out") == ["--output-format"]
+    assert ask_fish(script, "-p", "Go", "--max-t") == ["--max-turns"]
+    assert ask_fish(script, "-p", "--output-format", "") == ["json", "stream-json", "text"]
+    assert ask_fish(script, "config", "") == sorted(CONFIG.words)
+    assert ask_fish(script, "-p", "--settings", "ever") == ["everturn.fish"]
+    assert ask_fish(script, "-p", "--model", "") == []
+    assert ask_fish(script, "") == sorted(command.name for command in COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("words", "offered", "line"),
+    [
+        (("do",), ["doctor"], "everturn doctor "),
+        (("--out",), ["--output-format"], "everturn --output-format "),
+        (("-p", "Go", "--max-t"), ["--max-turns"], "everturn -p Go --max-turns "),
+        (("-p", "--output-format", ""), ["text", "json", "stream-json"], "everturn -p --output-format "),
+        (("-p", "--settings", "ever"), ["everturn.zsh"], "everturn -p --settings everturn.zsh "),
+        (("config", ""), [*CONFIG.words, *CONFIG.flags], "everturn config "),
+        (("-p", "--model", ""), [], "everturn -p --model "),
+    ],
+)
+def test_zsh_completes_commands_flags_values_and_files(tmp_path, words, offered, line):
+    if not is_wanted("zsh"):
+        return
+    script = tmp_path / "everturn.zsh"
+    script.write_text(render_zsh(), "utf-8")
+    assert ask_zsh(script, *words) == (offered, line)
+
+
+@pytest.mark.parametrize("shell", SCRIPTS)
+def test_each_script_is_understood_by_its_shell(tmp_path, shell):
+    path = tmp_path / shell
+    path.write_text(SCRIPTS[shell](), "utf-8")
+    if is_wanted(shell):
+        subprocess.run([shell, "-n", str(path)], check=True, timeout=30)
 
 
 @pytest.mark.parametrize("shell", SCRIPTS)

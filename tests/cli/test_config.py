@@ -2,6 +2,7 @@
 
 import json
 import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -45,14 +46,52 @@ def config(home, capsys):
     ],
 )
 def test_what_is_set_is_kept_with_its_type(config, home, key, value, kept):
-    assert config("set", key, value) == (0, "", "")
+    assert config("set", key, value)[0] == 0
     assert json.loads((home / "settings.json").read_text("utf-8")) == kept
+
+
+def test_what_was_done_is_said_in_a_line(config, home):
+    path = home / "settings.json"
+    assert config("set", "model", "opus") == (0, f"model is opus, set in {path}\n", "")
+    assert config("set", "fallbackModel", "sonnet,haiku") == (
+        0,
+        f'fallbackModel is ["sonnet","haiku"], set in {path}\n',
+        "",
+    )
+    assert config("unset", "model") == (0, f"model is removed from {path}\n", "")
+
+
+def test_a_model_that_nobody_knows_is_set_with_a_warning(config, home):
+    code, out, err = config("set", "model", "sonet")
+    assert (code, out) == (0, f"model is sonet, set in {home / 'settings.json'}\n")
+    assert err.startswith("everturn: warning: the model sonet is not in the catalogue")
+    assert err.endswith("; did you mean 'sonnet'?\n")
+    config("set", "everturn.models", '[{"id": "claude-novel-9"}]')
+    assert config("set", "model", "claude-novel-9")[2] == ""
+
+
+def test_what_the_environment_beats_is_set_with_a_warning(config, monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_MODEL", "claude-opus-5")
+    assert config("set", "model", "haiku")[2] == (
+        "everturn: warning: ANTHROPIC_MODEL is set in the environment now, which comes before the file\n"
+    )
+    monkeypatch.setenv("GREETING", "other")
+    assert "GREETING is set to something else" in config("set", "env.GREETING", "hello")[2]
+
+
+def test_a_new_file_is_its_owners_alone_and_another_keeps_its_mode(config, home):
+    path = home / "settings.json"
+    config("set", "model", "opus")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    path.chmod(0o640)
+    config("set", "model", "haiku")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
 def test_what_is_set_can_be_read_and_removed(config, home):
     config("set", "permissions.allow", "Read,Glob")
     assert config("get", "permissions.allow") == (0, '["Read","Glob"]\n', "")
-    assert config("unset", "permissions.allow") == (0, "", "")
+    assert config("unset", "permissions.allow")[0] == 0
     code, _, err = config("get", "permissions.allow")
     assert (code, "permissions.allow is not set" in err) == (2, True)
     assert json.loads((home / "settings.json").read_text("utf-8")) == {"permissions": {}}
@@ -69,7 +108,11 @@ def test_defaults_are_values_too(config):
         (["set", "modle", "opus"], "there is no setting 'modle'; did you mean 'model'?"),
         (["set", "effortLevel", "hihg"], "effortLevel must be one of"),
         (["set", "everturn.limits.max_turns", "many"], "everturn.limits.max_turns must be a whole number"),
-        (["set", "permissions.allow", "Bash(ls)"], "permissions.allow must be a list"),
+        (["set", "permissions.allow", "Bash(ls)"], "permissions.allow holds an entry that"),
+        (["set", "autoCompactEnabled", "maybe"], "autoCompactEnabled must be true or false, not 'maybe'"),
+        (["set", "max_turns", "5"], "there is no setting 'max_turns'; did you mean 'everturn.limits.max_turns'?"),
+        (["set", "colour", "red"], "there is no setting 'colour'; everturn config list shows them all"),
+        (["set", "env.CLAUDE_CONFIG_DIR", "x"], "cannot be set here"),
         (["set", "apiKey", "abc"], "keys are not kept in settings"),
         (["set", "env.ANTHROPIC_API_KEY", "abc"], "keys are not kept in settings"),
         (["set", "apiKeyHelper", "echo sk-ant-api03-made-up"], "keys are not kept in settings"),

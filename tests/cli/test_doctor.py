@@ -98,10 +98,22 @@ async def test_missing_programs_and_a_closed_home_are_warnings(program, tmp_path
     program.home.write_text("in the way", "utf-8")
     code, checks = await examine(program, PATH=str(tmp_path))
     assert code == 0
-    assert [name for name, check in checks.items() if check["state"] == "warn"] == [
-        *("home", "git", "ripgrep", "shell", "sandbox"),
-    ]
+    # ripgrep is installed with us, whatever the PATH.
+    assert [name for name, check in checks.items() if check["state"] == "warn"] == ["home", "git", "shell"]
     assert all(check["mend"] for check in checks.values() if check["state"] != "ok")
+
+
+async def test_the_home_is_the_one_that_a_run_would_use(program, tmp_path):
+    shared = tmp_path / "shared"
+    _, checks = await examine(program, EVERTURN_HOME=None, CLAUDE_CONFIG_DIR=str(shared))
+    assert checks["home"]["detail"] == f"{shared} is made when it is needed"
+    assert checks["settings"]["detail"].startswith(str(shared / "settings.json"))
+
+
+async def test_a_sandbox_that_is_off_is_no_reason_to_worry(program, tmp_path):
+    for path in (program.env["PATH"], str(tmp_path)):
+        _, checks = await examine(program, PATH=path)
+        assert (checks["sandbox"]["state"], checks["sandbox"]["detail"].startswith("off")) == ("ok", True)
 
 
 async def test_an_unknown_word_is_refused(program):

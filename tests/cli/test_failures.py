@@ -1,6 +1,9 @@
 """The last resort, and outputs that nobody reads: never a traceback."""
 
+import asyncio
 import os
+import shlex
+import sys
 
 import pytest
 
@@ -45,6 +48,20 @@ async def test_a_reader_that_is_gone_is_no_reason_to_complain(program, words):
         os.close(writer)
         _, err = await process.communicate()
     assert (process.returncode, err) == (141, b"")
+
+
+@pytest.mark.parametrize(
+    "words", [["--version"], ["--help"], ["completion", "bash"], ["config", "list"], ["doctor"], ["-p", "Go"]]
+)
+async def test_a_closed_output_is_told(program, words):
+    """The shell closes it: no other way starts a program without one."""
+    line = shlex.join([sys.executable, "-m", "everturn", *words])
+    shell = await asyncio.create_subprocess_shell(
+        f"{line} >&-", env=program.env, stdin=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE
+    )
+    _, err = await shell.communicate()
+    said = "everturn: standard output is closed, so there is nowhere to put the answer\n"
+    assert (shell.returncode, err.decode()) == (2, said)
 
 
 async def test_a_full_disk_is_told(program):

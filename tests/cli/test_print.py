@@ -2,13 +2,15 @@
 
 import asyncio
 import os
+import re
 import socket
 import sys
 
 import msgspec
 import pytest
 
-from everturn.modelserver import Wire, calls
+from everturn.modelserver import Wire, calls, error, overloaded
+from everturn.sessions.places import list_session_files
 
 
 async def test_to_a_pipe_goes_the_answer_and_nothing_else(program):
@@ -145,8 +147,16 @@ async def test_closed_descriptors_are_no_surprise(program, closed, code):
 async def test_verbose_tells_on_standard_error_what_happens(program):
     done = await program.run("-p", "A private thought", "--verbose")
     assert done.out == "Hello.\n"
-    assert "everturn: request_start turn=1 model=claude-sonnet-5\n" in done.err
+    assert "everturn: turn 1: asking claude-sonnet-5\n" in done.err
     assert "A private thought" not in done.err
+
+
+async def test_verbose_tells_figures_as_people_read_them(program):
+    program.model(overloaded(), "Hello.")
+    done = await program.run("-p", "Go", "--verbose")
+    (retry,) = [line for line in done.err.splitlines() if "attempt 1 of 10 failed" in line]
+    assert re.fullmatch(r"everturn: attempt 1 of 10 failed: .* \(HTTP 529\).*; next in (\d+ ms|\d\.\d s)", retry)
+    assert re.search(r"^everturn: ended: completed \(1 turn, \$0\.\d{4}, .* m?s\)$", done.err, re.MULTILINE)
 
 
 async def test_too_much_standard_input_is_refused(program):
@@ -266,10 +276,87 @@ async def test_flags_beat_given_settings_which_beat_the_environment_which_beats_
 
 async def test_a_setting_that_does_not_fit_is_named_as_it_was_written(program):
     typed = await program.run("-p", "Go", "--model", "haiku", "--effort", "low")
-    kept = await program.run("-p", "Go", "--model", "haiku", "--settings", '{"effortLevel": "low"}')
+    kept = await program.run("-p", "Go", "--settings", '{"everturn": {"models": [{"window": 5}]}}')
     assert (typed.code, kept.code, program.requests) == (2, 2, [])
     assert typed.err.startswith("everturn: --effort: ")
-    assert kept.err.startswith("everturn: effortLevel: ")
+    assert kept.err == "everturn: everturn.models: each entry needs an id\n"
+
+
+async def test_a_default_effort_is_left_out_where_the_model_takes_none(program):
+    settings = '{"effortLevel": "low"}'
+    without = await program.run("-p", "Go", "--model", "haiku", "--settings", settings)
+    told = await program.run("-p", "Go", "--model", "haiku", "--settings", settings, "--output-format", "stream-json")
+    taken = await program.run("-p", "Go", "--model", "sonnet", "--settings", settings)
+    notice = "effortLevel is not used: claude-haiku-4-5-20251001 takes no effort"
+    assert [(done.code, done.err) for done in (without, told, taken)] == [
+        (0, f"everturn: {notice}\n"),
+        (0, ""),
+        (0, ""),
+    ]
+    assert [line["content"] for line in told.lines if line.get("subtype") == "informational"] == [notice]
+    assert [request.body.get("output_config") for request in program.requests] == [None, None, {"effort": "low"}]
+
+
+async def test_an_unknown_model_is_described_in_the_settings(program):
+    entry = '{"everturn": {"models": [{"id": "claude-novel-9"}]}}'
+    words = ("-p", "Go", "--model", "claude-novel-9", "--output-format", "stream-json")
+    strange, known = await program.run(*words), await program.run(*words, "--settings", entry)
+    (notice,) = [line["content"] for line in strange.lines if line.get("subtype") == "informational"]
+    assert notice.endswith("Describe it with everturn.models.")
+    assert [line for line in known.lines if line.get("subtype") == "informational"] == []
+
+
+async def test_what_the_settings_say_of_a_model_counts(program, tmp_path):
+    catalogue = tmp_path / "models.json"
+    catalogue.write_text('{"models": {"claude-sonnet-5": {"window": 300000}}}', "utf-8")
+    settings = msgspec.json.encode({"everturn": {"models": str(catalogue)}}).decode()
+    done = await program.run("-p", "Go", "--output-format", "json", "--settings", settings)
+    assert done.lines[-1]["modelUsage"]["claude-sonnet-5"]["contextWindow"] == 300_000
+
+
+async def test_a_tool_that_is_not_there_is_told_by_the_name_that_was_typed(program):
+    done = await program.run(
+        *("-p", "Go", "--allowed-tools", "Bsh", "--output-format", "stream-json"),
+        *("--settings", '{"permissions": {"deny": ["Raed"]}}'),
+    )
+    told = [line["content"].partition(" (")[0] for line in done.lines if line.get("subtype") == "informational"]
+    assert told == [
+        "--allowed-tools: there is no tool named Bsh",
+        "permissions.deny: there is no tool named Raed",
+    ]
+
+
+async def test_a_refused_key_names_the_helper_as_the_settings_do(program):
+    program.model(error(401))
+    done = await program.run("-p", "Go")
+    assert (done.code, "(or the command apiKeyHelper)" in done.err) == (1, True)
+
+
+async def test_a_helper_that_fails_is_named_as_the_settings_do(program):
+    settings = '{"apiKeyHelper": "exit 3"}'
+    done = await program.run("-p", "Go", "--settings", settings, env={"ANTHROPIC_API_KEY": None})
+    assert (done.code, done.err) == (
+        1,
+        "everturn: The command apiKeyHelper failed (exit code 3). Run it by hand to see why.\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "helps"),
+    [
+        (["-p", "Go", "--bogus"], "everturn --help"),
+        (["-p"], "everturn --help"),
+        (["config", "gte"], "everturn config --help"),
+        (["doctor", "--jsn"], "everturn doctor --help"),
+        (["-p", "Go", "--continue"], ""),
+        (["-p", "Go", "--max-turns", "x"], ""),
+        (["-p", "Go", "--system-prompt-file", "nowhere"], ""),
+    ],
+)
+async def test_help_is_offered_where_it_helps(program, words, helps):
+    done = await program.run(*words)
+    assert done.code == 2
+    assert done.err.partition("\n")[2] == (f"Try '{helps}'.\n" if helps else "")
 
 
 async def test_variables_of_the_settings_reach_the_tools(program):
@@ -313,4 +400,4 @@ async def test_without_a_file_the_debug_log_gets_one_of_its_own(program):
 async def test_several_runs_at_once_do_not_disturb_each_other(program):
     done = await asyncio.gather(*(program.run("-p", f"Go {number}") for number in range(3)))
     assert [one.out for one in done] == ["Hello.\n"] * 3
-    assert len(list((program.home / "sessions").iterdir())) == 3
+    assert len(list(list_session_files(program.home))) == 3

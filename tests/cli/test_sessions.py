@@ -3,7 +3,10 @@
 import os
 from pathlib import Path
 
-from everturn.cli.sessions import find_near, find_newest
+import pytest
+
+from everturn.cli.sessions.finding import find_near, find_newest
+from everturn.sessions.places import list_session_files
 
 
 async def test_continue_takes_the_newest_session_of_this_folder(program, tmp_path):
@@ -29,9 +32,24 @@ async def test_a_session_is_resumed_by_its_id(program):
 
 async def test_an_id_that_is_not_there_is_answered_with_those_like_it(program):
     await program.run("-p", "Go", "--session-id", "a-long-session-name")
-    done = await program.run("-p", "Go", "--resume", "a-long")
+    done = await program.run("-p", "Go", "--resume", "a-lomg-session-name")
     assert done.code == 2
     assert "did you mean a-long-session-name?" in done.err
+
+
+@pytest.mark.parametrize("name", ["a-long", "Sort out the parser", "sort out the PARSER", "parser", "latest"])
+async def test_a_session_is_resumed_by_a_beginning_of_its_id_by_its_title_or_as_the_latest(program, name):
+    await program.run("-p", "Sort out the parser", "--session-id", "a-long-session-name")
+    done = await program.run("-p", "Go on", "--resume", name, "--output-format", "json")
+    assert (done.code, done.lines[0]["session_id"]) == (0, "a-long-session-name")
+
+
+async def test_a_name_that_fits_several_sessions_is_answered_with_all_of_them(program):
+    await program.run("-p", "Mend the parser", "--session-id", "one")
+    await program.run("-p", "Drop the parser", "--session-id", "two")
+    done = await program.run("-p", "Go on", "--resume", "the parser")
+    assert done.code == 2
+    assert "2 sessions have a title with the parser:\n  two  Drop the parser\n  one  Mend the parser\n" in done.err
 
 
 async def test_a_new_session_never_takes_the_place_of_an_old_one(program):
@@ -43,7 +61,7 @@ async def test_a_new_session_never_takes_the_place_of_an_old_one(program):
 
 async def test_a_session_that_is_not_kept_leaves_nothing(program):
     await program.run("-p", "Go", "--no-session-persistence")
-    assert not (program.home / "sessions").exists()
+    assert list(list_session_files(program.home)) == []
 
 
 def write_session(home: Path, name: str, *lines: str, at: int) -> None:

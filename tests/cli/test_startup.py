@@ -19,8 +19,8 @@ sys.exit(main(sys.argv[1:]))
 """
 """Runs the program unchanged, and lists the modules when the first request is about to be written to its connection."""
 
-FLOOR = "import sys, asyncio, h11, msgspec; print(*sys.modules, sep='\\n', file=sys.stderr)"
-"""What the loop, the wire and the JSON bring along, whatever the version of Python."""
+FLOOR = "import sys, asyncio, msgspec; print(*sys.modules, sep='\\n', file=sys.stderr)"
+"""What the loop and the JSON bring along, whatever the version of Python."""
 
 OURS = {
     "everturn",

@@ -1,10 +1,12 @@
 """Text to a pipe: whoever waits, interrupts or runs into a limit is told why, on standard error."""
 
 import io
+import socket
 
 from everturn.core.events import TextDelta
 from everturn.core.state import AbortCause
 from everturn.frontends.headless.run import run_headless
+from everturn.frontends.headless.view import Introduction
 from everturn.modelserver import calls, hold, overloaded, text
 
 
@@ -24,9 +26,9 @@ class InterruptingEngine:
             yield event
 
 
-async def run(engine):
+async def run(engine, **options):
     out, err = io.BytesIO(), io.BytesIO()
-    code = await run_headless(engine, "hi", out=out, err=err)
+    code = await run_headless(engine, "hi", out=out, err=err, **options)
     return code, out.getvalue().decode(), err.getvalue().decode()
 
 
@@ -47,6 +49,27 @@ async def test_an_interruption_prints_no_half_answer_and_says_how_to_go_on(bench
 
     assert (code, out) == (130, "")
     assert err == "everturn: Interrupted. The session is kept: go on with --continue.\n"
+
+
+async def test_an_interrupted_session_that_is_not_on_disk_cannot_be_gone_on_with(bench):
+    bench.model(hold(text("This is a very long story."), after=4))
+
+    _, _, err = await run(InterruptingEngine(bench.engine()), introduction=Introduction(is_kept=False))
+
+    assert err == "everturn: Interrupted. The session is not kept.\n"
+
+
+async def test_a_way_to_the_model_that_is_closed_is_told_with_what_to_check(bench):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        code, out, err = await run(bench.engine(base_url=url, max_retries=0))
+
+    assert (code, out) == (1, "")
+    assert err.splitlines() == [
+        f"everturn: No connection to {url.removeprefix('http://')}: connection refused.",
+        "everturn: Check the network, a proxy (HTTPS_PROXY) and ANTHROPIC_BASE_URL; everturn doctor tries them.",
+    ]
 
 
 async def test_a_run_that_met_its_limit_prints_no_half_answer(bench):

@@ -7,10 +7,14 @@ from tests.frontends.golden import kinds_of, lines_of, settle, snapshot
 from tests.frontends.readers import run_piped
 
 from everturn.core.state import AbortCause
+from everturn.core.stream import Fold
 from everturn.frontends.headless.run import run_headless
 from everturn.frontends.headless.view import Introduction
+from everturn.models.anthropic.decode import decode_event
 from everturn.modelserver import call, calls, cut, error, hold, overloaded, say, text, thinking, truncated
+from everturn.ports.policy import Ruling, Verdict
 
+PIECE = "input_json_delta"
 INTRODUCTION = Introduction(
     version="0.1.0", folder="/project", tools=("Read", "Bash"), api_key_source="ANTHROPIC_API_KEY"
 )
@@ -69,6 +73,44 @@ async def test_partial_messages_are_events_of_the_api_and_come_before_the_whole_
 
     assert code == 0
     assert settle(written, bench.folder) == snapshot("partial.jsonl")
+
+
+async def test_partial_messages_add_up_to_the_whole_ones(bench):
+    (bench.folder / "a.txt").write_text("hello\n")
+    look = calls(("Read", {"file_path": "a.txt"}), ("Glob", {"pattern": "*"}))
+    bench.model(say(thinking("I look."), "Reading.", look, chunk=4), cut("Half an ans"), say(), text("Done."))
+
+    _, written = await stream(bench.engine(), include_partial=True)
+
+    folds: dict[str, Fold] = {}
+    for line in lines_of(written):
+        match line:
+            case {"type": "stream_event", "event": {"type": "message_start", "message": {"id": id_}} as event}:
+                folds[id_] = fold = Fold(str)
+                fold.feed(decode_event(json.dumps(event).encode()))
+            case {"type": "stream_event", "event": event}:
+                fold.feed(decode_event(json.dumps(event).encode()))
+    whole = {line["message"]["id"]: line["message"] for line in lines_of(written) if line["type"] == "assistant"}
+    kept = {id_: fold for id_, fold in folds.items() if fold.ended}
+    assert {id_: [json.loads(block.raw) for block in fold.blocks] for id_, fold in kept.items()} == {
+        id_: message["content"] for id_, message in whole.items()
+    }
+    assert [fold.stop_reason for fold in kept.values()] == [message["stop_reason"] for message in whole.values()]
+    assert [fold.model for fold in kept.values()] == [message["model"] for message in whole.values()]
+    assert len(folds) == len(kept) + 1
+
+
+async def test_a_call_is_named_when_it_begins_and_grows_piece_by_piece(bench):
+    bench.model(calls(("Glob", {"pattern": "*.py"}), chunk=6), text("Done."))
+
+    _, written = await stream(bench.engine(), include_partial=True)
+
+    events = [line["event"] for line in lines_of(written) if line["type"] == "stream_event"]
+    answer = next(line["message"] for line in lines_of(written) if line["type"] == "assistant")
+    assert events[1]["content_block"] == answer["content"][0] | {"input": {}}
+    pieces = [event["delta"]["partial_json"] for event in events if event.get("delta", {}).get("type") == PIECE]
+    assert len(pieces) > 1
+    assert json.loads("".join(pieces)) == {"pattern": "*.py"}
 
 
 async def test_a_tombstone_names_the_message_whose_partial_events_were_shown(bench):
@@ -245,3 +287,20 @@ async def test_json_is_the_result_alone(bench):
         "contextWindow",
         "maxOutputTokens",
     }
+
+
+async def test_a_plan_tells_the_mode_and_a_list_both_of_its_states(bench):
+    class Person:
+        async def approve(self, call, reason):
+            return Verdict(ruling=Ruling.ALLOW, reason="yes")
+
+    todo = {"content": "Look", "status": "pending", "activeForm": "Looking"}
+    bench.model(calls(("EnterPlanMode", {}), ("TodoWrite", {"todos": [todo]})), text("Done."))
+
+    _, written = await stream(bench.engine(approver=Person()))
+
+    lines = lines_of(written)
+    assert [line["permissionMode"] for line in lines if line.get("subtype") == "status"] == ["plan"]
+    assert [line["tool_use_result"] for line in lines if "tool_use_result" in line] == [
+        {"oldTodos": [], "newTodos": [todo]}
+    ]

@@ -14,11 +14,14 @@ from everturn.core.events import (
     CallBegan,
     CallEnded,
     CallProgressed,
+    ModeSwitched,
+    NotesChanged,
     Retracted,
     RetractionCause,
     TextDelta,
 )
 from everturn.core.messages import text_block
+from everturn.core.notes import Notes, Todo, TodoStatus
 from everturn.core.state import AbortCause
 from everturn.modelserver import calls, cut, error, hold, overloaded, say, text, thinking
 
@@ -102,7 +105,7 @@ async def test_a_message_that_was_kept_is_not_touched_by_a_later_retraction():
     agent = PlayedAgent(
         [
             *shown("Kept."),
-            BlockFinished(message_id="m", block=text_block("Kept.")),
+            BlockFinished(message_id="m", index=0, block=text_block("Kept.")),
             BlockBegan(message_id="n", index=0, kind="text"),
             TextDelta(message_id="n", index=0, text="Gone."),
             Retracted(message_id="n", cause=RetractionCause.RETRY),
@@ -141,7 +144,7 @@ async def test_words_of_the_model_and_of_tools_cannot_command_the_terminal():
         [
             CallBegan(tool_use_id="t", name="Bash", line=f"Bash {evil}"),
             CallProgressed(tool_use_id="t", text=evil),
-            CallEnded(tool_use_id="t", name="Bash", is_error=False, duration_s=0.012),
+            CallEnded(tool_use_id="t", name="Bash", is_error=False, duration_s=0.012, line=evil),
             *shown(evil),
             finished(errors=(evil,)),
         ]
@@ -150,7 +153,7 @@ async def test_words_of_the_model_and_of_tools_cannot_command_the_terminal():
     _, written = await run_on_terminal(agent)
 
     assert not re.search(r"\x1b\[2J|\x1b\]|\x07|\x9b|5A", written)
-    assert "· Bash text  12 ms" in screen_of(written)
+    assert "· Bash text  text  12 ms" in screen_of(written)
 
 
 @pytest.mark.parametrize("columns", [20, 40])
@@ -159,16 +162,21 @@ async def test_lines_of_tools_fit_a_narrow_terminal_and_keep_their_time(columns)
         [
             CallBegan(tool_use_id="t", name="Read", line="Read src/a/very/long/path/to/some/file.py"),
             CallEnded(tool_use_id="t", name="Read", is_error=False, duration_s=1.5),
+            CallEnded(tool_use_id="u", name="Read", is_error=False, duration_s=1.5, line="of no words " * 20),
+            CallEnded(tool_use_id="v", name="Read", is_error=True, duration_s=1.5, line="of many words " * 20),
             finished(),
         ]
     )
 
     _, written = await run_on_terminal(agent, columns=columns)
 
-    first = screen_of(written, columns)[0]
+    first, second, third = screen_of(written, columns)[:3]
     assert first.startswith("· Read src/")
     assert first.endswith("…  1.5 s")
-    assert len(first) < columns
+    assert second.endswith("…  1.5 s")
+    assert third.startswith("✗ Read: of ")
+    assert third.endswith("…  1.5 s")
+    assert max(map(len, (first, second, third))) < columns
 
 
 async def test_a_slow_call_is_shown_while_it_runs_with_its_last_line(bench):
@@ -225,4 +233,30 @@ async def test_an_abort_leaves_a_clean_line_and_the_code_of_an_interruption(benc
 
     assert code == 130
     assert screen_of(written)[0] == "Hello"
-    assert screen_of(written)[-2].startswith("— aborted_streaming · 1 turn")
+    *_, said, _, closing, _ = screen_of(written)
+    assert said == "Interrupted. The session is kept: go on with --continue."
+    assert closing.startswith("— aborted_streaming · 1 turn")
+
+
+async def test_the_list_of_tasks_stands_below_its_call_and_a_switch_of_mode_is_said():
+    todos = tuple(Todo(content=f"Do {status}", status=status, active_form=f"Doing {status}") for status in TodoStatus)
+    agent = PlayedAgent(
+        [
+            CallBegan(tool_use_id="t", name="TodoWrite", line="TodoWrite 1 of 3 done"),
+            CallEnded(tool_use_id="t", name="TodoWrite", is_error=False, duration_s=0.001),
+            NotesChanged(notes=Notes(todos=todos)),
+            NotesChanged(notes=Notes(todos=todos, plan="x")),
+            ModeSwitched(before="default", mode="plan"),
+            finished(),
+        ]
+    )
+
+    _, written = await run_on_terminal(agent)
+
+    assert screen_of(written)[:5] == [
+        "· TodoWrite 1 of 3 done  1 ms",
+        "  ☐ Do pending",
+        "  ▸ Doing in_progress",
+        "  ☑ Do completed",
+        "⇄ permission mode plan (before: default)",
+    ]

@@ -45,7 +45,17 @@ async def test_calls_that_were_not_allowed_are_told(bench):
     assert complaints == (
         "everturn: 1 tool call was not allowed: Bash "
         "(mode default: Bash needs approval, and nobody is here to approve it)\n"
+        "everturn: To allow it from the start: --allowed-tools Bash\n"
     )
+
+
+async def test_what_a_rule_forbids_gets_no_way_round(bench):
+    bench.model(calls(("Bash", {"command": "ls"})), text("Then not."))
+
+    _, _, complaints = await run_piped(bench.engine(permission_mode="plan"))
+
+    assert "was not allowed" in complaints
+    assert "--allowed-tools" not in complaints
 
 
 async def test_warnings_reach_standard_error_and_notices_do_not():

@@ -50,6 +50,14 @@ async def test_it_prints_its_address_serves_logs_and_ends_cleanly(number, hello,
     assert [json.loads(line)["body"] for line in log.read_text("utf-8").splitlines()] == [ask()]
 
 
+async def test_a_script_that_is_not_there_is_told_in_a_line(tmp_path):
+    path = tmp_path / "nowhere.json"
+    async with program("--script", str(path)) as process:
+        out, err = await process.communicate()
+    said = f"modelserver: the script {path} cannot be read: No such file or directory\n"
+    assert (process.returncode, out, err.decode()) == (2, b"", said)
+
+
 async def test_it_ends_at_once_while_a_client_waits(client, ask, tmp_path):
     path = tmp_path / "slow.json"
     path.write_text('[{"stall": true}]', "utf-8")

@@ -215,7 +215,7 @@ def test_a_file_that_is_not_there_is_told(tmp_path):
 def test_a_file_that_is_no_text_is_told(tmp_path):
     path = tmp_path / "bytes.json"
     path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ScriptError, match="can't decode"):
+    with pytest.raises(ScriptError, match="is not UTF-8"):
         load_cases(path)
 
 

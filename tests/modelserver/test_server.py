@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import socket
 import ssl
 from pathlib import Path
 
@@ -258,3 +259,17 @@ async def test_a_server_that_runs_for_days_can_forget(client, ask):
         replies = [await client.post(server.url, ask()) for _ in range(2)]
         assert server.requests == []
     assert replies[0].json["id"] != replies[1].json["id"]
+
+
+@pytest.mark.parametrize("closed", [False, True])
+async def test_a_client_that_comes_in_while_it_closes_is_sent_away(closed):
+    """Python waits for every client before a server counts as closed (since 3.12): one that nobody serves would hold it."""
+    ours, theirs = socket.socketpair()
+    reader, writer = await asyncio.open_connection(sock=ours)
+    async with ModelServer(["Hello"]) as server:
+        if not closed:
+            server._accept(reader, writer)
+    if closed:
+        server._accept(reader, writer)
+    assert writer.transport.is_closing()
+    theirs.close()

@@ -38,6 +38,7 @@ def test_every_variable_is_read():
         "EVERTURN_RETRY_SCALE": "0.01",
         "EVERTURN_STALL_S": "2",
         "EVERTURN_MAX_TOOL_CONCURRENCY": "4",
+        "CLAUDE_CODE_FILE_READ_MAX_OUTPUT_TOKENS": "9000",
         "DISABLE_AUTO_COMPACT": "true",
         "CLAUDE_CODE_MAX_OUTPUT_TOKENS": "1000",
         "CLAUDE_CODE_MAX_RETRIES": "0",
@@ -54,10 +55,23 @@ def test_every_variable_is_read():
         retry_scale=0.01,
         stall_s=2,
         tool_concurrency=4,
+        read_tokens=9_000,
         disable_auto_compact=True,
         max_output_tokens=1_000,
         max_retries=0,
     )
+
+
+@pytest.mark.parametrize(
+    ("env", "home"),
+    [
+        ({"EVERTURN_HOME": "/ours", "CLAUDE_CONFIG_DIR": "/theirs"}, "/ours"),
+        ({"EVERTURN_HOME": " ", "CLAUDE_CONFIG_DIR": "/theirs"}, "/theirs"),
+        ({}, None),
+    ],
+)
+def test_our_own_variable_names_the_home_before_the_shared_one(env, home):
+    assert parse_environment(env).home == home
 
 
 def test_the_documented_variables_are_those_that_are_read():

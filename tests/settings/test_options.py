@@ -114,7 +114,7 @@ def test_what_is_right_is_taken(fields):
             {"thinking": {"type": "adaptive", "budget_tokens": 5}},
             "thinking: takes budget_tokens with type enabled only",
         ),
-        ({"streaming_tools": 1}, "streaming_tools: must be True or False, not 1"),
+        ({"streaming_tools": 1}, "streaming_tools: must be true or false, not 1"),
         ({"user_context": {"date": 5}}, "user_context: must map texts to texts; the entry 'date' does not"),
         ({"session_id": "a/b"}, "session_id: must be letters, digits, dots, dashes and underscores"),
         (
@@ -201,6 +201,7 @@ def test_a_setup_finds_every_value():
             "ANTHROPIC_MODEL": "opus",
             "ANTHROPIC_DEFAULT_OPUS_MODEL": "claude-opus-5",
             "ANTHROPIC_CUSTOM_HEADERS": "X-A: 1\nX-B: two: parts",
+            "BRAVE_API_KEY": "made-up-brave-key",
             "HOME": "/home/somebody",
         },
     )
@@ -219,6 +220,7 @@ def test_a_setup_finds_every_value():
         "base_url": "http://127.0.0.1:1/case",
         "headers": {"X-A": "1", "X-B": "two: parts"},
         "betas": ("b1", "b2", "b3"),
+        "search_key": "made-up-brave-key",
     }
 
 
@@ -297,7 +299,7 @@ def test_options_that_are_limits_reach_their_limit():
             {"compact_share": 1.5},
             "limits: has compact_share, which must be a number of at least 0 and at most 1, not 1.5",
         ),
-        ({"escalate": "no"}, "limits: has escalate, which must be True or False, not 'no'"),
+        ({"escalate": "no"}, "limits: has escalate, which must be true or false, not 'no'"),
         ({"stall_s": -1}, "limits: has stall_s, which must be a number of at least 0, not -1"),
         (Limits(pauses=-1), "limits: has pauses, which must be a whole number of at least 0, not -1"),
     ],

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from everturn.cli.flags import BY_SPELLING, COMMANDS, Flag, Takes
-from everturn.cli.usage import UsageError
+from everturn.cli.usage import HELP, UsageError
 from everturn.settings.checks import nearest
 
 END_OF_FLAGS = "--"
@@ -48,7 +48,7 @@ def parse_arguments(words: Sequence[str]) -> Arguments:
 
 def find_flag(name: str) -> Flag:
     if name not in BY_SPELLING:
-        raise UsageError(f"unknown flag {name!r}{nearest(name, BY_SPELLING)}")
+        raise UsageError(f"unknown flag {name!r}{nearest(name, BY_SPELLING)}", see=HELP)
     return BY_SPELLING[name]
 
 
@@ -62,7 +62,7 @@ def check_command(word: str) -> None:
     if not word.replace("-", "").isalpha():
         return
     if hint := nearest(word, [command.name for command in COMMANDS]):
-        raise UsageError(f"unknown command {word!r}{hint}")
+        raise UsageError(f"unknown command {word!r}{hint}", see=HELP)
 
 
 def _take_value(flag: Flag, name: str, attached: str | None, left: list[str]) -> Any:
@@ -72,9 +72,11 @@ def _take_value(flag: Flag, name: str, attached: str | None, left: list[str]) ->
         return True
     if flag.takes is Takes.MAYBE_FILE:
         return attached or True
+    if flag.takes is Takes.MAYBE_TEXT and attached is None and (not left or left[0] in BY_SPELLING):
+        return True
     if attached is None:
         if not left or left[0] in BY_SPELLING:
-            raise UsageError(f"{name} needs a value: {name} {flag.value}")
+            raise UsageError(f"{name} needs a value: {name} {flag.value}", see=HELP)
         attached = left.pop(0)
     return _parse_value(flag, name, attached)
 
@@ -91,7 +93,7 @@ def _parse_value(flag: Flag, name: str, value: str) -> Any:
         case _ if flag.choices and value not in flag.choices:
             allowed = ", ".join(flag.choices)
             raise UsageError(f"{name} must be one of {allowed}, not {value[:60]!r}{nearest(value, flag.choices)}")
-        case Takes.TEXT:
+        case Takes.TEXT | Takes.MAYBE_TEXT:
             return clean_text(value)
         case _:
             return value

@@ -1,12 +1,16 @@
 """`everturn completion`: a script for each shell, made from the table of flags and commands."""
 
 from everturn.cli.console import write
-from everturn.cli.flags import COMMANDS, FLAGS, Flag, Takes
+from everturn.cli.flags import COMMANDS, FLAGS, Command, Flag, Takes
 from everturn.cli.usage import UsageError
 from everturn.core.state import Exit
 from everturn.settings.checks import nearest
 
+SEE = "everturn completion --help"
 FILES = frozenset({Takes.FILE, Takes.MAYBE_FILE})
+SESSIONS = "everturn sessions --ids 2>/dev/null"
+"""Lists what may follow where a session is wanted."""
+QUOTE = "'"
 
 
 def run_completion(words: list[str]) -> int:
@@ -18,7 +22,7 @@ def run_completion(words: list[str]) -> int:
         return Exit.OK
     if len(words) != 1 or words[0] not in renderers:
         said = f"; {words[0]!r} is no shell that it knows{nearest(words[0], renderers)}" if words else ""
-        raise UsageError(f"this is how it is written: everturn completion {'|'.join(renderers)}{said}")
+        raise UsageError(f"this is how it is written: everturn completion {'|'.join(renderers)}{said}", see=SEE)
     write(renderers[words[0]]())
     return Exit.OK
 
@@ -26,9 +30,7 @@ def run_completion(words: list[str]) -> int:
 def render_bash() -> str:
     flags = " ".join(spelling for flag in FLAGS for spelling in flag.spellings)
     values = "\n".join(_bash_value(flag) for flag in FLAGS if flag.takes not in {Takes.NOTHING, Takes.MAYBE_FILE})
-    commands = "\n".join(
-        f"            {command.name}) words='{' '.join((*command.words, *command.flags))}' ;;" for command in COMMANDS
-    )
+    commands = "\n".join(f"            {command.name}) {_bash_words(command)} ;;" for command in COMMANDS)
     names = " ".join(command.name for command in COMMANDS)
     return f"""\
 _everturn() {{
@@ -55,13 +57,15 @@ complete -o default -F _everturn everturn
 
 def render_zsh() -> str:
     flags = "\n".join(f"        {_zsh_flag(flag, spelling)}" for flag in FLAGS for spelling in flag.spellings)
-    names = " ".join(f"'{command.name}:{_quoted(command.help)}'" for command in COMMANDS)
-    commands = "\n".join(
-        f"            {command.name}) compadd -- {' '.join((*command.words, *command.flags))} ;;"
-        for command in COMMANDS
-    )
+    names = " ".join(f"'{command.name}:{_zsh_quoted(command.help)}'" for command in COMMANDS)
+    commands = "\n".join(f"            {command.name}) {_zsh_words(command)} ;;" for command in COMMANDS)
     return f"""\
 #compdef everturn
+_everturn_sessions() {{
+    local -a ids
+    ids=(${{(f)"$({SESSIONS})"}})
+    compadd -a ids
+}}
 _everturn() {{
     local -a commands flags
     commands=({names})
@@ -71,14 +75,19 @@ _everturn() {{
     if (( CURRENT > 2 )); then
         case "$words[2]" in
 {commands}
-            *) _arguments -s $flags '*:prompt:' ;;
+            *) _arguments -s $flags '*: :()' ;;
         esac
         return
     fi
     _describe command commands
-    _arguments -s $flags '*:prompt:'
+    _arguments -s $flags '*: :()'
 }}
-(( $+functions[compdef] )) && compdef _everturn everturn
+if [[ "$funcstack[1]" = _everturn ]]; then
+    _everturn "$@"
+else
+    (( $+functions[compdef] )) || {{ autoload -Uz compinit && compinit; }}
+    compdef _everturn everturn
+fi
 """
 
 
@@ -86,25 +95,50 @@ def render_fish() -> str:
     names = " ".join(command.name for command in COMMANDS)
     lines = ["complete -c everturn -f"]
     for command in COMMANDS:
-        lines.append(f"complete -c everturn -n __fish_use_subcommand -a {command.name} -d '{_quoted(command.help)}'")
+        lines.append(
+            f"complete -c everturn -n __fish_use_subcommand -a {command.name} -d '{_fish_quoted(command.help)}'"
+        )
         condition = f"'__fish_seen_subcommand_from {command.name}'"
         lines += [f"complete -c everturn -n {condition} -a {word}" for word in command.words]
         lines += [f"complete -c everturn -n {condition} -l {flag.removeprefix('--')}" for flag in command.flags]
+        if command.sessions:
+            begun = f"; and __fish_seen_subcommand_from {' '.join(command.words)}" if command.words else ""
+            lines.append(f"complete -c everturn -n '{condition.strip(QUOTE)}{begun}' -a '({SESSIONS})'")
     lines += [_fish_flag(flag, f"'not __fish_seen_subcommand_from {names}'") for flag in FLAGS]
     return "\n".join(lines) + "\n"
+
+
+def _bash_words(command: Command) -> str:
+    words = " ".join((*command.words, *command.flags))
+    if not command.sessions:
+        return f"words='{words}'"
+    # The first word of a command that has some is one of them, and what follows is a session.
+    first = 2 if command.words else 1
+    return f"""words='{words}'; [ "$COMP_CWORD" -gt {first} ] && words="{" ".join(command.flags)} $({SESSIONS})\""""
+
+
+def _zsh_words(command: Command) -> str:
+    listed = f"compadd -- {' '.join((*command.words, *command.flags))}"
+    if not command.sessions:
+        return listed
+    if not command.words:
+        return f"{listed}; _everturn_sessions"
+    return f"if (( CURRENT > 3 )); then compadd -- {' '.join(command.flags)}; _everturn_sessions; else {listed}; fi"
 
 
 def _bash_value(flag: Flag) -> str:
     pattern = "|".join(flag.spellings)
     if flag.takes in FILES:
         return f'        {pattern}) COMPREPLY=( $(compgen -f -- "$current") ); return ;;'
+    if flag.sessions:
+        return f"""        {pattern}) COMPREPLY=( $(compgen -W "$({SESSIONS})" -- "$current") ); return ;;"""
     if flag.choices:
         return f"""        {pattern}) COMPREPLY=( $(compgen -W '{" ".join(flag.choices)}' -- "$current") ); return ;;"""
     return f"        {pattern}) return ;;"
 
 
 def _zsh_flag(flag: Flag, spelling: str) -> str:
-    told = _quoted(flag.help).replace("[", "(").replace("]", ")").replace(":", "\\:")
+    told = _zsh_quoted(flag.help).replace("[", "(").replace("]", ")").replace(":", "\\:")
     match flag.takes:
         case Takes.NOTHING:
             return f"'{spelling}[{told}]'"
@@ -112,6 +146,8 @@ def _zsh_flag(flag: Flag, spelling: str) -> str:
             return f"'{spelling}=-[{told}]::file:_files'"
         case Takes.FILE:
             return f"'{spelling}[{told}]:file:_files'"
+        case _ if flag.sessions:
+            return f"'{spelling}[{told}]:session:_everturn_sessions'"
         case _:
             return f"'{spelling}[{told}]:value:({' '.join(flag.choices)})'"
 
@@ -124,11 +160,17 @@ def _fish_flag(flag: Flag, condition: str) -> str:
             takes = ""
         case Takes.FILE:
             takes = " -r -F"
+        case _ if flag.sessions:
+            takes = f" -x -a '({SESSIONS})'"
         case _:
             takes = f" -x -a '{' '.join(flag.choices)}'" if flag.choices else " -x"
-    return f"complete -c everturn -n {condition}{short}{names}{takes} -d '{_quoted(flag.help)}'"
+    return f"complete -c everturn -n {condition}{short}{names}{takes} -d '{_fish_quoted(flag.help)}'"
 
 
-def _quoted(text: str) -> str:
-    """Inside single quotes, in every shell of these."""
-    return text.replace("'", "")
+def _zsh_quoted(text: str) -> str:
+    """Inside single quotes, where only another one ends them."""
+    return text.replace("'", "'\\''")
+
+
+def _fish_quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("'", "\\'")

@@ -2,13 +2,14 @@
 
 import copy
 import os
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from everturn.cli.console import write
+from everturn.cli.console import complain, write
 from everturn.cli.debug import is_secret_name
 from everturn.cli.usage import UsageError
 from everturn.compose.cli import program_home, settings_path
@@ -18,6 +19,7 @@ from everturn.core.state import Exit
 from everturn.models.anthropic.masking import mask_secrets
 from everturn.settings.checks import nearest
 from everturn.settings.files import load_settings, replace_settings
+from everturn.settings.options import Options
 from everturn.settings.setup import DEFAULT_MODEL
 from everturn.settings.sources import (
     ENV,
@@ -36,6 +38,8 @@ ACTIONS = {"list": 0, "get": 1, "set": 2, "unset": 1}
 DEFAULT = "default"
 DEFAULTS = {"model": DEFAULT_MODEL, "permissions.defaultMode": "default", "autoCompactEnabled": True}
 ENV_PREFIX = f"{ENV}."
+MODEL_KEYS = frozenset({"model", "fallbackModel"})
+SEE = "everturn config --help"
 NO_SECRETS = (
     "keys are not kept in settings: set ANTHROPIC_API_KEY in the environment, or name a command that prints one "
     "(everturn config set apiKeyHelper 'COMMAND')"
@@ -50,20 +54,50 @@ def run_config(words: list[str]) -> int:
         return Exit.OK if words else Exit.USAGE
     action, *rest = words
     if action not in ACTIONS:
-        raise UsageError(f"config knows no {action!r}{nearest(action, ACTIONS)} (it knows {', '.join(ACTIONS)})")
+        raise UsageError(
+            f"config knows no {action!r}{nearest(action, ACTIONS)} (it knows {', '.join(ACTIONS)})", see=SEE
+        )
     if len(rest) != ACTIONS[action]:
         wanted = {0: "", 1: " KEY", 2: " KEY VALUE"}[ACTIONS[action]]
-        raise UsageError(f"this is how it is written: everturn config {action}{wanted}")
+        raise UsageError(f"this is how it is written: everturn config {action}{wanted}", see=SEE)
     match action:
         case "list":
             write(render_list())
         case "get":
             write(render_value(check_key(rest[0]), find_value(rest[0])) + "\n")
         case "set":
-            change_setting(rest[0], parse_value(check_key(rest[0]), rest[1]))
+            run_set(check_key(rest[0]), rest[1])
         case _:
-            change_setting(check_key(rest[0]), None)
+            path = change_setting(check_key(rest[0]), None)
+            write(f"{rest[0]} is removed from {path}\n")
     return Exit.OK
+
+
+def run_set(key: str, text: str) -> None:
+    """What was done is said in one line; what keeps it from having the effect that was meant, in warnings."""
+    value = parse_value(key, text)
+    path = change_setting(key, value)
+    write(f"{key} is {render_value(key, value)}, set in {path}\n")
+    for warning in judge_effect(key, value):
+        complain(f"warning: {warning}")
+
+
+def judge_effect(key: str, value: Any) -> Iterator[str]:
+    merged = load_merged(program_home(os.environ), os.environ)
+    variable = key.removeprefix(ENV_PREFIX)
+    if key.startswith(ENV_PREFIX):
+        if os.environ.get(variable) not in {None, "", value}:
+            yield f"{variable} is set to something else in the environment now, which comes before the file"
+    elif merged.found[key].by_environment:
+        yield f"{merged.found[key].origin} is set in the environment now, which comes before the file"
+    if key in MODEL_KEYS:
+        from everturn.compose.catalog import build_catalog
+
+        catalog = build_catalog(Options.of(models=merged.options().get("models", ())))
+        for name in [value] if isinstance(value, str) else value:
+            if not catalog.card(catalog.resolve(name)).known:
+                guessed = "its window and prices are guessed (everturn.models can describe it)"
+                yield f"the model {name} is not in the catalogue, so {guessed}{nearest(name, catalog.names)}"
 
 
 def check_key(key: str) -> str:
@@ -77,7 +111,7 @@ def check_key(key: str) -> str:
         return key
     if is_secret_name(key):
         raise UsageError(f"{key}: {NO_SECRETS}")
-    raise UsageError(f"there is no setting {key!r}{nearest_key(key)}")
+    raise UsageError(f"there is no setting {key!r}{nearest_key(key) or '; everturn config list shows them all'}")
 
 
 def find_value(key: str) -> Any:
@@ -108,11 +142,12 @@ def parse_value(key: str, text: str) -> Any:
     for reading in readings:
         if check(reading) is None:
             return reading
-    raise UsageError(f"{key} {check(readings[0])}")
+    # Of a list the entry that is wrong is named, of anything else the whole.
+    raise UsageError(f"{key} {check(readings[-1] if check([]) is None else readings[0])}")
 
 
-def change_setting(key: str, value: Any) -> None:
-    """None removes it. A file that cannot be understood is never overwritten."""
+def change_setting(key: str, value: Any) -> Path:
+    """The file that was changed. None removes the setting. A file that cannot be understood is never overwritten."""
     path = settings_path(os.environ)
     before = load_settings(path)
     # Judged as a whole first: what is written must be readable at the next start.
@@ -130,6 +165,7 @@ def change_setting(key: str, value: Any) -> None:
         place[name] = value
     make_home(path.parent)
     replace_settings(path, values)
+    return path
 
 
 def make_home(home: Path) -> None:

@@ -7,8 +7,16 @@ from contextlib import suppress
 BROKEN_PIPE = 141
 """What a shell shows for a program that SIGPIPE ended."""
 
+WIDEST = 100
+"""A paragraph is read badly in longer lines."""
+
 
 def write(text: str) -> None:
+    """Raises `UsageError` where the program was started without a standard output."""
+    if sys.stdout is None:
+        from everturn.cli.usage import UsageError
+
+        raise UsageError("standard output is closed, so there is nowhere to put the answer")
     sys.stdout.write(text)
 
 
@@ -17,6 +25,16 @@ def complain(text: str) -> None:
     with suppress(OSError, ValueError, AttributeError):
         sys.stderr.write(f"everturn: {text}\n")
         sys.stderr.flush()
+
+
+def complain_at_length(text: str) -> None:
+    """A paragraph, broken between words as wide as the terminal is."""
+    import shutil
+    import textwrap
+
+    room = " " * len("everturn: ")
+    width = min(shutil.get_terminal_size().columns, WIDEST)
+    complain(textwrap.fill(text, width, initial_indent=room, break_on_hyphens=False, break_long_words=False).lstrip())
 
 
 def flush() -> bool:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
-from everturn.cli.console import complain
 from everturn.cli.usage import UsageError
 from everturn.core.errors import ModelFault
 from everturn.core.events import (
@@ -19,6 +18,7 @@ from everturn.core.events import (
     ErrorReleased,
     Event,
     ModelSwitched,
+    ModeSwitched,
     Noticed,
     RequestStarted,
     ResultEvent,
@@ -125,12 +125,6 @@ class LoggedTransport:
         await self._inner.aclose()
 
 
-def tell_event(event: Event) -> None:
-    """For `--verbose`: the same on standard error."""
-    if (told := describe_event(event)) is not None:
-        complain(mask_secrets(render_facts(*told), known_secrets(os.environ)))
-
-
 def describe_event(event: Event) -> tuple[str, dict[str, Any]] | None:
     """What of an event belongs into the log: its numbers and reasons, never what was said."""
     kind = str(event.__struct_config__.tag)
@@ -149,7 +143,15 @@ def describe_event(event: Event) -> tuple[str, dict[str, Any]] | None:
             return kind, {"kind": problem.kind, "text": problem.text}
         case ResultEvent(reason=reason, exit=code, num_turns=turns, duration_s=duration_s):
             return kind, {"reason": reason, "exit": code, "turns": turns, "ms": round(duration_s * 1000)}
-        case Continued() | RetryScheduled() | Retracted() | ModelSwitched() | ContextChanged() | Noticed():
+        case (
+            Continued()
+            | RetryScheduled()
+            | Retracted()
+            | ModelSwitched()
+            | ModeSwitched()
+            | ContextChanged()
+            | Noticed()
+        ):
             return kind, {name: getattr(event, name) for name in event.__struct_fields__}
         case _:
             return None
@@ -165,5 +167,5 @@ def _ms(start: float) -> int:
 
 
 def _show(value: Any) -> str:
-    text = str(value)
+    text = f"{value:.3f}" if isinstance(value, float) else str(value)
     return repr(text) if any(mark.isspace() or not mark.isprintable() for mark in text) else text

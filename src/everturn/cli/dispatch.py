@@ -4,11 +4,11 @@ import gc
 
 from everturn.cli.arguments import check_command, parse_arguments
 from everturn.cli.console import BROKEN_PIPE, complain, flush, silence_output, write
-from everturn.cli.flags import BY_SPELLING, COMMANDS, FLAG_OF_OPTION
+from everturn.cli.flags import COMMANDS
+from everturn.cli.names import find_typed, name_option
 from everturn.cli.usage import UsageError
 from everturn.core.errors import EverturnError, JournalError, OptionError
 from everturn.core.state import Exit
-from everturn.settings.sources import KEYS
 
 INTERACTIVE_LATER = """\
 the interactive terminal comes with a later version; for now, ask with -p:
@@ -21,10 +21,10 @@ def run_guarded(words: list[str]) -> int:
     try:
         code = dispatch(words)
     except UsageError as error:
-        complain(f"{error}\nTry 'everturn --help'.")
+        complain(f"{error}\nTry '{error.see}'." if error.see else str(error))
         return Exit.USAGE
     except OptionError as error:
-        complain(f"{name_option(error.field, words)}: {error.problem}")
+        complain(f"{name_option(error.field, find_typed(words))}: {error.problem}")
         return Exit.USAGE
     except JournalError as error:
         complain(str(error))
@@ -41,14 +41,6 @@ def run_guarded(words: list[str]) -> int:
         complain(report_crash(error))
         return Exit.ERROR
     return code if flush() else BROKEN_PIPE
-
-
-def name_option(field: str, words: list[str]) -> str:
-    """As it was written: by its flag if that was typed, else by its name in the settings."""
-    flag = FLAG_OF_OPTION.get(field)
-    if flag is not None and any(word.partition("=")[0] in BY_SPELLING[flag].spellings for word in words):
-        return flag
-    return next((name for name, key in KEYS.items() if key.option == field), field)
 
 
 def dispatch(words: list[str]) -> int:
@@ -86,6 +78,14 @@ def run_command(name: str, words: list[str]) -> int:
             from everturn.cli.config import run_config
 
             return run_config(words)
+        case "sessions":
+            from everturn.cli.sessions.main import run_sessions
+
+            return run_sessions(words)
+        case "cost":
+            from everturn.cli.cost import run_cost
+
+            return run_cost(words)
         case "completion":
             from everturn.cli.completion import run_completion
 

@@ -17,6 +17,8 @@ class Takes(StrEnum):
     NUMBER = "number"
     LIST = "list"
     """Names, separated by commas or blanks; given twice, the lists are joined."""
+    MAYBE_TEXT = "maybe text"
+    """`--flag` or `--flag TEXT`."""
     MAYBE_FILE = "maybe a file"
     """`--flag` or `--flag=FILE`: a word of its own would be taken for the prompt."""
 
@@ -44,6 +46,8 @@ class Flag(msgspec.Struct, frozen=True, kw_only=True):
     choices: tuple[str, ...] = ()
     option: str = ""
     """The field of `Options` that it sets as it is."""
+    sessions: bool = False
+    """Its value names a session."""
 
     @property
     def spellings(self) -> tuple[str, ...]:
@@ -56,6 +60,8 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     words: tuple[str, ...] = ()
     """What may stand first after it."""
     flags: tuple[str, ...] = ("--help",)
+    sessions: bool = False
+    """A session may follow, behind the first word if it has some."""
 
 
 OUTPUT_FORMATS = ("text", "json", "stream-json")
@@ -216,10 +222,11 @@ FLAGS: tuple[Flag, ...] = (
         name="--resume",
         short="-r",
         topic=Topic.SESSION,
-        takes=Takes.TEXT,
-        value="ID",
+        takes=Takes.MAYBE_TEXT,
+        value="SESSION",
         option="resume",
-        help="go on with this session",
+        sessions=True,
+        help="go on with a session: by its id, a beginning of it, its title, or latest",
     ),
     Flag(
         name="--session-id",
@@ -228,6 +235,20 @@ FLAGS: tuple[Flag, ...] = (
         value="ID",
         option="session_id",
         help="id of the new session",
+    ),
+    Flag(
+        name="--fork-session",
+        topic=Topic.SESSION,
+        option="fork_session",
+        help="with --continue or --resume: go on with a copy under a new id",
+    ),
+    Flag(
+        name="--resume-session-at",
+        topic=Topic.SESSION,
+        takes=Takes.TEXT,
+        value="MESSAGE",
+        option="resume_at",
+        help="with --continue or --resume: go on from this message; later ones are no longer seen",
     ),
     Flag(name="--no-session-persistence", topic=Topic.SESSION, help="keep the session in memory only"),
     Flag(
@@ -249,9 +270,35 @@ FLAGS: tuple[Flag, ...] = (
     Flag(name="--help", short="-h", topic=Topic.OTHER, help="print this help"),
 )
 
+SESSION_ACTIONS: dict[str, dict[str, str]] = {
+    "list": {"--all": "", "--json": "", "--limit": "N", "--ids": ""},
+    "search": {"--all": "", "--json": "", "--limit": "N"},
+    "show": {"--json": ""},
+    "rename": {},
+    "tag": {"--clear": ""},
+    "export": {"--format": "markdown|html|json", "--output": "FILE", "--force": ""},
+    "delete": {"--yes": ""},
+    "prune": {"--older-than": "AGE", "--larger-than": "SIZE", "--keep-total": "SIZE", "--yes": "", "--json": ""},
+    "rebuild": {},
+}
+"""What `everturn sessions` does, each with its flags, and what their values are called."""
+
 COMMANDS: tuple[Command, ...] = (
     Command(name="doctor", help="check what a run needs, and say how to mend it", flags=("--json", "--help")),
     Command(name="config", help="read and change the user's settings", words=("get", "set", "unset", "list")),
+    Command(
+        name="sessions",
+        help="list, search, show, name, export and remove sessions",
+        words=tuple(SESSION_ACTIONS),
+        flags=(*dict.fromkeys(flag for flags in SESSION_ACTIONS.values() for flag in flags), "--help"),
+        sessions=True,
+    ),
+    Command(
+        name="cost",
+        help="say what a session cost: for each turn, what was paid for what",
+        flags=("--json", "--help"),
+        sessions=True,
+    ),
     Command(name="completion", help="print the completion script for a shell", words=("bash", "zsh", "fish")),
     Command(name="demo", help="watch the loop repair a small repository with a scripted model"),
 )

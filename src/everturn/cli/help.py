@@ -9,7 +9,7 @@ Everturn: an agentic coding loop that people can trust with their repository, th
 
 Usage:
   everturn -p "prompt" [flags]      answer one prompt and exit
-  everturn COMMAND [arguments]
+  everturn COMMAND [arguments]      everturn COMMAND --help says more
 """
 EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "Ask": (
@@ -20,6 +20,11 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "Let it work": (
         ('everturn -p "Fix the failing test" --permission-mode acceptEdits --allowed-tools Bash', ""),
         ('everturn -p "Tidy the docs" --max-turns 20 --max-budget-usd 0.50', "stops at the first limit"),
+        ("everturn cost", "what the newest session of this folder cost, and for what"),
+    ),
+    "Find it again": (
+        ("everturn sessions", "those of this folder; everturn sessions search WORDS finds what was said"),
+        ('everturn -p "Go on" --resume "Parser rewrite"', "by id, a beginning of it, or title"),
     ),
     "Use it in scripts": (
         ('everturn -p "List the TODOs" --output-format json | jq -r .result', ""),
@@ -59,6 +64,41 @@ Examples:
 Keys for the API are not kept in settings: set ANTHROPIC_API_KEY in the environment, or name a command that
 prints one with apiKeyHelper.
 """
+COST = """\
+Usage:
+  everturn cost [SESSION] [--json]
+
+What a session cost, by turn: input, output, cache write and cache read, in tokens and USD, with bars on a terminal; the
+sums by model and by purpose; what the cache saved. SESSION is an id, a beginning of one that no other session has, or a
+title; without it, the newest session of this folder. --json prints the same, with exact figures, as one object.
+
+Examples:
+  everturn cost
+  everturn cost 5e17 --json | jq .total_usd
+"""
+SESSIONS = """\
+Usage:
+  everturn sessions [list] [--all] [--limit N] [--json|--ids]     this folder's sessions, the newest first; --all of every folder
+  everturn sessions search WORDS [--all] [--limit N] [--json]     in prompts, answers and results; "several words" are a phrase
+  everturn sessions show SESSION [--json]                         what is known of it, and what was said
+  everturn sessions rename SESSION TITLE                          --resume TITLE goes on with it from then on
+  everturn sessions tag SESSION TAG | --clear
+  everturn sessions export SESSION [--format markdown|html|json] [--output FILE] [--force]
+  everturn sessions delete SESSION… [--yes]                       with its media; never one that is open
+  everturn sessions prune [--older-than AGE] [--larger-than SIZE] [--keep-total SIZE] [--yes] [--json]
+  everturn sessions rebuild                                       the index anew; nothing is lost with it
+
+SESSION is an id, a beginning of one, a title, a part of one that no other session has, or latest: the newest of this folder.
+
+prune shows what would go; --yes does it. A session goes when it is older and larger than what is given, whichever is given;
+--keep-total lets the oldest go until the rest takes no more. Without any, cleanupPeriodDays of the settings counts.
+
+Examples:
+  everturn sessions search "connection reset" --all
+  everturn sessions rename latest Parser rewrite
+  everturn sessions export "Parser rewrite" --output parser.html
+  everturn sessions prune --older-than 90d
+"""
 DOCTOR = """\
 Usage:
   everturn doctor [--json]
@@ -89,6 +129,8 @@ def render_flag(flag: Flag) -> str:
             return spelled
         case Takes.MAYBE_FILE:
             return f"{spelled}[={flag.value}]"
+        case Takes.MAYBE_TEXT:
+            return f"{spelled} [{flag.value}]"
         case _:
             return f"{spelled} {flag.value}"
 

@@ -11,7 +11,7 @@ INTERRUPTED = 130
 def main(argv: list[str] | None = None) -> int:
     """Never raises. Nothing is imported before it is needed: asking for the version costs next to nothing."""
     words = sys.argv[1:] if argv is None else list(argv)
-    if words in VERSION:
+    if words in VERSION and sys.stdout is not None:
         return print_version()
     # Nothing made while starting is garbage: the collector would only walk over it again and again.
     gc.disable()

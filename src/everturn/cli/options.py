@@ -7,7 +7,7 @@ import msgspec
 
 from everturn.cli.arguments import Arguments
 from everturn.cli.flags import FLAGS
-from everturn.cli.sessions import check_new, check_resumable, find_newest
+from everturn.cli.sessions.finding import check_new, find_newest, find_session, render_recent
 from everturn.cli.usage import UsageError
 
 BYPASS = "bypassPermissions"
@@ -68,13 +68,19 @@ def _plan_mode(arguments: Arguments) -> dict[str, Any]:
 
 def _plan_session(arguments: Arguments, home: Path, folder: Path) -> dict[str, Any]:
     _refuse_both(arguments, "--continue", "--resume")
-    _refuse_both(arguments, "--continue", "--session-id")
+    if "--fork-session" not in arguments:
+        _refuse_both(arguments, "--continue", "--session-id")
     _refuse_both(arguments, "--continue", "--no-session-persistence")
     if "--continue" in arguments:
         return {"resume": find_newest(home, folder)}
+    if arguments.get("--resume") is True:
+        raise UsageError(f"--resume needs to know which session to go on with{render_recent(home, folder)}")
     if "--resume" in arguments:
-        check_resumable(home, arguments.get("--resume"))
-    elif "--session-id" in arguments:
+        return {"resume": find_session(home, folder, arguments.get("--resume")).stem}
+    for flag in ("--fork-session", "--resume-session-at"):
+        if flag in arguments:
+            raise UsageError(f"{flag} needs --continue or --resume")
+    if "--session-id" in arguments:
         check_new(home, arguments.get("--session-id"))
     return {}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from everturn.cli.arguments import Arguments
-from everturn.cli.console import complain
+from everturn.cli.console import complain, complain_at_length
 from everturn.cli.options import plan_fields
 from everturn.cli.signals import Interruptions
 from everturn.cli.standard_input import compose_prompt
@@ -22,18 +22,20 @@ if TYPE_CHECKING:
     from everturn.frontends.headless.view import Introduction
     from everturn.ports.model import Model
 
-NO_KEY = """\
-there is no key for the model. Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN) in the environment, or name a command
-that prints one: everturn config set apiKeyHelper 'COMMAND'. To watch Everturn work without a key, try: everturn demo"""
+NO_KEY = (
+    "there is no key for the model. Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN) in the environment, or name a "
+    "command that prints one: everturn config set apiKeyHelper 'COMMAND'. To watch Everturn work without a key, try: "
+    "everturn demo"
+)
 
 
 def run_prompt(arguments: Arguments) -> int:
     home = program_home(os.environ)
     fields = plan_fields(arguments, home, find_folder())
     launch = plan_launch(fields, os.environ, given=arguments.get("--settings"))
-    prompt = compose_prompt(arguments.words)
+    prompt = compose_prompt(arguments.words, may_go_on="--continue" in arguments or "--resume" in arguments)
     if not has_credentials(launch) and asks_the_model(prompt):
-        complain(NO_KEY)
+        complain_at_length(NO_KEY)
         return Exit.USAGE
     # Tools inherit the environment of the process, and with it what the settings add.
     os.environ.update(launch.env)
@@ -52,8 +54,10 @@ def find_folder() -> Path:
         raise UsageError(f"the working folder cannot be used: {error.strerror}") from None
 
 
-def asks_the_model(prompt: str) -> bool:
+def asks_the_model(prompt: str | None) -> bool:
     """Most slash commands do not, so that they need no key."""
+    if prompt is None:
+        return True
     from everturn.frontends.commands import COMMANDS, Invoked, parse_command
 
     invoked = parse_command(prompt, COMMANDS)
@@ -71,7 +75,7 @@ def open_asked_log(arguments: Arguments, home: Path) -> "DebugLog | None":
     return log
 
 
-async def run_query(launch: Launch, prompt: str, arguments: Arguments, log: "DebugLog | None") -> int:
+async def run_query(launch: Launch, prompt: str | None, arguments: Arguments, log: "DebugLog | None") -> int:
     task = asyncio.current_task()
     assert task is not None  # noqa: S101 (a coroutine that runs has a task)
     interruptions = Interruptions(task)
@@ -104,16 +108,16 @@ def build_engine(launch: Launch, model: "Model", arguments: Arguments, log: "Deb
 
     watch = log.note if log else None
     if log is None and "--verbose" in arguments and shows_plain_text(arguments):
-        from everturn.cli.debug import tell_event
+        from everturn.cli.verbose import tell_event
 
         watch = tell_event
-    engine = WatchedEngine(launch.options, env=launch.env, model=model, watch=watch)
+    engine = WatchedEngine(launch.options, env=launch.env, model=model, watch=watch, typed=arguments.given)
     for warning in launch.warnings:
         engine.note(warning)
     return engine
 
 
-async def show_answer(engine: "WatchedEngine", prompt: str, launch: Launch, arguments: Arguments) -> int:
+async def show_answer(engine: "WatchedEngine", prompt: str | None, launch: Launch, arguments: Arguments) -> int:
     from everturn.frontends.headless.run import run_headless
     from everturn.frontends.headless.view import OutputFormat
 
@@ -141,6 +145,7 @@ def introduce(engine: "WatchedEngine", launch: Launch) -> "Introduction":
         tools=engine.tool_names,
         api_key_source=launch.key_source,
         betas=launch.setup.betas,
+        is_kept=engine.is_kept,
     )
 
 

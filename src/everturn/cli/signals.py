@@ -6,6 +6,7 @@ import signal
 from typing import Any, Protocol
 
 from everturn.core.state import AbortCause, Exit
+from everturn.ports.tasks import Tasks
 
 LAST_WORDS_S = 0.5
 """After a second signal: time to end what the query has started."""
@@ -19,6 +20,9 @@ MEANING = {
 class Abortable(Protocol):
     @property
     def at_work(self) -> bool: ...
+
+    @property
+    def tasks(self) -> Tasks: ...
 
     def abort(self, cause: AbortCause = AbortCause.USER) -> None: ...
 
@@ -46,4 +50,9 @@ class Interruptions:
             self._engine.abort(cause)
             return
         self._task.cancel()
-        self._loop.call_later(LAST_WORDS_S, os._exit, self.exit)
+        self._loop.call_later(LAST_WORDS_S, self._leave)
+
+    def _leave(self) -> None:
+        if self._engine is not None:
+            self._engine.tasks.kill()
+        os._exit(self.exit or Exit.INTERRUPTED)

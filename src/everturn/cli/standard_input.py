@@ -6,19 +6,24 @@ import sys
 
 from everturn.cli.arguments import clean_text
 from everturn.cli.console import complain
-from everturn.cli.usage import UsageError
+from everturn.cli.usage import HELP, UsageError
 
 MOST_BYTES = 10_000_000
 PATIENCE_S = 3.0
 _PIECE = 1 << 16
 
 
-def compose_prompt(words: tuple[str, ...]) -> str:
-    """The prompt of the command line, then what was piped in. Raises `UsageError` where there is neither."""
+def compose_prompt(words: tuple[str, ...], *, may_go_on: bool = False) -> str | None:
+    """The prompt of the command line, then what was piped in. Where there is neither: None if a session may go on.
+
+    Raises `UsageError`.
+    """
     asked = " ".join(clean_text(word) for word in words).strip()
     piped = load_piped(is_addition=bool(asked)).strip()
+    if not asked and not piped and may_go_on:
+        return None
     if not asked and not piped:
-        raise UsageError('there is no prompt: everturn -p "prompt", or pipe it in')
+        raise UsageError('there is no prompt: everturn -p "prompt", or pipe it in', see=HELP)
     return "\n\n".join(part for part in (asked, piped) if part)
 
 

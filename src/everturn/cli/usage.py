@@ -2,6 +2,13 @@
 
 from everturn.core.errors import EverturnError
 
+HELP = "everturn --help"
+
 
 class UsageError(EverturnError):
     """Ends the program with exit code 2; its text stands on one line."""
+
+    def __init__(self, text: str, *, see: str = "") -> None:
+        """`see` is a command whose help would help; empty where the text says it all."""
+        super().__init__(text)
+        self.see = see

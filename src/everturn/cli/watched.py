@@ -1,12 +1,14 @@
 """The engine as the program runs it: it says whether it is at work, and shows every event to the debug log."""
 
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from contextlib import aclosing
 
+from everturn.cli.names import name_option
 from everturn.compose.library import Engine
 from everturn.core.events import Event
 from everturn.engine.engine import Prompt
 from everturn.ports.model import Model, ModelCard
+from everturn.sessions.memory import MemoryJournal
 from everturn.settings.options import Options
 
 Watch = Callable[[Event], None]
@@ -14,15 +16,31 @@ Watch = Callable[[Event], None]
 
 class WatchedEngine(Engine):
     def __init__(
-        self, options: Options, *, env: Mapping[str, str], model: Model | None, watch: Watch | None = None
+        self,
+        options: Options,
+        *,
+        env: Mapping[str, str],
+        model: Model | None,
+        watch: Watch | None = None,
+        typed: Collection[str] = (),
     ) -> None:
+        """`typed` are the flags of the command line."""
+        self._typed = typed
         super().__init__(options, env=env, model=model)
         self._watch = watch
+
+    def name_option(self, field: str) -> str:
+        return name_option(field, self._typed)
 
     @property
     def at_work(self) -> bool:
         """A signal that comes now has a query to end."""
         return self._busy
+
+    @property
+    def is_kept(self) -> bool:
+        """False where the session lives in memory: asked for, or for want of a writable home."""
+        return not isinstance(self._deps.journal, MemoryJournal)
 
     @property
     def tool_names(self) -> tuple[str, ...]:
@@ -33,6 +51,10 @@ class WatchedEngine(Engine):
 
     def submit(self, prompt: Prompt) -> AsyncGenerator[Event]:
         events = super().submit(prompt)
+        return watched(events, self._watch) if self._watch else events
+
+    def resume_query(self) -> AsyncGenerator[Event]:
+        events = super().resume_query()
         return watched(events, self._watch) if self._watch else events
 
     def compact(self, instructions: str = "") -> AsyncGenerator[Event]:

@@ -8,9 +8,10 @@ from typing import Protocol
 
 import msgspec
 
+from everturn.core.budget import Prices
 from everturn.core.events import Denial, Event, Level, ModelUsage, Noticed
 from everturn.core.messages import Message
-from everturn.frontends.figures import render_count, render_usage, render_usd
+from everturn.frontends.figures import render_count, render_usd
 
 
 class Conversation(Protocol):
@@ -37,6 +38,10 @@ class Conversation(Protocol):
     @property
     def usage_by_model(self) -> dict[str, ModelUsage]:
         """Of the session so far."""
+        ...
+
+    def price_lists(self, model: str) -> tuple[Prices, ...]:
+        """What it may be charged at, the usual prices first."""
         ...
 
     def compact(self, instructions: str = "") -> AsyncGenerator[Event]:
@@ -142,12 +147,23 @@ async def run_help(asked: Asked) -> AsyncGenerator[Reply]:
 
 
 async def run_cost(asked: Asked) -> AsyncGenerator[Reply]:
+    from everturn.core.bill import Bill, Entry, split_charge
+    from everturn.frontends.cost import render_summary
+
     conversation = asked.conversation
-    lines = [f"This session cost {render_usd(conversation.total_usd)} so far (an estimate from list prices)."]
-    for model, spent in conversation.usage_by_model.items():
-        calls = render_count(spent.calls, "call")
-        lines.append(f"  {model}: {render_usd(spent.usd)}, {calls}, {render_usage(spent.usage)}")
-    yield Said(text="\n".join(lines))
+    bill = Bill(
+        entries=tuple(
+            Entry(
+                model=model,
+                calls=spent.calls,
+                usage=spent.usage,
+                paid=split_charge(spent.usage, spent.usd, conversation.price_lists(model)),
+            )
+            for model, spent in conversation.usage_by_model.items()
+        )
+    )
+    head = f"This session cost {render_usd(conversation.total_usd)} so far (an estimate from list prices)."
+    yield Said(text=f"{head}\n{render_summary(bill)}".rstrip())
 
 
 async def run_status(asked: Asked) -> AsyncGenerator[Reply]:
@@ -204,7 +220,7 @@ def _say_unknown(name: str, commands: tuple[Command, ...]) -> str:
 
 COMMANDS = (
     Command(name="help", arguments="[command]", help="List the commands, or explain one.", run=run_help),
-    Command(name="cost", help="Say what this session cost, by model.", run=run_cost, aliases=("usage",)),
+    Command(name="cost", help="Say what this session cost, by model, and for what.", run=run_cost, aliases=("usage",)),
     Command(name="status", help="Show session, model, permissions and transcript.", run=run_status),
     Command(
         name="compact",

@@ -22,8 +22,10 @@ def load_cases(path: Path) -> dict[str, Script]:
     """The scripts of a file by their path prefix; a script without an id has the empty one. Raises ScriptError."""
     try:
         text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ScriptError(f"{path}: {error}") from error
+    except OSError as error:
+        raise ScriptError(f"the script {path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ScriptError(f"the script {path} is not UTF-8 (byte {error.start})") from error
     return parse_cases(text, name=str(path))
 
 

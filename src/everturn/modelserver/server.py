@@ -69,6 +69,7 @@ class ModelServer:
         self._changed = asyncio.Condition()
         self._tasks: set[asyncio.Task[None]] = set()
         self._listener: asyncio.Server | None = None
+        self._closing = False
         self._cases: dict[str, Case] = {}
         for name, playable in {**({} if played is None else {"": played}), **(cases or {})}.items():
             self.play(playable, case=name)
@@ -112,6 +113,7 @@ class ModelServer:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._closing = True
         if self._listener:
             self._listener.close()
         for task in self._tasks:
@@ -131,9 +133,14 @@ class ModelServer:
             self._changed.notify_all()
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._closing:
+            writer.transport.abort()
+            return
         task = asyncio.create_task(self._serve(reader, writer))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        # Cancelled before its first step, a task does not run its own `finally`; closing would wait for this client.
+        task.add_done_callback(lambda _: writer.transport.abort())
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = Connection(reader, writer)

@@ -10,19 +10,22 @@ from everturn.core.errors import OptionError
 Check = Callable[[Any], str | None]
 """None = fine; otherwise the end of a sentence that begins with the field's name."""
 
+LIKENESS = 0.65
+"""Of two words, from 0 to 1, from which on one may be a slip for the other."""
 _BARE_NAME = r"[A-Za-z0-9_-]{1,128}"
+_DOMAIN_RULE = r"WebFetch\(domain:[^()\s]+\)"
 _HEADER = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _VISIBLE = r"[\x21-\x7e]+"
 _SESSION = r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}"
 
 
 def nearest(name: str, known: Collection[str]) -> str:
-    """`; did you mean …?`, or nothing."""
+    """`; did you mean …?`, or nothing. Dashes in front do not make two words alike."""
     import difflib
 
-    lowered = {word.lower(): word for word in known}
-    match = difflib.get_close_matches(name.lower(), list(lowered), n=1)
-    return f"; did you mean {lowered[match[0]]!r}?" if match else ""
+    bare = {word.lstrip("-").lower(): word for word in known}
+    match = difflib.get_close_matches(name.lstrip("-").lower(), list(bare), n=1, cutoff=LIKENESS)
+    return f"; did you mean {bare[match[0]]!r}?" if match else ""
 
 
 def require_known(field: str, names: Collection[str], known: Collection[str]) -> None:
@@ -42,7 +45,7 @@ def words(value: Any) -> str | None:
 
 
 def flag(value: Any) -> str | None:
-    return None if isinstance(value, bool) else f"must be True or False, not {_show(value)}"
+    return None if isinstance(value, bool) else f"must be true or false, not {_show(value)}"
 
 
 def whole(least: int) -> Check:
@@ -98,6 +101,13 @@ def bare_name(value: Any) -> str | None:
     if isinstance(value, str) and "(" in value:
         return f"is a rule with a specifier ({value[:60]}); only bare tool names are taken here"
     return f"must be a bare tool name, not {_show(value)}"
+
+
+def tool_rule(value: Any) -> str | None:
+    """A tool's name, or a rule for a domain of the web."""
+    if isinstance(value, str) and re.fullmatch(_DOMAIN_RULE, value):
+        return None
+    return bare_name(value)
 
 
 def session_id(value: Any) -> str | None:

@@ -13,6 +13,8 @@ from everturn.settings.options import render_without_secrets
 ALIASES = ("OPUS", "SONNET", "HAIKU", "FABLE")
 YES = frozenset({"1", "true", "yes", "on"})
 NO = frozenset({"0", "false", "no", "off"})
+HOME_VARIABLES = ("EVERTURN_HOME", "CLAUDE_CONFIG_DIR")
+"""The first that is set names the home."""
 
 VARIABLES = {
     "ANTHROPIC_API_KEY": "credential, sent as x-api-key",
@@ -22,10 +24,13 @@ VARIABLES = {
     "ANTHROPIC_BETAS": "more values for the anthropic-beta header, separated by commas",
     "ANTHROPIC_MODEL": "the main model",
     "ANTHROPIC_DEFAULT_OPUS_MODEL": "what the alias opus means; SONNET, HAIKU and FABLE likewise",
-    "EVERTURN_HOME": "where sessions are kept",
+    "EVERTURN_HOME": "where sessions and the user's settings are kept; else `CLAUDE_CONFIG_DIR`, else ~/.everturn",
+    "CLAUDE_CONFIG_DIR": "the same, where `EVERTURN_HOME` is not set",
+    "BRAVE_API_KEY": "key of the search engine behind WebSearch (`web_search_key`)",
     "EVERTURN_RETRY_SCALE": "factor for the time slept between attempts (`retry_scale`)",
     "EVERTURN_STALL_S": "seconds of silence after which a stream counts as broken (`stall_s`)",
     "EVERTURN_MAX_TOOL_CONCURRENCY": "calls that may run at the same time (`tool_concurrency`)",
+    "CLAUDE_CODE_FILE_READ_MAX_OUTPUT_TOKENS": "tokens that one Read may bring (`read_tokens`)",
     "DISABLE_AUTO_COMPACT": "1 = the conversation is not summarised ahead of time (`auto_compact`)",
     "CLAUDE_CODE_MAX_OUTPUT_TOKENS": "cap on the output of one answer (`max_output_tokens`)",
     "CLAUDE_CODE_MAX_RETRIES": "further attempts after one that failed (`max_retries`)",
@@ -47,9 +52,11 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     retry_scale: float | None = None
     stall_s: float | None = None
     tool_concurrency: int | None = None
+    read_tokens: int | None = None
     disable_auto_compact: bool = False
     max_output_tokens: int | None = None
     max_retries: int | None = None
+    search_key: str | None = None
 
     def __repr__(self) -> str:
         return render_without_secrets(self)
@@ -83,14 +90,20 @@ def parse_environment(env: Mapping[str, str]) -> Environment:
         betas=tuple(beta.strip() for beta in betas.split(",") if beta.strip()),
         model=read("ANTHROPIC_MODEL"),
         aliases={alias: model for alias, model in models.items() if model},
-        home=read("EVERTURN_HOME"),
+        home=named_home(env),
         retry_scale=read_number("EVERTURN_RETRY_SCALE", checks.number(0)),
         stall_s=read_number("EVERTURN_STALL_S", checks.number(0.001)),
         tool_concurrency=read_whole("EVERTURN_MAX_TOOL_CONCURRENCY", 1),
+        read_tokens=read_whole("CLAUDE_CODE_FILE_READ_MAX_OUTPUT_TOKENS", 1),
         disable_auto_compact=parse_flag("DISABLE_AUTO_COMPACT", read("DISABLE_AUTO_COMPACT") or "0"),
         max_output_tokens=read_whole("CLAUDE_CODE_MAX_OUTPUT_TOKENS", 1),
         max_retries=read_whole("CLAUDE_CODE_MAX_RETRIES", 0),
+        search_key=read("BRAVE_API_KEY", checks.secret),
     )
+
+
+def named_home(env: Mapping[str, str]) -> str | None:
+    return next((home for name in HOME_VARIABLES if (home := env.get(name, "").strip())), None)
 
 
 def parse_headers(name: str, value: str) -> dict[str, str]:

@@ -11,6 +11,8 @@ from everturn.core.errors import OptionError, ToolFault
 
 FILE_NAME = "settings.json"
 MOST_BYTES = 2 * 1024 * 1024
+PRIVATE = 0o600
+"""What it holds may be a command that prints a key."""
 INLINE = "--settings"
 """What text on the command line is called in errors."""
 
@@ -78,14 +80,18 @@ def parse_settings(text: str, where: str) -> SettingsText:
 
 
 def replace_settings(path: Path, values: dict[str, Any]) -> None:
-    """In one step: no reader sees half of it. Raises `OptionError`."""
+    """In one step: no reader sees half of it. A new file is its owner's alone. Raises `OptionError`."""
     from everturn.workspace.files import exists, read_file, replace_file
 
     text = msgspec.json.format(msgspec.json.encode(values), indent=2).decode() + "\n"
     try:
-        replace_file(str(path), text, like=read_file(str(path)) if exists(str(path)) else None)
-    except ToolFault as fault:
-        raise OptionError(str(path), f"cannot be written: {fault}") from None
+        if not exists(str(path)):
+            # An empty file holds no settings: to be cut off here does no harm.
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, PRIVATE))
+        replace_file(str(path), text, like=read_file(str(path)))
+    except (ToolFault, OSError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise OptionError(str(path), f"cannot be written: {reason}") from None
 
 
 def find_line(text: str, path: KeyPath) -> int:

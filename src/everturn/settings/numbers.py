@@ -14,6 +14,7 @@ POSITIVE = frozenset(
         "output_cap_escalated",
         "tries",
         "tool_concurrency",
+        "read_tokens",
         "summary_tries",
         "summary_output",
         "file_states",

@@ -15,12 +15,14 @@ from everturn.settings import checks, numbers
 from everturn.settings.checks import Check
 
 PermissionMode = Literal["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"]
+JournalSync = Literal["always", "end", "off"]
 AnyPath = str | os.PathLike[str]
 
 MODES = ("default", "acceptEdits", "plan", "dontAsk", "bypassPermissions")
 HOOKS = ("stop", "post_tool", "stop_failure")
+SYNCS = ("always", "end", "off")
 EFFORTS = ("low", "medium", "high", "xhigh", "max")
-SECRETS = frozenset({"api_key", "auth_token", "headers"})
+SECRETS = frozenset({"api_key", "auth_token", "headers", "web_search_key", "search_key"})
 """Fields whose values are never shown."""
 
 
@@ -47,18 +49,22 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     system_context: Mapping[str, str] = {}
     """Named texts for the model at the end of the system prompt; frozen for the session."""
 
-    permission_mode: PermissionMode = "default"
+    permission_mode: PermissionMode | None = None
     """default asks before anything but reading; acceptEdits, plan, dontAsk and bypassPermissions are the others."""
     allowed_tools: Sequence[str] = ()
-    """Bare names of tools that run without asking."""
+    """Names of tools that run without asking; of WebFetch also single domains: `WebFetch(domain:*.example.com)`."""
     disallowed_tools: Sequence[str] = ()
-    """Bare names of tools that never run; beats everything else."""
+    """The same for what never runs; beats everything else."""
     approver: Approver | None = None
-    """Asked where a call needs approval; None = such calls are denied."""
+    """Asked where a call needs approval, and where the model asks the person; None = such calls are denied."""
     tools: Sequence[Tool] = ()
     """Own tools, in addition to the built-in ones."""
     builtin_tools: bool | Sequence[str] = True
-    """False = none of the built-in tools; a list = only these."""
+    """False = none of the built-in tools; a list = only these. True leaves out what needs an approver where there is none."""
+    web_search: Literal["brave"] | None = None
+    """The search engine behind WebSearch: brave. None = the tool is not offered."""
+    web_search_key: str | None = None
+    """The search engine's key. `BRAVE_API_KEY`."""
     hooks: Mapping[str, Callable[..., Any] | Sequence[Callable[..., Any]]] = {}
     """Functions to call: `stop`, `post_tool`, `stop_failure`."""
 
@@ -113,13 +119,23 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     """Further attempts after one that failed. `CLAUDE_CODE_MAX_RETRIES`."""
 
     session_id: str | None = None
-    """Id of a new session; None = a fresh one."""
+    """Id of a new session, or of the copy with fork_session; None = a fresh one."""
     resume: str | None = None
-    """Id of a session to go on with."""
+    """A session to go on with: its id, a beginning of it, or its title."""
+    continue_conversation: bool = False
+    """Go on with the newest session of the folder."""
+    resume_at: str | None = None
+    """Id of the message to go on from; what was said after it stays in the file and is no longer seen."""
+    fork_session: bool = False
+    """Go on with a copy under a new id; the session itself stays as it is."""
+    only_defaults: Sequence[str] = ()
+    """Names of options (model, permission_mode) that are no wish: a resumed session keeps its own."""
     persist: bool = True
     """Keep the session on disk."""
+    journal_sync: JournalSync = "always"
+    """When to wait until the disk would survive a power cut: always = before each side effect and at a query's end; end; off."""
     home: AnyPath | None = None
-    """Where sessions are kept. `EVERTURN_HOME`, else ~/.everturn."""
+    """Where sessions are kept. `EVERTURN_HOME`, else `CLAUDE_CONFIG_DIR`, else ~/.everturn."""
 
     api_key: str | None = None
     """Credential, sent as x-api-key. `ANTHROPIC_API_KEY`."""
@@ -137,16 +153,24 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         for field, check in CHECKS.items():
             value = getattr(self, field)
-            if value is None and field in OPTIONAL:
+            if value is DEFAULTS[field] or (value is None and field in OPTIONAL):
                 continue
             if problem := check(value):
                 raise OptionError(field, problem)
-        if self.session_id is not None and self.resume is not None:
-            raise OptionError(
-                "resume", "cannot be given together with session_id: a resumed session has its id already"
-            )
-        if self.resume is not None and not self.persist:
-            raise OptionError("resume", "needs persist: what is resumed is the session on disk")
+        self._check_session()
+
+    def _check_session(self) -> None:
+        chosen = "continue_conversation" if self.continue_conversation else "resume"
+        resumes = self.continue_conversation or self.resume is not None
+        if self.continue_conversation and self.resume is not None:
+            raise OptionError("continue_conversation", "cannot be given together with resume")
+        if self.session_id is not None and resumes and not self.fork_session:
+            raise OptionError(chosen, "cannot be given together with session_id: a resumed session has its id already")
+        if resumes and not self.persist:
+            raise OptionError(chosen, "needs persist: what is resumed is the session on disk")
+        for field in ("resume_at", "fork_session"):
+            if getattr(self, field) and not resumes:
+                raise OptionError(field, "needs resume or continue_conversation")
 
     @classmethod
     def of(cls, **fields: Any) -> "Options":
@@ -161,6 +185,10 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
     def __rich_repr__(self) -> Any:
         return iter([render_without_secrets(self)])
+
+
+DEFAULTS: dict[str, Any] = dict(zip(Options.__struct_fields__, Options.__struct_defaults__, strict=True))
+"""What nobody gave need not be checked."""
 
 
 def render_without_secrets(value: msgspec.Struct) -> str:
@@ -236,11 +264,13 @@ CHECKS: dict[str, Check] = {
     "user_context": checks.text_map,
     "system_context": checks.text_map,
     "permission_mode": checks.one_of(*MODES),
-    "allowed_tools": checks.list_of(checks.bare_name),
-    "disallowed_tools": checks.list_of(checks.bare_name),
+    "allowed_tools": checks.list_of(checks.tool_rule),
+    "disallowed_tools": checks.list_of(checks.tool_rule),
     "approver": checks.having("approve", hint="an approver answers approve(call, reason)"),
     "tools": checks.list_of(_TOOL),
     "builtin_tools": checks.any_of(checks.flag, checks.list_of(checks.bare_name)),
+    "web_search": checks.one_of("brave"),
+    "web_search_key": checks.secret,
     "hooks": _hooks,
     "max_turns": checks.whole(0),
     "max_budget_usd": checks.number(0),
@@ -268,8 +298,13 @@ CHECKS: dict[str, Check] = {
     "stall_s": checks.number(0.001),
     "max_retries": checks.whole(0),
     "session_id": checks.session_id,
-    "resume": checks.session_id,
+    "resume": checks.text,
+    "continue_conversation": checks.flag,
+    "resume_at": checks.text,
+    "fork_session": checks.flag,
+    "only_defaults": checks.list_of(checks.one_of("model", "permission_mode")),
     "persist": checks.flag,
+    "journal_sync": checks.one_of(*SYNCS),
     "home": _path,
     "api_key": checks.secret,
     "auth_token": checks.secret,

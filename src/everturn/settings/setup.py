@@ -53,6 +53,7 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     """Without a slash at its end."""
     headers: dict[str, str]
     betas: tuple[str, ...]
+    search_key: str | None = None
 
     def __repr__(self) -> str:
         return render_without_secrets(self)
@@ -86,6 +87,7 @@ def check_options(options: Options, env: Mapping[str, str]) -> Setup:
         base_url=(options.base_url or environment.base_url or DEFAULT_URL).rstrip("/"),
         headers={**environment.headers, **options.headers},
         betas=tuple(dict.fromkeys((*options.betas, *environment.betas))),
+        search_key=_search_key(options, environment),
     )
 
 
@@ -104,6 +106,8 @@ def build_limits(options: Options, environment: Environment) -> Limits:
         changes["stall_s"] = environment.stall_s
     if environment.tool_concurrency is not None:
         changes["tool_concurrency"] = environment.tool_concurrency
+    if environment.read_tokens is not None:
+        changes["read_tokens"] = environment.read_tokens
     if environment.disable_auto_compact:
         changes["auto_compact"] = False
     changes |= _answer_limits(environment.max_output_tokens, environment.max_retries)
@@ -165,6 +169,13 @@ def _thinking(thinking: ThinkingConfig | Mapping[str, Any] | str | None) -> Thin
 def _functions(options: Options, name: str) -> tuple[Callable[..., Any], ...]:
     hooks: Any = options.hooks.get(name, ())
     return tuple(hooks) if isinstance(hooks, list | tuple) else (hooks,)
+
+
+def _search_key(options: Options, environment: Environment) -> str | None:
+    key = _stripped(options.web_search_key) or environment.search_key
+    if options.web_search is not None and key is None:
+        raise OptionError("web_search", "needs a key: set BRAVE_API_KEY, or give web_search_key")
+    return key
 
 
 def _has_own(options: Options) -> bool:

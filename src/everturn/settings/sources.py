@@ -9,17 +9,16 @@ import msgspec
 
 from everturn.settings import checks
 from everturn.settings.checks import Check
-from everturn.settings.environment import Environment, parse_environment
+from everturn.settings.environment import HOME_VARIABLES, Environment, parse_environment
 from everturn.settings.files import FILE_NAME, KeyPath, SettingsText, load_given, load_settings
 from everturn.settings.numbers import LIMITS, check_limit
-from everturn.settings.options import EFFORTS, MODES
+from everturn.settings.options import CHECKS, EFFORTS, MODES
 
 ENV = "env"
 LIMIT_PREFIX = "everturn.limits."
 CLOSED = frozenset({"permissions", "everturn"})
 """In these an unknown name is an error: a misspelt `deny` that is merely passed over would protect nobody."""
 PASSED_OVER = frozenset({"$schema"})
-HOME_VARIABLE = "EVERTURN_HOME"
 _VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
 
 
@@ -50,14 +49,27 @@ KEYS: dict[str, Key] = {
     "effortLevel": Key(check=checks.one_of(*EFFORTS), option="effort", meaning=", ".join(EFFORTS)),
     "permissions.defaultMode": Key(check=_mode, option="permission_mode", meaning=", ".join(MODES)),
     "permissions.allow": Key(
-        check=checks.list_of(checks.bare_name), option="allowed_tools", joins=True, meaning="tools that run unasked"
+        check=checks.list_of(checks.tool_rule), option="allowed_tools", joins=True, meaning="tools that run unasked"
     ),
     "permissions.deny": Key(
-        check=checks.list_of(checks.bare_name), option="disallowed_tools", joins=True, meaning="tools that never run"
+        check=checks.list_of(checks.tool_rule), option="disallowed_tools", joins=True, meaning="tools that never run"
     ),
     "apiKeyHelper": Key(check=checks.text, option="api_key_helper", meaning="shell command that prints the credential"),
     "autoCompactEnabled": Key(check=checks.flag, option="auto_compact", meaning="summarise before the window is full"),
-    "cleanupPeriodDays": Key(check=checks.whole(1), meaning="kept for later; sessions are not removed yet"),
+    "cleanupPeriodDays": Key(
+        check=checks.whole(1), meaning="days after which `everturn sessions prune` removes a session"
+    ),
+    "everturn.webSearch": Key(
+        check=checks.one_of("brave"), option="web_search", meaning="the search engine behind WebSearch: brave"
+    ),
+    "everturn.journalSync": Key(
+        check=CHECKS["journal_sync"],
+        option="journal_sync",
+        meaning="when a session is forced to the disk: always, end (of a query), off",
+    ),
+    "everturn.models": Key(
+        check=CHECKS["models"], option="models", meaning="more entries for the model catalogue, or a file with them"
+    ),
     **{LIMIT_PREFIX + name: Key(check=_limit(name), meaning="see docs/settings.md") for name in LIMITS},
 }
 
@@ -136,7 +148,7 @@ def check_env(settings: SettingsText, value: Any) -> None:
 
 
 def check_variable(name: str, content: str = "") -> str | None:
-    if name == HOME_VARIABLE:
+    if name in HOME_VARIABLES:
         return "cannot be set here: the settings file itself is found through it"
     if "\0" in content:
         return "holds a null character, which no variable can"
@@ -144,7 +156,10 @@ def check_variable(name: str, content: str = "") -> str | None:
 
 
 def nearest_key(name: str) -> str:
-    return checks.nearest(name, (*KEYS, ENV))
+    """`allow` finds `permissions.allow`."""
+    last = name.rpartition(".")[2].lower()
+    named = next((key for key in KEYS if "." in key and key.rpartition(".")[2].lower() == last), None)
+    return f"; did you mean {named!r}?" if named else checks.nearest(name, (*KEYS, ENV))
 
 
 def is_limit(name: str) -> bool:

@@ -88,7 +88,7 @@ def parse_arguments(argv: Sequence[str]) -> Arguments:
     if unknown:
         near = difflib.get_close_matches(unknown[0], ["--keep", "--fast", "--help"], 1)
         hint = f"; did you mean {near[0]}?" if near else ""
-        raise UsageError(f"demo does not know {unknown[0]}{hint}")
+        raise UsageError(f"demo does not know {unknown[0]}{hint}", see="everturn demo --help")
     return arguments
 
 

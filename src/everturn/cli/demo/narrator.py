@@ -62,8 +62,8 @@ class Narrator:
                 self._say("↻ ", Style.TROUBLE, explain_retry(event))
             case Continued(transition=transition):
                 self._say("→ ", Style.FLOW, f"{transition}: {TRANSITIONS[transition]}.")
-            case CallDenied(name=name, reason=reason):
-                self._say("✗ ", Style.BAD, f"{name} was not allowed: {reason}.")
+            case CallDenied(name=name, line=told, reason=reason):
+                self._say("✗ ", Style.BAD, f"{told or name} was not allowed: {reason}.")
             case Noticed(text=text):
                 self._say("· ", Style.FAINT, text)
             case ErrorReleased(problem=problem):

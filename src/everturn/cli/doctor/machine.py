@@ -27,7 +27,9 @@ def check_git() -> Finding:
 
 
 def check_ripgrep() -> Finding:
-    if (version := load_version("rg", "--version")) is None:
+    from everturn.tools.grep.ripgrep import find_ripgrep
+
+    if (version := load_version(find_ripgrep() or "rg", "--version")) is None:
         return warn(
             "ripgrep",
             "rg was not found; searches use the slower engine that is built in",
@@ -43,22 +45,18 @@ def check_shell() -> Finding:
 
 
 def check_sandbox() -> Finding:
-    """For information: this version runs commands without one either way."""
+    """For information: it is off whether or not the machine could have one."""
     if sys.platform == "darwin":
-        return ok("sandbox", "comes with macOS; this version runs commands without it")
+        return ok("sandbox", "off (macOS has one; commands do not run in it yet)")
     if (version := load_version("bwrap", "--version")) is None:
-        return warn(
-            "sandbox",
-            "bubblewrap was not found; this version runs commands without a sandbox anyway",
-            "Nothing needs to be done yet. Later versions will want bubblewrap (apt install bubblewrap).",
-        )
-    return ok("sandbox", f"{version}; this version runs commands without it")
+        return ok("sandbox", "off (bubblewrap is not installed, and not needed yet)")
+    return ok("sandbox", f"off ({version} is there; commands do not run in it yet)")
 
 
 def check_home(home: Path) -> Finding:
     there = next(path for path in (home, *home.parents) if path.exists())
     if there.is_dir() and os.access(there, os.W_OK | os.X_OK):
-        return ok("home", f"{home} {'is' if there == home else 'can be made and'} writable")
+        return ok("home", f"{home} is writable" if there == home else f"{home} is made when it is needed")
     return warn(
         "home",
         f"{home} cannot be written; sessions are kept in memory only",

@@ -20,7 +20,7 @@ FLAGS = ("--json", "--help", "-h")
 def run_doctor(words: Sequence[str]) -> int:
     for word in words:
         if word not in FLAGS:
-            raise UsageError(f"doctor knows no {word!r}{nearest(word, FLAGS)}")
+            raise UsageError(f"doctor knows no {word!r}{nearest(word, FLAGS)}", see="everturn doctor --help")
     if "--help" in words or "-h" in words:
         from everturn.cli.help import DOCTOR
 

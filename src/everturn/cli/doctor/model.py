@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from everturn.cli.doctor.finding import Finding, fail, ok, warn
+from everturn.compose.catalog import build_catalog, resolve_model
 from everturn.compose.cli import Launch, build_model, has_credentials, plan_launch
 from everturn.core.errors import FaultKind, ModelFault, OptionError
 from everturn.core.messages import text_block
 from everturn.core.transcript import Wire
-from everturn.models.catalog import JsonCatalog
 from everturn.ports.model import Request
 from everturn.settings.files import FILE_NAME
 
@@ -36,7 +36,7 @@ def check_settings(home: Path, env: Mapping[str, str]) -> tuple[Finding, Launch 
             "settings", str(error), "Correct it; everturn --help and docs/settings.md say what is allowed."
         ), None
     if launch.warnings:
-        return warn("settings", "; ".join(launch.warnings), "Remove what is not supported."), launch
+        return warn("settings", "; ".join(launch.warnings), "Remove or change it in the file."), launch
     return ok("settings", f"{path} is valid" if path.exists() else f"{path} is not there; defaults are used"), launch
 
 
@@ -50,9 +50,8 @@ def check_key(launch: Launch) -> Finding:
 
 def check_model(launch: Launch) -> Finding:
     """Asks the API to count the tokens of a word: that needs the network, the key and the model, and costs nothing."""
-    catalog = JsonCatalog()
-    model = catalog.resolve(launch.setup.aliases.get(launch.setup.model, launch.setup.model))
     try:
+        model = resolve_model(launch.setup.model, launch.setup, build_catalog(launch.options))
         asyncio.run(ask_count(launch, model))
     except ModelFault as fault:
         return fail("model", fault.text, MEND.get(fault.kind, "Try again later."))

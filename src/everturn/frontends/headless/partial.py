@@ -5,98 +5,127 @@ from typing import Any
 import msgspec
 
 from everturn.core.budget import Usage
-from everturn.core.events import AnswerAdded, BlockBegan, BlockFinished, TextDelta, ThinkingDelta
-from everturn.core.messages import Answer, Block, Thinking, ToolUse
+from everturn.core.events import (
+    AnswerAdded,
+    BlockBegan,
+    BlockFinished,
+    InputDelta,
+    MessageBegan,
+    TextDelta,
+    ThinkingDelta,
+)
+from everturn.core.messages import Answer, Thinking, ToolUse
 from everturn.frontends.headless.json_result import render_usage
 
-_EMPTY: dict[str, dict[str, Any]] = {
-    "text": {"type": "text", "text": ""},
-    "thinking": {"type": "thinking", "thinking": "", "signature": ""},
-}
-"""Blocks that grow by deltas. Any other is told whole when it is finished: only then are its id and fields known."""
+Raw = dict[str, Any]
+"""An event of the API."""
+GROWING = frozenset({"text", "thinking", "tool_use"})
+"""Blocks that come in pieces. Any other is told whole when it is finished: only then are its fields known."""
 
 
 class Partial:
-    """Gives the raw events of one message after the other; it remembers only which blocks are open."""
+    """Gives the raw events of one message after the other; it remembers only which blocks are open.
+
+    A message is told from its first block on: of one that broke before, there is nothing to take back.
+    """
 
     def __init__(self) -> None:
-        self.model = ""
-        """The one that was asked."""
-        self._message_id = ""
-        self._open: list[BlockBegan] = []
+        self._began = MessageBegan(message_id="", model="", usage=Usage())
+        self._told = ""
+        """Id of the message whose start was told."""
+        self._open: dict[int, BlockBegan] = {}
+        self._fed: set[int] = set()
+        """Open blocks of which a piece was told."""
 
-    def begin_block(self, event: BlockBegan) -> list[dict[str, Any]]:
-        events: list[dict[str, Any]] = []
-        if event.message_id != self._message_id:
-            self._message_id = event.message_id
-            self._open.clear()
-            events.append({"type": "message_start", "message": self._empty_message()})
-        self._open.append(event)
-        if event.kind in _EMPTY:
-            events.append({"type": "content_block_start", "index": event.index, "content_block": _EMPTY[event.kind]})
-        return events
+    def begin_message(self, event: MessageBegan) -> None:
+        self._began = event
 
-    def add_text(self, event: TextDelta) -> dict[str, Any]:
-        return _delta(event.index, {"type": "text_delta", "text": event.text})
+    def begin_block(self, event: BlockBegan) -> list[Raw]:
+        start = self._start_message(event.message_id)
+        self._open[event.index] = event
+        return [*start, _block_start(event.index, _empty(event))] if event.kind in GROWING else start
 
-    def add_thinking(self, event: ThinkingDelta) -> dict[str, Any]:
-        return _delta(event.index, {"type": "thinking_delta", "thinking": event.text})
+    def add_text(self, event: TextDelta) -> Raw:
+        return self._piece(event.index, {"type": "text_delta", "text": event.text})
 
-    def finish_block(self, event: BlockFinished) -> list[dict[str, Any]]:
-        kind = _kind_of(event.block)
-        began = next((open_ for open_ in self._open if open_.kind == kind), None)
+    def add_thinking(self, event: ThinkingDelta) -> Raw:
+        return self._piece(event.index, {"type": "thinking_delta", "thinking": event.text})
+
+    def add_input(self, event: InputDelta) -> list[Raw]:
+        began = self._open.get(event.index)
+        if began is None or began.kind not in GROWING:
+            return []
+        return [self._piece(event.index, {"type": "input_json_delta", "partial_json": event.text})]
+
+    def finish_block(self, event: BlockFinished) -> list[Raw]:
+        index = event.index
+        began = self._open.pop(index, None)
         if began is None:
             return []
-        self._open.remove(began)
-        index, stop = began.index, {"type": "content_block_stop", "index": began.index}
+        stop = {"type": "content_block_stop", "index": index}
+        if began.kind not in GROWING:
+            return [_block_start(index, msgspec.Raw(event.block.raw)), stop]
         match event.block.view:
             case Thinking(signature=signature) if signature:
-                return [_delta(index, {"type": "signature_delta", "signature": signature}), stop]
-            case ToolUse(id=id_, name=name, input=input_):
-                block = {"type": "tool_use", "id": id_, "name": name, "input": {}}
-                delta = {"type": "input_json_delta", "partial_json": bytes(input_).decode("utf-8", "replace")}
-                return [
-                    {"type": "content_block_start", "index": index, "content_block": block},
-                    _delta(index, delta),
-                    stop,
-                ]
-            case _ if kind not in _EMPTY:
-                raw = msgspec.Raw(event.block.raw)
-                return [{"type": "content_block_start", "index": index, "content_block": raw}, stop]
+                return [self._piece(index, {"type": "signature_delta", "signature": signature}), stop]
+            case ToolUse(input=input_) if index not in self._fed:
+                whole = bytes(input_).decode("utf-8", "replace")
+                return [self._piece(index, {"type": "input_json_delta", "partial_json": whole}), stop]
             case _:
                 return [stop]
 
-    def end_message(self, event: AnswerAdded) -> list[dict[str, Any]]:
-        if event.message.id != self._message_id:
-            return []
-        stops = [{"type": "content_block_stop", "index": began.index} for began in self._open if began.kind in _EMPTY]
-        self._open.clear()
-        self._message_id = ""
+    def end_message(self, event: AnswerAdded) -> list[Raw]:
+        """Also of an answer that was cut short, or that has no blocks."""
         answer = event.message.answer or Answer()
+        if event.message.id not in {self._told, self._began.message_id}:
+            return []
+        start = self._start_message(event.message.id)
+        stops = [
+            {"type": "content_block_stop", "index": index}
+            for index, began in self._open.items()
+            if began.kind in GROWING
+        ]
+        self._open.clear()
         ending = {"stop_reason": answer.stop_reason, "stop_sequence": None}
         return [
+            *start,
             *stops,
             {"type": "message_delta", "delta": ending, "usage": render_usage(answer.usage)},
             {"type": "message_stop"},
         ]
 
-    def _empty_message(self) -> dict[str, Any]:
-        return {
-            "id": self._message_id,
+    def _start_message(self, message_id: str) -> list[Raw]:
+        if message_id == self._told:
+            return []
+        self._told = message_id
+        self._open.clear()
+        self._fed.clear()
+        message: Raw = {
+            "id": message_id,
             "type": "message",
             "role": "assistant",
-            "model": self.model,
+            "model": self._began.model,
             "content": [],
             "stop_reason": None,
             "stop_sequence": None,
-            "usage": render_usage(Usage()),
+            "usage": render_usage(self._began.usage),
         }
+        return [{"type": "message_start", "message": message}]
+
+    def _piece(self, index: int, delta: Raw) -> Raw:
+        self._fed.add(index)
+        return {"type": "content_block_delta", "index": index, "delta": delta}
 
 
-def _delta(index: int, delta: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "content_block_delta", "index": index, "delta": delta}
+def _block_start(index: int, block: Any) -> Raw:
+    return {"type": "content_block_start", "index": index, "content_block": block}
 
 
-def _kind_of(block: Block) -> str:
-    config = block.view.__struct_config__
-    return str(config.tag) if config.tag else getattr(block.view, "type", "")
+def _empty(began: BlockBegan) -> Raw:
+    match began.kind:
+        case "text":
+            return {"type": "text", "text": ""}
+        case "thinking":
+            return {"type": "thinking", "thinking": "", "signature": ""}
+        case _:
+            return {"type": "tool_use", "id": began.tool_use_id, "name": began.name, "input": {}}

@@ -25,10 +25,12 @@ class Agent(Conversation, Protocol):
 
     def submit(self, prompt: Prompt) -> AsyncGenerator[Event]: ...
 
+    def resume_query(self) -> AsyncGenerator[Event]: ...
+
 
 async def run_headless(
     engine: Agent,
-    prompt: Prompt,
+    prompt: Prompt | None,
     *,
     out: BinaryIO | None,
     err: BinaryIO | None,
@@ -42,6 +44,8 @@ async def run_headless(
     env: Mapping[str, str] | None = None,
 ) -> int:
     """Gives the exit code. Never raises for bad input or lost output; the engine stays open and is the caller's.
+
+    Without a prompt the session goes on where it was cut off.
 
     `out` and `err` are binary files, None where the descriptor is closed. `is_terminal` counts for text only.
     """
@@ -109,14 +113,15 @@ class Scene:
         self._introduction = introduction
         self._commands = commands
 
-    async def answer(self, prompt: Prompt) -> AsyncGenerator[Reply]:
+    async def answer(self, prompt: Prompt | None) -> AsyncGenerator[Reply]:
         """The events of a query, or the replies of a command; the last is a result either way."""
         engine, commands = self._engine, self._commands
         invoked = parse_command(prompt, commands) if isinstance(prompt, str) else None
         try:
             match invoked:
                 case None:
-                    async with aclosing(engine.submit(prompt)) as events:
+                    begun = engine.resume_query() if prompt is None else engine.submit(prompt)
+                    async with aclosing(begun) as events:
                         async for event in events:
                             yield event
                 case Unknown(text=text):
@@ -143,7 +148,7 @@ class Scene:
             case _:
                 from everturn.frontends.headless.text import PipeText
 
-                return PipeText(self._out, self._err)
+                return PipeText(self._out, self._err, is_kept=self._introduction.is_kept)
 
     def _stream_json(self, *, partial: bool, replay_prompts: bool) -> View:
         from everturn.frontends.headless.stream_json import StreamJson
@@ -171,7 +176,7 @@ class Scene:
         from everturn.frontends.screen import Screen
 
         screen = Screen(self._out.write_text, choose_style(self._env), self._out.measure)
-        return TerminalText(screen, elapsed=time.monotonic)
+        return TerminalText(screen, elapsed=time.monotonic, is_kept=self._introduction.is_kept)
 
 
 def new_id() -> str:

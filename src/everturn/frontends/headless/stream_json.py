@@ -63,7 +63,7 @@ class StreamJson:
         self._card_of = card_of
         self._replay_prompts = replay_prompts
         self._partial = Partial()
-        self._shown: dict[str, Any] = {}
+        self._ended: dict[str, ev.CallEnded] = {}
         self._running: dict[str, tuple[str, float]] = {}
         self._status: int | None = None
         shows: dict[type, Callable[[Any], list[Line]]] = {
@@ -78,10 +78,13 @@ class StreamJson:
             ev.CallProgressed: self._call_progressed,
             ev.CallEnded: self._call_ended,
             ev.CallDenied: self._denied,
+            ev.ModeSwitched: self._mode,
             ev.ToolsSummarised: self._summary,
             ev.StopPhaseProgressed: self._stop_phase,
             ev.Noticed: self._notice,
             ev.Attached: self._attachment,
+            ev.TaskBegan: self._task_began,
+            ev.TaskEnded: self._task_ended,
             ev.CommandNoted: self._command,
             ev.WorkCompleted: self._work,
             ev.ErrorReleased: self._error,
@@ -91,10 +94,11 @@ class StreamJson:
         }
         if partial:
             shows |= {
-                ev.RequestStarted: self._request,
+                ev.MessageBegan: self._message_began,
                 ev.BlockBegan: self._block_began,
                 ev.TextDelta: self._text,
                 ev.ThinkingDelta: self._thinking,
+                ev.InputDelta: self._input,
                 ev.BlockFinished: self._block_finished,
                 ev.AnswerAdded: self._partial_answer,
             }
@@ -170,8 +174,8 @@ class StreamJson:
         lines: list[Line] = []
         for block in message.blocks:
             line = self._user_line(self._new_id() if lines else message.id, (block,))
-            shown = self._shown.pop(block.view.tool_use_id, None) if isinstance(block.view, ToolResult) else None
-            lines.append(line if shown is None else line | {"tool_use_result": encode_shown(shown)})
+            ended = self._ended.pop(block.view.tool_use_id, None) if isinstance(block.view, ToolResult) else None
+            lines.append(line if ended is None else line | _render_ended(ended))
         return lines
 
     def _user_line(self, uuid: str, blocks: tuple[Block, ...]) -> Line:
@@ -197,7 +201,6 @@ class StreamJson:
         return [line]
 
     def _switch(self, event: ev.ModelSwitched) -> list[Line]:
-        self._partial.model = event.model
         return self._informational(f"Switched from {event.before} to {event.model}: {event.cause}", "notice")
 
     def _context(self, event: ev.ContextChanged) -> list[Line]:
@@ -223,8 +226,7 @@ class StreamJson:
 
     def _call_ended(self, event: ev.CallEnded) -> list[Line]:
         self._running.pop(event.tool_use_id, None)
-        if event.shown is not None:
-            self._shown[event.tool_use_id] = event.shown
+        self._ended[event.tool_use_id] = event
         return []
 
     def _progress(self, tool_use_id: str, **fields: Any) -> list[Line]:
@@ -246,9 +248,12 @@ class StreamJson:
             tool_name=event.name,
             tool_use_id=event.tool_use_id,
             decision_reason=event.reason,
-            message=f"{event.name} was not allowed: {event.reason}",
+            message=f"{event.line or event.name} was not allowed: {event.reason}",
         )
         return [line]
+
+    def _mode(self, event: ev.ModeSwitched) -> list[Line]:
+        return [self._system("status", status=None, permissionMode=event.mode)]
 
     def _summary(self, event: ev.ToolsSummarised) -> list[Line]:
         return [self._line("tool_use_summary", summary=event.text, preceding_tool_use_ids=event.tool_use_ids)]
@@ -263,7 +268,31 @@ class StreamJson:
         return [self._system("informational", content=content, level=level)]
 
     def _attachment(self, event: ev.Attached) -> list[Line]:
+        if event.kind == "finished_task":
+            return [self._system("task_notification", **event.detail)]
         return [self._system("attachment", kind=event.kind, detail=event.detail)]
+
+    def _task_began(self, event: ev.TaskBegan) -> list[Line]:
+        line = self._system(
+            "task_started",
+            task_id=event.task_id,
+            tool_use_id=event.tool_use_id,
+            description=event.description,
+            task_type=event.kind,
+            is_backgrounded=True,
+        )
+        return [line]
+
+    def _task_ended(self, event: ev.TaskEnded) -> list[Line]:
+        line = self._system(
+            "task_notification",
+            task_id=event.task_id,
+            tool_use_id=event.tool_use_id,
+            status=event.status,
+            output_file=event.output_path,
+            summary=event.summary,
+        )
+        return [line]
 
     def _command(self, event: ev.CommandNoted) -> list[Line]:
         return [self._system("command", command_id=event.command_id, state=event.state)]
@@ -288,7 +317,7 @@ class StreamJson:
         return [line | {"error": _ERRORS.get(problem.kind, "unknown")}]
 
     def _result(self, event: ev.ResultEvent) -> list[Line]:
-        self._shown.clear()
+        self._ended.clear()
         self._running.clear()
         status, self._status = self._status, None
         return [render_result(event, uuid=self._new_id(), card_of=self._card_of, status=status)]
@@ -301,8 +330,8 @@ class StreamJson:
         self._session_id = cleared.after
         return [line]
 
-    def _request(self, event: ev.RequestStarted) -> list[Line]:
-        self._partial.model = event.model
+    def _message_began(self, event: ev.MessageBegan) -> list[Line]:
+        self._partial.begin_message(event)
         return []
 
     def _block_began(self, event: ev.BlockBegan) -> list[Line]:
@@ -314,6 +343,9 @@ class StreamJson:
     def _thinking(self, event: ev.ThinkingDelta) -> list[Line]:
         return self._stream(self._partial.add_thinking(event))
 
+    def _input(self, event: ev.InputDelta) -> list[Line]:
+        return self._stream(*self._partial.add_input(event))
+
     def _block_finished(self, event: ev.BlockFinished) -> list[Line]:
         return self._stream(*self._partial.finish_block(event))
 
@@ -322,3 +354,8 @@ class StreamJson:
 
     def _stream(self, *events: dict[str, Any]) -> list[Line]:
         return [self._line("stream_event", event=event, parent_tool_use_id=None) for event in events]
+
+
+def _render_ended(event: ev.CallEnded) -> Line:
+    shown = {} if event.shown is None else {"tool_use_result": encode_shown(event.shown)}
+    return shown | {"tool_use_line": event.line} if event.line else shown

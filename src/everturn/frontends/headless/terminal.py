@@ -5,13 +5,15 @@ from collections.abc import Callable
 
 from everturn.core import events as ev
 from everturn.core.messages import Text, Thinking
+from everturn.core.notes import Todo, TodoStatus
 from everturn.core.state import Transition
 from everturn.frontends.ansi import DIM, RED, YELLOW
 from everturn.frontends.commands import Said
 from everturn.frontends.figures import render_count, render_duration, render_usage, render_usd
-from everturn.frontends.flow import Flow
+from everturn.frontends.flow import Flow, cut_line
 from everturn.frontends.harmless import make_harmless, make_line
-from everturn.frontends.headless.text import answer_of
+from everturn.frontends.headless.advice import advise, advise_denials
+from everturn.frontends.headless.text import INTERRUPTED, answer_of, render_interruption
 from everturn.frontends.headless.view import Handlers
 from everturn.frontends.headless.waiting import Waiting
 from everturn.frontends.markdown import Markdown, Piece
@@ -23,9 +25,14 @@ WIDEST = 100
 """Prose is read badly in longer lines."""
 
 
+TODO_MARKS = {TodoStatus.PENDING: "☐", TodoStatus.IN_PROGRESS: "▸", TodoStatus.COMPLETED: "☑"}
+
+
 class TerminalText:
-    def __init__(self, screen: Screen, *, elapsed: Callable[[], float]) -> None:
+    def __init__(self, screen: Screen, *, elapsed: Callable[[], float], is_kept: bool = True) -> None:
+        """`is_kept`: the session is on disk, to be gone on with."""
         self._screen = screen
+        self._is_kept = is_kept
         self._waiting = Waiting(elapsed)
         self._markdown = Markdown()
         self._flow = self._new_flow()
@@ -36,6 +43,7 @@ class TerminalText:
         self._paragraph = self._paragraph_at_mark = ""
         self._lines: dict[str, str] = {}
         self._denied: dict[str, str] = {}
+        self._todos: tuple[Todo, ...] = ()
         self._error_said = False
         self._frame: asyncio.TimerHandle | None = None
 
@@ -55,6 +63,8 @@ class TerminalText:
             ev.CallProgressed: self._call_progressed,
             ev.CallDenied: self._call_denied,
             ev.CallEnded: self._call_ended,
+            ev.NotesChanged: self._notes,
+            ev.ModeSwitched: self._mode,
             ev.ContextChanged: self._context,
             ev.ToolsSummarised: self._summary,
             ev.StopPhaseProgressed: self._stop_phase,
@@ -164,6 +174,7 @@ class TerminalText:
         self._waiting.note_progress(event.tool_use_id, make_line(lines[-1]))
 
     def _call_denied(self, event: ev.CallDenied) -> None:
+        self._lines[event.tool_use_id] = make_line(event.line) or event.name
         self._denied[event.tool_use_id] = make_line(event.reason)
 
     def _call_ended(self, event: ev.CallEnded) -> None:
@@ -173,7 +184,23 @@ class TerminalText:
             self._say(f"✗ {line}: not allowed ({reason})", RED)
         else:
             took = render_duration(event.duration_s)
-            self._say_call(f"✗ {line}" if event.is_error else f"· {line}", took, RED if event.is_error else "")
+            done = make_line(event.line)
+            if event.is_error:
+                self._say_call(f"✗ {line}: {done}" if done else f"✗ {line}", took, RED)
+            else:
+                brought = cut_line(done, self._screen.columns // 3)
+                self._say_call(f"· {line}", f"{brought}  {took}" if done else took, "")
+
+    def _notes(self, event: ev.NotesChanged) -> None:
+        if event.notes.todos == self._todos:
+            return
+        self._todos = event.notes.todos
+        for todo in self._todos:
+            words = todo.active_form if todo.status is TodoStatus.IN_PROGRESS else todo.content
+            self._say(f"  {TODO_MARKS[todo.status]} {make_line(words)}", DIM)
+
+    def _mode(self, event: ev.ModeSwitched) -> None:
+        self._say(f"⇄ permission mode {event.mode} (before: {event.before})", DIM)
 
     def _context(self, event: ev.ContextChanged) -> None:
         if event.tokens_before:
@@ -191,6 +218,8 @@ class TerminalText:
     def _error(self, event: ev.ErrorReleased) -> None:
         self._error_said = True
         self._put_words(event.problem.text, RED)
+        if advice := advise(event.problem):
+            self._say(advice, DIM)
 
     def _said(self, said: Said) -> None:
         self._put_words(said.text, RED if said.is_error else "")
@@ -202,6 +231,10 @@ class TerminalText:
         if not self._error_said:
             for error in event.errors:
                 self._put_words(error, RED)
+        if advice := advise_denials(event.denials):
+            self._say(advice, DIM)
+        if event.reason in INTERRUPTED:
+            self._say(render_interruption(is_kept=self._is_kept), DIM)
         if not event.num_turns:
             return
         stopped = f"{event.terminal_reason} · " if event.is_error or not answer_of(event) else ""
@@ -240,11 +273,11 @@ class TerminalText:
         self._open_paragraph("line")
         self._screen.put_line(text, codes)
 
-    def _say_call(self, line: str, took: str, codes: str) -> None:
-        """However long the line is, its time stays visible."""
+    def _say_call(self, line: str, ending: str, codes: str) -> None:
+        """However long the line is, its ending stays visible."""
         self._end_text()
         self._open_paragraph("line")
-        self._screen.put_line(line, codes, ending=f"  {took}")
+        self._screen.put_line(line, codes, ending=f"  {ending}")
 
     def _put_words(self, text: str, codes: str) -> None:
         self._end_text()

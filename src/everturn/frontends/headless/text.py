@@ -1,6 +1,6 @@
 """Text to a pipe: the final answer and nothing else; what went wrong is said on standard error."""
 
-from everturn.core.events import Denial, Level, Noticed, ResultEvent, RetryScheduled
+from everturn.core.events import Denial, ErrorReleased, Level, Noticed, ResultEvent, RetryScheduled
 from everturn.core.state import Reason
 from everturn.frontends.headless.sink import Sink
 from everturn.frontends.headless.view import Handlers
@@ -13,13 +13,21 @@ INTERRUPTED = frozenset({Reason.ABORTED_STREAMING, Reason.ABORTED_TOOLS})
 class PipeText:
     """Deltas have no handler here: an answer costs the same whether it came in one piece or in thousands."""
 
-    def __init__(self, out: Sink, err: Sink) -> None:
+    def __init__(self, out: Sink, err: Sink, *, is_kept: bool = True) -> None:
+        """`is_kept`: the session is on disk, to be gone on with."""
         self._out = out
         self._err = err
+        self._is_kept = is_kept
+        self._advice = ""
 
     @property
     def handlers(self) -> Handlers:
-        return {Noticed: self._notice, RetryScheduled: self._retry, ResultEvent: self._result}
+        return {
+            Noticed: self._notice,
+            RetryScheduled: self._retry,
+            ErrorReleased: self._error,
+            ResultEvent: self._result,
+        }
 
     def begin(self) -> None:
         pass
@@ -36,15 +44,27 @@ class PipeText:
             count = f"attempt {event.attempt} of {event.max_tries}, next in {event.delay_s:.1f} s"
             self._complain(f"{event.text.rstrip('.')} ({count})")
 
+    def _error(self, event: ErrorReleased) -> None:
+        """Its text comes with the result."""
+        from everturn.frontends.headless.advice import advise
+
+        self._advice = advise(event.problem)
+
     def _result(self, event: ResultEvent) -> None:
         if text := answer_of(event):
             self._out.write_text(text if text.endswith("\n") else f"{text}\n")
         if event.denials:
+            from everturn.frontends.headless.advice import advise_denials
+
             self._complain(render_denials(event.denials))
+            if advice := advise_denials(event.denials):
+                self._complain(advice)
         for error in event.errors:
             self._complain(error)
+        if self._advice:
+            self._complain(self._advice)
         if event.reason in INTERRUPTED:
-            self._complain("Interrupted. The session is kept: go on with --continue.")
+            self._complain(render_interruption(is_kept=self._is_kept))
 
     def _complain(self, text: str) -> None:
         from everturn.frontends.harmless import make_line
@@ -55,6 +75,11 @@ class PipeText:
 def answer_of(event: ResultEvent) -> str:
     """The model's words; a query that was cut off has no answer, and one that only repeats its error neither."""
     return "" if event.subtype != "success" or event.text in event.errors else event.text
+
+
+def render_interruption(*, is_kept: bool) -> str:
+    kept = "The session is kept: go on with --continue." if is_kept else "The session is not kept."
+    return f"Interrupted. {kept}"
 
 
 def render_denials(denials: tuple[Denial, ...]) -> str:

@@ -43,3 +43,5 @@ class Introduction(msgspec.Struct, frozen=True, kw_only=True):
     plugins: tuple[dict[str, str], ...] = ()
     betas: tuple[str, ...] = ()
     output_style: str = "default"
+    is_kept: bool = True
+    """The session is on disk; otherwise it ends with the program."""

@@ -1,0 +1,144 @@
+"""`everturn cost`: what a session cost, turn by turn and kind by kind, read from its journal."""
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from everturn.cli.console import write
+from everturn.cli.run import find_folder
+from everturn.cli.sessions.finding import find_newest, find_session
+from everturn.cli.usage import UsageError
+from everturn.compose.cli import plan_launch, program_home
+from everturn.core.bill import Bill, Entry, PriceLists, fold_bill
+from everturn.core.budget import Prices
+from everturn.core.money import PICO
+from everturn.core.records import Record
+from everturn.core.state import Exit
+from everturn.settings.checks import nearest
+
+FLAGS = ("--json", "--help", "-h")
+SEE = "everturn cost --help"
+WIDTH_OF_A_PIPE = 120
+
+
+def run_cost(words: list[str]) -> int:
+    """Raises `UsageError`, and `JournalError` for a session that cannot be read."""
+    names = [word for word in words if not word.startswith("-")]
+    for word in words:
+        if word.startswith("-") and word not in FLAGS:
+            raise UsageError(f"cost knows no {word!r}{nearest(word, FLAGS)}", see=SEE)
+    if "--help" in words or "-h" in words:
+        from everturn.cli.help import COST
+
+        write(COST)
+        return Exit.OK
+    if len(names) > 1:
+        raise UsageError(f"one session at a time, not {len(names)}", see=SEE)
+    path = find_file(program_home(os.environ), names[0] if names else None)
+    bill = fold_bill(load_records(path), load_prices())
+    write(encode_bill(path.stem, bill) if "--json" in words else render_page(path.stem, bill))
+    return Exit.OK
+
+
+def find_file(home: Path, name: str | None) -> Path:
+    """Without a name the newest of this folder."""
+    folder = find_folder()
+    if name is not None:
+        return find_session(home, folder, name)
+    try:
+        return find_session(home, folder, find_newest(home, folder))
+    except UsageError:
+        raise UsageError(f"there is no session of {folder} yet", see=SEE) from None
+
+
+def load_records(path: Path) -> Iterator[Record]:
+    """Broken lines are passed over, as in a replay."""
+    from everturn.sessions.loading import stream_told
+
+    for told, _ in stream_told(path):
+        if told.record is not None:
+            yield told.record
+
+
+def load_prices() -> PriceLists:
+    """Those of the catalogue, with what the user's settings add."""
+    from everturn.compose.catalog import build_catalog
+
+    catalog = build_catalog(plan_launch({}, os.environ).options)
+
+    def lists(model: str) -> tuple[Prices, ...]:
+        card = catalog.card(model)
+        return tuple(prices for prices in (card.prices, card.fast_prices) if prices is not None)
+
+    return lists
+
+
+def render_page(session_id: str, bill: Bill) -> str:
+    from everturn.frontends.ansi import Style, choose_style
+    from everturn.frontends.cost import decimals_of, render_bill
+    from everturn.frontends.cost_plot import render_plot
+    from everturn.frontends.figures import render_count
+
+    total = bill.total
+    if not total.calls:
+        return f"Session {session_id} has cost nothing: no call to a model was charged.\n"
+    on_terminal = sys.stdout.isatty()
+    style = choose_style(os.environ) if on_terminal else Style(colour=False, control=False)
+    width = shutil.get_terminal_size((WIDTH_OF_A_PIPE, 0)).columns if on_terminal else WIDTH_OF_A_PIPE
+    block = "█" if "utf" in (sys.stdout.encoding or "").lower() else "#"
+    turns, calls = render_count(len(bill.by_turn), "turn"), render_count(total.calls, "call")
+    amount = f"${total.paid.total / PICO:,.{decimals_of(bill)}f}"
+    head = f"Session {session_id} cost {amount} in {turns} and {calls} (an estimate from list prices).\n"
+    plot = render_plot(bill, width=width, style=style, block=block)
+    return "\n".join(part for part in (head, plot, render_bill(bill, width)) if part) + "\n"
+
+
+def encode_bill(session_id: str, bill: Bill) -> str:
+    total = bill.total
+    page = {
+        "session_id": session_id,
+        "total_usd": total.paid.total / PICO,
+        "calls": total.calls,
+        "total": encode_entry(total),
+        "turns": [
+            {
+                "query": entry.query,
+                "turn": entry.turn,
+                "after_query": entry.after,
+                "purpose": entry.purpose,
+                "model": entry.model,
+                **encode_entry(entry),
+            }
+            for entry in bill.entries
+        ],
+        "models": {name: encode_entry(entry) for name, entry in bill.by_model.items()},
+        "purposes": {name: encode_entry(entry) for name, entry in bill.by_purpose.items()},
+    }
+    return msgspec.json.format(msgspec.json.encode(page), indent=2).decode() + "\n"
+
+
+def encode_entry(entry: Entry) -> dict[str, Any]:
+    paid, usage = entry.paid, entry.usage
+    return {
+        "calls": entry.calls,
+        "tokens": msgspec.structs.asdict(usage),
+        "usd": {
+            "input": paid.input / PICO,
+            "output": paid.output / PICO,
+            "cache_write": paid.cache_write / PICO,
+            "cache_read": paid.cache_read / PICO,
+            "not_split": paid.unsplit / PICO,
+            "total": paid.total / PICO,
+        },
+        "cache": {
+            "saved_usd": paid.saved / PICO,
+            "write_premium_usd": paid.premium / PICO,
+            "net_usd": paid.net_saved / PICO,
+        },
+        "prices_match": paid.exact,
+    }

@@ -1,0 +1,1 @@
+"""`everturn sessions`: what was said before, found, shown, named, exported and removed."""

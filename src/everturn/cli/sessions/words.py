@@ -1,0 +1,81 @@
+"""From the words behind `everturn sessions ACTION` to names and flags. Pure."""
+
+import re
+from collections.abc import Mapping
+
+import msgspec
+
+from everturn.cli.usage import UsageError
+from everturn.settings.checks import nearest
+
+SEE = "everturn sessions --help"
+_AGE = re.compile(r"(\d+(?:\.\d+)?)\s*(h|d|w|y)")
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
+_SECONDS = {"h": 3_600, "d": 86_400, "w": 7 * 86_400, "y": 365 * 86_400}
+
+
+class Words(msgspec.Struct, frozen=True, kw_only=True):
+    names: tuple[str, ...]
+    flags: dict[str, str]
+    """With their values; empty for one that takes none."""
+
+    def __contains__(self, flag: str) -> bool:
+        return flag in self.flags
+
+
+def parse_words(action: str, words: list[str], known: Mapping[str, str]) -> Words:
+    """`known` are the flags, each with what its value is called, or nothing. Raises `UsageError`."""
+    names: list[str] = []
+    flags: dict[str, str] = {}
+    left = list(words)
+    while left:
+        word = left.pop(0)
+        if word == "--":
+            names += left
+            break
+        if not word.startswith("-") or word == "-":
+            names.append(word)
+            continue
+        flag, equals, value = word.partition("=")
+        if flag not in known:
+            raise UsageError(f"sessions {action} knows no {flag!r}{nearest(flag, known)}", see=SEE)
+        if known[flag] and not equals:
+            if not left:
+                raise UsageError(f"{flag} needs a value: {flag} {known[flag]}", see=SEE)
+            value = left.pop(0)
+        if equals and not known[flag]:
+            raise UsageError(f"{flag} takes no value", see=SEE)
+        flags[flag] = value
+    return Words(names=tuple(names), flags=flags)
+
+
+def parse_age(flag: str, text: str) -> float:
+    """Seconds. Raises `UsageError`."""
+    found = _AGE.fullmatch(text.strip().lower())
+    if found is None:
+        raise UsageError(
+            f"{flag} must be a number of hours, days, weeks or years, such as 30d, not {text[:40]!r}", see=SEE
+        )
+    return float(found[1]) * _SECONDS[found[2]]
+
+
+def parse_size(flag: str, text: str) -> int:
+    """Bytes: 1 GB is 10⁹ of them, 1 GiB is 2³⁰. Raises `UsageError`."""
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        raise UsageError(f"{flag} must be a size such as 500MB or 1.5GB, not {text[:40]!r}", see=SEE)
+    power = " kmgt".index(found[2].lower() or " ")
+    return int(float(found[1]) * (1_024 if found[3] else 1_000) ** power)
+
+
+def parse_count(flag: str, text: str) -> int:
+    if not text.isdecimal():
+        raise UsageError(f"{flag} must be a whole number, not {text[:40]!r}", see=SEE)
+    return int(text)
+
+
+def take_one(words: Words, action: str, form: str) -> str:
+    """The only name. Raises `UsageError` that shows the form."""
+    if len(words.names) != 1:
+        raise UsageError(f"this is how it is written: everturn sessions {action} {form}", see=SEE)
+    return words.names[0]

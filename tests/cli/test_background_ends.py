@@ -1,0 +1,103 @@
+"""The end of the program is the end of what it started, however it ends."""
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from tests.tools.processes import until
+
+from everturn.modelserver import call, stall, text
+
+STUBBORN = "exec 9>{alive}; trap '' TERM; echo up >{up}; while :; do sleep 0.1; done"
+"""Whoever reads `alive` sees the end of the last process."""
+
+
+async def read_word(path: Path) -> str:
+    """Waits until somebody has held the pipe and nobody does any more. Can be cancelled: no thread hangs on it."""
+    loop = asyncio.get_running_loop()
+    ended: asyncio.Future[None] = loop.create_future()
+    pieces: list[bytes] = []
+
+    def take() -> None:
+        pieces.append(os.read(descriptor, 4_096))
+        if not pieces[-1] and not ended.done():
+            ended.set_result(None)
+
+    # Without a writer the opening would wait; the loop is told nothing until one has come.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    loop.add_reader(descriptor, take)
+    try:
+        await ended
+    finally:
+        loop.remove_reader(descriptor)
+        os.close(descriptor)
+    return b"".join(pieces).decode()
+
+
+@pytest.fixture
+def pipes(program):
+    made = {name: program.folder / name for name in ("up", "alive")}
+    for path in made.values():
+        os.mkfifo(path)
+    return made
+
+
+@pytest.mark.parametrize(
+    "wrapped", ["{}", "(setsid bash -c '{}' &); cat up", "nohup bash -c '{}' &>/dev/null & cat up"]
+)
+async def test_nothing_that_a_command_started_outlives_the_program(program, pipes, wrapped):
+    stubborn = STUBBORN.format(**pipes).replace("trap '' TERM; ", "" if "'" in wrapped else "trap '' TERM; ")
+    behind = wrapped == "{}"
+    program.model(call("Bash", {"command": wrapped.format(stubborn), "run_in_background": behind}), text("It runs."))
+    async with program.started("-p", "Go", "--allowed-tools", "Bash") as process:
+        alive = asyncio.ensure_future(read_word(pipes["alive"]))
+        if behind:
+            await read_word(pipes["up"])
+        out, err = await process.communicate()
+        assert await alive == ""
+    assert (process.returncode, out, err) == (0, b"It runs.\n", b"")
+
+
+@pytest.mark.parametrize("times", [1, 2])
+async def test_ctrl_c_ends_what_runs_in_the_background_too(program, pipes, times):
+    start = call("Bash", {"command": STUBBORN.format(**pipes), "run_in_background": True})
+    program.model(start, stall("Once upon a time", after=3))
+    async with program.started("-p", "Go", "--allowed-tools", "Bash") as process:
+        alive = asyncio.ensure_future(read_word(pipes["alive"]))
+        await read_word(pipes["up"])
+        for _ in range(times):
+            process.send_signal(signal.SIGINT)
+        await process.communicate()
+        assert await alive == ""
+    assert process.returncode == 130
+
+
+@pytest.mark.parametrize(
+    ("command", "behind"),
+    [
+        (STUBBORN, True),
+        ("(setsid bash -c '{}' &); cat {{up}}".format(STUBBORN.replace("trap '' TERM; ", "")), False),
+        (f"sleep 0.6; {STUBBORN}", False),
+    ],
+    ids=["in the background", "left behind", "in the foreground"],
+)
+async def test_a_program_that_was_killed_leaves_nothing_running(program, pipes, command, behind):
+    start = call("Bash", {"command": command.format(**pipes), "run_in_background": behind})
+    program.model(start, stall("Once upon a time", after=3))
+    temporary = program.folder / "tmp"
+    temporary.mkdir()
+    words = ("-p", "Go", "--allowed-tools", "Bash")
+    async with program.started(*words, env={"TMPDIR": str(temporary)}) as process:
+        alive = asyncio.ensure_future(read_word(pipes["alive"]))
+        if "cat" in command:
+            await program.server.wait_for(2)
+        else:
+            await read_word(pipes["up"])
+        await until(lambda: len(list(temporary.iterdir())) == behind)
+        process.kill()
+        await process.communicate()
+        assert await alive == ""
+        await until(lambda: not list(temporary.iterdir()))
+    assert process.returncode == -signal.SIGKILL
