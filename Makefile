@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.ready
 
-.PHONY: help setup demo check format test fuzz bench bench-peers clean
+.PHONY: help setup demo check format test fuzz soak bench bench-peers clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -38,7 +38,11 @@ test: check ## everything CI runs
 fuzz: $(STAMP) ## all properties with new random examples
 	EVERTURN_EXAMPLES=fuzz $(BIN)/pytest -n auto --dist worksteal tests/properties tests/core tests/context tests/models
 
-bench: $(STAMP) ## the figures, against two small loops (about a quarter of an hour)
+soak: $(STAMP) ## a million files; a session killed ten thousand times at its system calls (an hour or two; needs strace)
+	$(BIN)/python -m tests.tools.soak
+	$(BIN)/python -m tests.sessions.kill.soak
+
+bench: $(STAMP) ## the figures, against two small loops, and of tools and sessions (under half an hour)
 	$(BIN)/python -m bench.run
 
 bench-peers: $(STAMP) ## the same for other agents, installed from the registries

@@ -3,6 +3,7 @@
 from typing import Any
 
 from bench.figures import median
+from bench.parts_page import render_parts
 from bench.summary import Line, judge, net_turns, render_number, render_reach, render_spread
 
 OPENING = """# Benchmarks
@@ -31,12 +32,13 @@ HOW = """## How it is measured
 - Everturn does more than the other two in the same time: it asks a permission policy, records an intent and forces it to disk before each command,
   charges every call, and keeps the shell's folder.
 
-`make bench` takes about a quarter of an hour on two cores, `python -m bench.run --quick` a few minutes; `--only shell,deltas` plays some parts.
+`make bench` takes less than half an hour on two cores, `python -m bench.run --quick` a few minutes; `--only shell,files` measures some parts.
 `make bench-peers` installs other agents into `bench/.peers` and measures them in a network namespace that holds nothing but loopback.
 """
 
 
-def render_page(kept: dict[str, Any], peers: dict[str, Any] | None) -> str:
+def render_page(kept: dict[str, Any], tools: dict[str, Any], peers: dict[str, Any]) -> str:
+    """What was not measured is empty: of the tools it is said, the peers are left out."""
     samples = kept["samples"]
     lines = judge(samples)
     tool = render_number(median(samples["tool"]["raw"]))
@@ -46,6 +48,7 @@ def render_page(kept: dict[str, Any], peers: dict[str, Any] | None) -> str:
         render_figures(lines),
         render_misses(lines),
         HOW.format(tool=tool, net=render_spread(net_turns(samples))),
+        render_parts(tools),
         render_peers(peers) if peers else "",
     ]
     return "\n".join(part for part in parts if part)

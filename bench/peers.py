@@ -18,8 +18,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bench.aims import FULL
 from bench.figures import EARLY, LOOPS, PROMPT, in_turn, median, own_program, quartiles
-from bench.run import RESULTS, ROUNDS, renew_docs
+from bench.keeping import OTHERS, write_docs
 from bench.stage import ROOT, Needs, Run, Stage, StageError
 from bench.summary import divide, render_number
 
@@ -106,7 +107,7 @@ def codex(name: str, program: str) -> Peer:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.peers", description=__doc__)
     parser.add_argument(
-        "--rounds", type=int, default=ROUNDS, help=f"so many rounds; with fewer than {FEW} the docs stay"
+        "--rounds", type=int, default=FULL.rounds, help=f"so many rounds; with fewer than {FEW} the docs stay"
     )
     parser.add_argument("--alone", metavar="REASONS", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -177,8 +178,8 @@ def measure(reasons: dict[str, str], rounds: int) -> int:
     found = describe(runs, reasons, rounds, load)
     print(render_table(found))
     if rounds >= FEW:
-        (RESULTS / "peers.json").write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
-        renew_docs(write=True)
+        OTHERS.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+        write_docs()
     return 0
 
 

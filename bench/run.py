@@ -1,63 +1,92 @@
-"""`make bench`: plays every loop through every play, in turn, and says how Everturn compares.
+"""`make bench`: plays every loop through every play, in turn, says how Everturn compares, and measures its parts.
 
 Each round plays all loops, beginning with another one each time, so that a noisy minute hurts them alike; ratios are
 taken within a round, and of all rounds the median and the quartiles are told.
 """
 
 import argparse
-import json
 import os
-import platform
 import sys
-from datetime import UTC, datetime
-from importlib.metadata import version
-from pathlib import Path
-from typing import Any
+from importlib import import_module
 
-from bench.chart import render_chart
-from bench.figures import PLAYS, in_turn, own_program, yardsticks
-from bench.page import render_page
-from bench.stage import ROOT, Stage, StageError
+from bench.aims import AIMS, FULL, QUICK, Found, Scale
+from bench.figures import PLAYS, in_turn, yardsticks
+from bench.keeping import check_docs, describe_loops, describe_part, keep_loops, keep_part, write_docs
+from bench.parts_page import list_rows
+from bench.stage import Stage, StageError
 from bench.summary import Samples, judge, render_number, render_reach, render_spread
 
-RESULTS = ROOT / "bench" / "results"
-LATEST = RESULTS / "latest.json"
-ROUNDS, FEW = 15, 3
+Row = tuple[str, ...]
+HEAD = ("figure", "everturn", "aim", "", "medians")
 
 
 def main() -> int:
     arguments = parse_arguments()
-    if arguments.docs or arguments.check_docs:
-        return renew_docs(write=arguments.docs)
-    plays = arguments.only.split(",") if arguments.only else list(PLAYS)
-    if strangers := [name for name in plays if name not in PLAYS]:
-        print(f"There is no play {strangers[0]!r}; there are: {', '.join(PLAYS)}.", file=sys.stderr)
+    names = arguments.only.split(",") if arguments.only else [*PLAYS, *AIMS]
+    if strangers := [name for name in names if name not in {*PLAYS, *AIMS}]:
+        print(f"There is no part {strangers[0]!r}; there are: {', '.join((*PLAYS, *AIMS))}.", file=sys.stderr)
         return 2
-    rounds = arguments.rounds or (FEW if arguments.quick else ROUNDS)
-    before = os.getloadavg()[0]
     try:
-        samples = take_samples(plays, rounds)
+        if arguments.check_docs:
+            return check_docs()
+        if not arguments.docs:
+            rows = measure(names, choose_scale(arguments), keep=not arguments.forget)
+            print(render_table([HEAD, *rows]))
+        if not arguments.forget:
+            write_docs()
     except StageError as error:
         print(f"The benchmark broke off: {error}", file=sys.stderr)
         return 1
-    kept = describe(samples, rounds, before)
-    if not arguments.forget:
-        keep(kept, latest=rounds >= ROUNDS and not arguments.only)
-    print(render_table(samples))
     return 0
 
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.run", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help=f"{FEW} rounds in place of {ROUNDS}; the docs stay")
+    parser.add_argument(
+        "--quick", action="store_true", help=f"{QUICK.rounds} rounds in place of {FULL.rounds}; the docs stay"
+    )
     parser.add_argument("--rounds", type=int, default=0, help="so many rounds")
-    parser.add_argument("--only", default="", help=f"some plays, with commas between them: {', '.join(PLAYS)}")
+    parser.add_argument(
+        "--only", default="", help=f"some of it, with commas between the names: {', '.join((*PLAYS, *AIMS))}"
+    )
+    parser.add_argument(
+        "--size", type=float, default=1.0, help="files, trees and sessions of this share of their size; the docs stay"
+    )
     parser.add_argument("--forget", action="store_true", help="print the table and keep nothing")
     parser.add_argument("--docs", action="store_true", help="measure nothing; write the docs from the kept results")
     parser.add_argument(
         "--check-docs", action="store_true", help="fail where the docs are not those of the kept results"
     )
     return parser.parse_args()
+
+
+def choose_scale(arguments: argparse.Namespace) -> Scale:
+    scale = QUICK if arguments.quick else FULL
+    if arguments.rounds:
+        scale = Scale(rounds=arguments.rounds, dear=min(arguments.rounds, FULL.dear))
+    return scale._replace(size=arguments.size)
+
+
+def measure(names: list[str], scale: Scale, *, keep: bool) -> list[Row]:
+    """The loops first: a child's peak memory counts from this process's, and the parts make it larger."""
+    rows: list[Row] = []
+    plays, whole = [name for name in names if name in PLAYS], scale.rounds >= FULL.rounds
+    if plays:
+        load = os.getloadavg()[0]
+        samples = take_samples(plays, scale.rounds)
+        rows += list_figures(samples)
+        if keep:
+            latest = whole and len(plays) == len(PLAYS)
+            keep_loops(describe_loops(samples, scale.rounds, load), latest=latest)
+    for name in AIMS:
+        if name in names:
+            print(f"part {name}", file=sys.stderr)
+            load = os.getloadavg()[0]
+            found: Found = import_module(f"bench.{name}").measure(scale)
+            rows += list_rows(name, found)
+            if keep and whole and scale.size == FULL.size:
+                keep_part(name, describe_part(found, load))
+    return rows
 
 
 def take_samples(plays: list[str], rounds: int) -> Samples:
@@ -73,69 +102,21 @@ def take_samples(plays: list[str], rounds: int) -> Samples:
     return samples
 
 
-def describe(samples: Samples, rounds: int, load: float) -> dict[str, Any]:
-    return {
-        "taken": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "rounds": rounds,
-        "cores": os.cpu_count(),
-        "load_before": round(load, 1),
-        "system": f"{platform.system()} {platform.machine()}",
-        "python": platform.python_version(),
-        "everturn": version("everturn"),
-        "program": "library" if own_program()[-1].endswith("library.py") else "console program",
-        "anthropic": version("anthropic"),
-        "samples": {
-            figure: {name: [round(value, 3) for value in values] for name, values in loops.items()}
-            for figure, loops in samples.items()
-        },
-    }
-
-
-def keep(kept: dict[str, Any], *, latest: bool) -> None:
-    """Every run is kept; a whole one becomes what the docs tell."""
-    RESULTS.mkdir(exist_ok=True)
-    text = json.dumps(kept, indent=1) + "\n"
-    (RESULTS / f"{datetime.now(UTC):%Y%m%d-%H%M%S}.json").write_text(text)
-    if latest:
-        LATEST.write_text(text)
-        write_docs(render_docs(kept))
-
-
-def renew_docs(*, write: bool) -> int:
-    if not LATEST.exists():
-        print("There are no kept results yet; run `make bench`.", file=sys.stderr)
-        return 1
-    docs = render_docs(json.loads(LATEST.read_text()))
-    if write:
-        write_docs(docs)
-    elif stale := [path.name for path, text in docs.items() if not path.exists() or path.read_text() != text]:
-        print(f"Stale: {', '.join(stale)}. Run `python -m bench.run --docs`.", file=sys.stderr)
-        return 1
-    return 0
-
-
-def render_docs(kept: dict[str, Any]) -> dict[Path, str]:
-    peers = RESULTS / "peers.json"
-    found = json.loads(peers.read_text()) if peers.exists() else None
-    chart, page = render_chart(judge(kept["samples"])), render_page(kept, found)
-    return {ROOT / "docs" / "benchmarks.svg": chart, ROOT / "docs" / "benchmarks.md": page}
-
-
-def write_docs(docs: dict[Path, str]) -> None:
-    for path, text in docs.items():
-        path.write_text(text)
-
-
-def render_table(samples: Samples) -> str:
-    rows = [("figure", "everturn", "reach", "", "medians")]
+def list_figures(samples: Samples) -> list[Row]:
+    rows: list[Row] = []
     for line in judge(samples):
         medians = ", ".join(f"{name} {render_number(value)} {line.figure.unit}" for name, value in line.values.items())
         verdict = "reached" if line.reached else "missed"
         rows.append((line.figure.title, render_spread(line.spread), render_reach(line), verdict, medians))
+    return rows
+
+
+def render_table(rows: list[Row]) -> str:
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
-    return "\n".join(
-        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[4]]) for row in rows
+    lines = (
+        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), *row[4:]]) for row in rows
     )
+    return "\n".join(line.rstrip() for line in lines)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ SCRIPTS = {
     "long": Script(turns=400, input=(("command", "printf %02048d {turn}"),)),
     "deltas": Script(pieces=20_000),
     "double": Script(turns=9, tool="double", input=(("number", "{turn}"),)),
+    "marathon": Script(turns=1_000_000, tool="double", input=(("number", "{turn}"),)),
     "pi": Script(turns=10, tool="bash"),
     "codex": Script(turns=10, tool="exec_command", input=(("cmd", "echo {turn}"),)),
 }

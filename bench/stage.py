@@ -76,7 +76,15 @@ class Stage:
             self._server.stdout.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def run(self, command: list[str], script: str, *, secure: bool = False, needs: Needs | None = None) -> Run:
+    def run(
+        self,
+        command: list[str],
+        script: str,
+        *,
+        secure: bool = False,
+        needs: Needs | None = None,
+        patience_s: float = PATIENCE_S,
+    ) -> Run:
         """`{url}` in the command and in its needs becomes the base URL. Raises `StageError` where the program fails."""
         self._count += 1
         run = f"run{self._count}"
@@ -92,7 +100,7 @@ class Stage:
                 (work / name).write_text(content.replace("{url}", url))
         arguments = [part.replace("{url}", url) for part in command]
         started = time.monotonic_ns()
-        output, code, usage = run_bounded(arguments, work, environment)
+        output, code, usage = run_bounded(arguments, work, environment, patience_s)
         if code != 0:
             said = (work / "errors.txt").read_text(errors="replace")[-2_000:]
             raise StageError(f"{arguments[0]} ended with {code}: {said.strip() or output[-2_000:]}")
@@ -125,13 +133,15 @@ class Stage:
         with socket.create_connection(("127.0.0.1", self._plain), timeout=10) as connection:
             connection.sendall(b"GET /times/%b HTTP/1.1\r\nhost: bench\r\n\r\n" % run.encode())
             received = b""
-            while HEAD_END not in received or not received.endswith(b"]"):
+            while HEAD_END not in received or not received.endswith((b"[]", b"]]")):
                 received += connection.recv(65_536)
         times: list[tuple[int, int]] = json.loads(received.partition(HEAD_END)[2])
         return times
 
 
-def run_bounded(command: list[str], work: Path, environment: dict[str, str]) -> tuple[str, int, struct_rusage]:
+def run_bounded(
+    command: list[str], work: Path, environment: dict[str, str], patience_s: float
+) -> tuple[str, int, struct_rusage]:
     """Output, exit code, and what the process and its children used. Ends it when it takes too long."""
     try:
         with (work / "errors.txt").open("wb") as errors:
@@ -146,7 +156,7 @@ def run_bounded(command: list[str], work: Path, environment: dict[str, str]) -> 
             )
     except OSError as error:
         raise StageError(f"{command[0]} cannot be started: {error.strerror}") from None
-    timer = threading.Timer(PATIENCE_S, os.killpg, (process.pid, signal.SIGKILL))
+    timer = threading.Timer(patience_s, os.killpg, (process.pid, signal.SIGKILL))
     timer.start()
     try:
         with process.stdout or sys.stdin.buffer as pipe:

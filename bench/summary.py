@@ -71,5 +71,8 @@ def render_spread(spread: Spread) -> str:
 
 
 def render_reach(line: Line) -> str:
-    limit = f"{line.figure.reach:g}"
-    return f"≤ {limit} ms" if line.figure.judged == "value" else f"≤ {limit}"
+    return render_limit(line.figure.reach, line.figure.unit if line.figure.judged == "value" else "")
+
+
+def render_limit(limit: float, unit: str, sign: str = "≤") -> str:
+    return f"{sign} {limit:,g} {unit}".rstrip()

@@ -8,16 +8,20 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from everturn import Engine, Options
 from everturn.core.events import Event, ResultEvent
+from everturn.core.records import encode_record
 from everturn.core.state import Reason
 from everturn.modelserver import ModelServer, Received, script, when
 from everturn.modelserver.scripts import When
+from everturn.sessions.loading import stream_told
+from everturn.sessions.places import session_file
 
-settings.register_profile("test", derandomize=True)
-settings.register_profile("fuzz", derandomize=False)
+# A busy machine makes every strategy slow: that says nothing about the test.
+settings.register_profile("test", derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("fuzz", derandomize=False, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile(os.environ.get("EVERTURN_EXAMPLES", "test"))
 """`make test` draws the same examples every time, so that a change is judged by what it changed; `make fuzz` draws new ones."""
 
@@ -122,9 +126,13 @@ class Bench:
         results = [result.tool_use_id for message in engine.transcript for result in message.results]
         assert sorted(uses) == sorted(results)
 
+    def session_file(self, session_id: str) -> Path:
+        return session_file(self.home, session_id, self.folder.resolve())
+
     def records(self, session_id: str) -> list[dict[str, Any]]:
-        lines = (self.home / "sessions" / f"{session_id}.jsonl").read_bytes().splitlines()
-        return [msgspec.json.decode(line) for line in lines]
+        """Those in the session's file, each with its kind under `type`."""
+        told = [told.record for told, _ in stream_told(self.session_file(session_id))]
+        return [msgspec.json.decode(encode_record(record)) for record in told if record is not None]
 
 
 def without_marks(message: dict[str, Any]) -> dict[str, Any]:

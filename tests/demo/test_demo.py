@@ -8,6 +8,8 @@ import pytest
 from tests.demo.newcomer import PROGRAM, steady
 from tests.demo.terminal import run_in_terminal, screen_of
 
+from everturn.sessions.places import list_session_files
+
 PRINTED = (Path(__file__).parent / "snapshots" / "printed.txt").read_text()
 SECRET = "sk-ant-api03-a-key-of-the-persons-own"
 
@@ -111,7 +113,7 @@ def test_kept_on_demand_the_repository_and_the_journal_can_be_looked_at(newcomer
         ["git", "status", "--short"], cwd=folder / "renewals", capture_output=True, text=True, check=True
     )
     assert changed.stdout == " M renewals/plan.py\n"
-    assert len(list((folder / "home" / "sessions").glob("*.jsonl"))) == 1
+    assert len(list(list_session_files(folder / "home"))) == 1
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -157,7 +159,7 @@ def test_an_unknown_argument_is_answered_with_the_one_that_was_meant(newcomer):
     ended = newcomer.runs("--kep")
 
     assert (ended.returncode, ended.stdout) == (2, "")
-    assert ended.stderr == "everturn: demo does not know --kep; did you mean --keep?\nTry 'everturn --help'.\n"
+    assert ended.stderr == "everturn: demo does not know --kep; did you mean --keep?\nTry 'everturn demo --help'.\n"
 
 
 def test_help_names_the_arguments_and_the_exit_codes(newcomer):

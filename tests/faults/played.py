@@ -12,8 +12,10 @@ from tests.faults.world import World
 from everturn import Engine
 from everturn.context.compact import INSTRUCTION
 from everturn.core.messages import Message
+from everturn.core.records import encode_record
 from everturn.modelserver import Received
 from everturn.modelserver.signing import Handed
+from everturn.sessions.formats import decode_line
 
 
 class Mode(msgspec.Struct, frozen=True):
@@ -56,7 +58,8 @@ class Played(msgspec.Struct, kw_only=True, dict=True):
 
     @cached_property
     def records(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.journal.splitlines()]
+        told = [decode_line(line).record for line in self.journal.splitlines()]
+        return [json.loads(encode_record(record)) for record in told if record is not None]
 
     @property
     def runs(self) -> list[Call]:

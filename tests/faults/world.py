@@ -14,6 +14,7 @@ from everturn import Engine, Options, tool
 from everturn.core.events import AnswerAdded, Event, UserAdded
 from everturn.modelserver import ModelServer
 from everturn.ports.tool import Tool, ToolContext, ToolResult, Traits
+from everturn.sessions.places import find_session_file
 from everturn.tools.builtin import builtin_tools
 
 PATIENCE_S = 30.0
@@ -105,7 +106,9 @@ class World:
         return Run(events)
 
     def journal(self, session_id: str) -> bytes:
-        return (self.home / "sessions" / f"{session_id}.jsonl").read_bytes()
+        path = find_session_file(self.home, session_id)
+        assert path is not None
+        return path.read_bytes()
 
     def _check_recorded(self, engine: Engine, event: Event) -> None:
         """What is shown as done is in the file already."""

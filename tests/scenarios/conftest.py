@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from everturn.sessions.replay import fold_lines
+from everturn.sessions.loading import load_session
 
 
 @pytest.fixture
@@ -24,8 +24,9 @@ def assert_orderly(run) -> None:
     assert run.kinds[-2:] == ["terminal", "result"]
     assert run.kinds.count("terminal") == 1
     assert "error" not in run.kinds[:-3]
+    kinds = run.kinds
     for at, event in enumerate(run.events):
-        if run.kinds[at] == "tombstone":
+        if kinds[at] == "tombstone":
             later = {getattr(other, "message_id", None) for other in run.events[at + 1 :]}
             assert event.message_id not in later
     ended = [event.tool_use_id for event in run.of("tool_end")]
@@ -35,9 +36,9 @@ def assert_orderly(run) -> None:
 
 
 def assert_told(bench, engine) -> None:
-    path = bench.home / "sessions" / f"{engine.session_id}.jsonl"
+    path = bench.session_file(engine.session_id)
     if path.exists():
-        replay, warnings = fold_lines(engine.session_id, path.read_bytes().splitlines(keepends=True))
+        replay, warnings = load_session(path)
         assert warnings == ()
         assert replay.messages == engine.transcript
         assert replay.usd == pytest.approx(engine.total_usd)

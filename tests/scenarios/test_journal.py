@@ -46,7 +46,7 @@ async def test_every_record_is_written_before_its_event_is_shown(bench):
 
 
 async def test_the_intent_of_a_call_is_written_before_it_runs_and_settled_after(bench):
-    bench.model(call("Bash", {"command": "cat ../home/sessions/*.jsonl"}), text("Done."))
+    bench.model(call("Bash", {"command": "cat ../home/projects/*/*.jsonl"}), text("Done."))
     engine = bench.engine(permission_mode="bypassPermissions")
 
     await bench.go_on(engine)
@@ -84,7 +84,7 @@ async def test_files_are_for_their_owner_only(bench):
 
     await bench.go_on(engine)
 
-    path = bench.home / "sessions" / f"{engine.session_id}.jsonl"
+    path = bench.session_file(engine.session_id)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 

@@ -1,5 +1,7 @@
 """The limits of the ledger: money, tokens, calls, time and repetition each end a query with their own reason."""
 
+import pytest
+
 from everturn.core.state import Reason
 from everturn.modelserver import call, calls, cut, error, hold, say, text
 
@@ -102,6 +104,41 @@ async def test_repeated_calls_end_it(bench):
     assert run.reason is Reason.REPEATED_CALLS
     assert len(bench.requests) == 3
     bench.assert_settled(engine)
+
+
+@pytest.mark.parametrize("streaming", [True, False])
+async def test_repeated_calls_are_counted_over_turns_and_beside_each_other(bench, streaming):
+    """Two at a time: the third turn makes the fifth and the sixth."""
+    again = ("Glob", {"pattern": "*"})
+    bench.model(calls(again, again))
+    engine = bench.engine(limits={"max_repeated_calls": 5}, streaming_tools=streaming)
+
+    run = await bench.go_on(engine)
+
+    assert run.reason is Reason.REPEATED_CALLS
+    assert len(bench.requests) == 3
+    assert run.result.terminal_reason == "budget_exhausted"
+    assert run.result.errors == (
+        "Reached the limit of 5 identical calls: Glob was called again with the same input and gave the same result.",
+    )
+    bench.assert_settled(engine)
+
+
+async def test_a_model_that_goes_round_in_circles_is_ended(bench):
+    bench.model(*[AGAIN, call("Glob", {"pattern": "*.py"})] * 9)
+
+    run = await bench.run(limits={"max_repeated_calls": 3})
+
+    assert run.reason is Reason.REPEATED_CALLS
+    assert len(bench.requests) == 6
+
+
+async def test_by_default_honest_polling_has_twenty_tries(bench):
+    bench.model(*[AGAIN] * 19, text("It has come."))
+    assert (await bench.run()).reason is Reason.COMPLETED
+
+    bench.model(*[AGAIN] * 20, text("never"))
+    assert (await bench.run()).reason is Reason.REPEATED_CALLS
 
 
 async def test_calls_with_other_results_are_not_repetitions(bench):

@@ -98,3 +98,33 @@ async def test_denials_are_of_the_session(bench):
 
     assert len(run.result.denials) == 2
     assert run.result.denials == engine.denials
+
+
+async def test_an_approver_may_put_another_input_in_place_of_the_models(bench):
+    class Careful:
+        async def approve(self, call, reason):
+            return Verdict(ruling=Ruling.ALLOW, reason="so", input={"command": "touch other.txt"}, mode="acceptEdits")
+
+    bench.model(call("Bash", TOUCH), text("Done."))
+    engine = bench.engine(approver=Careful())
+
+    run = await bench.go_on(engine)
+
+    assert [path.name for path in bench.folder.iterdir()] == ["other.txt"]
+    assert [event.line for event in run.of("tool_start")] == ["Bash touch other.txt"]
+    assert [event.mode for event in run.of("mode")] == [engine.permission_mode] == ["acceptEdits"]
+    [intent] = [record for record in bench.records(engine.session_id) if record["type"] == "intent"]
+    assert intent["input"] == {"command": "touch other.txt"}
+    assert bench.sent[1][1]["content"][0]["input"] == TOUCH
+
+
+async def test_another_input_that_does_not_fit_is_an_error_result(bench):
+    class Careless:
+        async def approve(self, call, reason):
+            return Verdict(ruling=Ruling.ALLOW, reason="so", input={"order": 66})
+
+    bench.model(call("Bash", TOUCH), text("Done."))
+
+    await bench.run(approver=Careless())
+
+    assert "Bash has no field `order`" in bench.sent[1][-1]["content"][0]["content"]

@@ -116,16 +116,29 @@ async def test_transcript_and_cost_are_those_of_before(bench):
     assert run.result.models["claude-sonnet-5"].calls == 4
 
 
-async def test_the_model_after_a_fallback_is_the_one_that_goes_on(bench):
+async def fallen_back(bench):
     bench.model(overloaded(), overloaded(), overloaded(), text("Hello."))
     engine = bench.engine(fallback_models=["claude-opus-5"])
     await bench.go_on(engine)
     await engine.aclose()
+    return engine.session_id
 
-    resumed = bench.engine(resume=engine.session_id, fallback_models=["claude-opus-5"])
+
+async def test_the_model_after_a_fallback_is_the_one_that_goes_on(bench):
+    resumed = bench.engine(resume=await fallen_back(bench), model=None)
     await bench.go_on(resumed)
 
     assert bench.bodies[-1]["model"] == "claude-opus-5"
+
+
+async def test_a_model_that_is_asked_for_beats_the_one_of_an_old_fallback(bench):
+    resumed = bench.engine(resume=await fallen_back(bench), model="claude-sonnet-5")
+    await bench.go_on(resumed)
+    await resumed.aclose()
+    again = bench.engine(resume=resumed.session_id, model=None)
+    await bench.go_on(again)
+
+    assert [body["model"] for body in bench.bodies[-2:]] == ["claude-sonnet-5", "claude-sonnet-5"]
 
 
 async def test_a_collapse_can_be_undone_after_a_resume(bench):
@@ -174,7 +187,7 @@ async def test_a_broken_line_in_the_middle_is_passed_over_and_said(bench):
     engine = bench.engine()
     await bench.go_on(engine)
     await engine.aclose()
-    path = bench.home / "sessions" / f"{engine.session_id}.jsonl"
+    path = bench.session_file(engine.session_id)
     bench.engines.clear()
     first, *rest = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join([first, b"{broken\n", *rest]))

@@ -63,5 +63,5 @@ def test_options_that_are_refused_leave_no_session_behind(bench):
     with pytest.raises(OptionError, match="builtin_tools"):
         bench.engine(session_id="mine", builtin_tools=["Teleport"])
 
-    assert not (bench.home / "sessions" / "mine.jsonl").exists()
+    assert not bench.session_file("mine").exists()
     assert bench.engine(session_id="mine").session_id == "mine"
