@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from everturn.core.messages import Answer, Block, Kind, Message, decode_block, result_block, text_block
 from everturn.core.normaliser import Normaliser
 from everturn.core.transcript import Abilities, Wire, normalise
+from everturn.core.view import View
 
 ABLE = Abilities(model="model-1", max_media=3)
 IMAGE = decode_block(b'{"type":"image","source":{"type":"base64","data":"aGk="}}')
@@ -52,10 +53,11 @@ def count_calls(work: Callable[[], object]) -> int:
 
 
 def cost_of_turn(turns: int) -> int:
-    normaliser, grown = Normaliser(), conversation(turns)
+    *before, answer, results = conversation(turns)
+    normaliser, view = Normaliser(), View(before)
     for _ in range(2):
-        normaliser.normalise(grown[:-2], ABLE)
-    return count_calls(lambda: normaliser.normalise(grown, ABLE))
+        normaliser.normalise(view, ABLE)
+    return count_calls(lambda: normaliser.normalise(view.plus(answer).plus(results), ABLE))
 
 
 def test_a_late_turn_costs_no_more_than_an_early_one():

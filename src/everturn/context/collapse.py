@@ -1,6 +1,6 @@
 """Collapses: summaries that stand for stretches of the history in what is sent, while the history stays whole."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
 import msgspec
@@ -13,7 +13,7 @@ from everturn.core.records import CollapseNoted
 from everturn.core.transcript import unanswered
 from everturn.ports.clock import Ids
 
-View = tuple[Message, ...]
+View = Sequence[Message]
 
 
 class CollapseState(StrEnum):

@@ -1,5 +1,7 @@
 """Taking media out of what is sent: a notice blames the messages that brought it, and they stay as they are."""
 
+from collections.abc import Sequence
+
 from everturn.context.accounting import estimate_messages
 from everturn.core.messages import Kind, Message, text_block
 from everturn.core.transcript import blamed_in
@@ -9,7 +11,7 @@ from everturn.ports.context import Change, Prepared
 REMOVED = "The API refused an image or a document; it is no longer sent."
 
 
-def plan_without_media(view: tuple[Message, ...], ids: Ids) -> Prepared:
+def plan_without_media(view: Sequence[Message], ids: Ids) -> Prepared:
     blamed = blamed_in(view)
     bringers = tuple(
         message.id for message in view if message.id not in blamed and any(block.media for block in message.blocks)

@@ -1,6 +1,7 @@
 """The context pipeline: the stages through which the conversation goes before each request, in their order."""
 
 import math
+from collections.abc import Sequence
 
 import msgspec
 
@@ -17,9 +18,10 @@ from everturn.context.compact import (
     render_summary,
 )
 from everturn.context.media import plan_without_media
-from everturn.core.messages import Kind, Message
+from everturn.core.messages import Message
 from everturn.core.records import CollapseNoted
 from everturn.core.transcript import view_of
+from everturn.core.view import View as Growing
 from everturn.ports.ask import Ask
 from everturn.ports.clock import Ids
 from everturn.ports.context import Change, Prepared, Situation, Tracking
@@ -38,12 +40,11 @@ class ContextPipeline:
     def __init__(self, *, ids: Ids, collapses: CollapseStore | None = None) -> None:
         self._ids = ids
         self.collapses = collapses or CollapseStore(ids)
-        self._unbounded: View = ()
 
-    async def prepare(self, messages: tuple[Message, ...], situation: Situation, ask: Ask) -> Prepared:
-        view = self.collapses.project(self._slice(messages))
+    async def prepare(self, messages: Sequence[Message], situation: Situation, ask: Ask) -> Prepared:
+        view = self.collapses.project(slice_view(messages))
         prepared = self._collapse(view, situation)
-        if not is_compaction_due(prepared.tokens, situation) or not can_compact(prepared.messages):
+        if not is_compaction_due(prepared.tokens, situation) or not can_compact(tuple(prepared.messages)):
             return prepared
         try:
             compacted = await self._compact(prepared.messages, prepared.tokens, situation, ask, cause="auto")
@@ -56,22 +57,22 @@ class ContextPipeline:
         )
 
     async def compact(
-        self, messages: tuple[Message, ...], situation: Situation, ask: Ask, *, cause: str, instructions: str = ""
+        self, messages: Sequence[Message], situation: Situation, ask: Ask, *, cause: str, instructions: str = ""
     ) -> Prepared:
-        view = self.collapses.project(self._slice(messages))
+        view = self.collapses.project(slice_view(messages))
         tokens = estimate_request(view, situation)
-        if not view or (cause != TOO_LONG and not can_compact(view)):
+        if not view or (cause != TOO_LONG and not can_compact(tuple(view))):
             # Nobody was asked, so nothing failed: the breaker does not count this.
             return Prepared(
                 messages=view, tracking=situation.tracking, tokens=tokens, problem="There is nothing to compact yet."
             )
         return await self._compact(view, tokens, situation, ask, cause=cause, instructions=instructions)
 
-    def drop_media(self, messages: tuple[Message, ...]) -> Prepared:
+    def drop_media(self, messages: Sequence[Message]) -> Prepared:
         return plan_without_media(messages, self._ids)
 
-    def drain(self, messages: tuple[Message, ...]) -> Prepared:
-        view = self.collapses.project(self._slice(messages))
+    def drain(self, messages: Sequence[Message]) -> Prepared:
+        view = self.collapses.project(slice_view(messages))
         return self._commit(view, estimate_messages(view), above=-math.inf, cause=TOO_LONG)
 
     @property
@@ -81,17 +82,8 @@ class ContextPipeline:
     def restore(self, collapses: tuple[CollapseNoted, ...]) -> None:
         self.collapses.restore(collapses)
 
-    def project(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
-        return self.collapses.project(self._slice(messages))
-
-    def _slice(self, messages: tuple[Message, ...]) -> View:
-        """The first stage. What was found to hold no boundary is not searched again."""
-        known = len(self._unbounded)
-        searched = messages[known:] if messages[:known] == self._unbounded else messages
-        if any(message.kind is Kind.BOUNDARY for message in searched):
-            return view_of(messages)
-        self._unbounded = messages
-        return messages
+    def project(self, messages: Sequence[Message]) -> Sequence[Message]:
+        return self.collapses.project(slice_view(messages))
 
     def _collapse(self, view: View, situation: Situation) -> Prepared:
         news, tokens = self.collapses.take_news(), estimate_request(view, situation)
@@ -128,9 +120,9 @@ class ContextPipeline:
     ) -> Prepared:
         tracking = situation.tracking
         try:
-            text = await ask_for_summary(view, situation, ask, self._ids, instructions=instructions)
+            text = await ask_for_summary(tuple(view), situation, ask, self._ids, instructions=instructions)
             summary = render_summary(text, self._ids)
-            plan = plan_compaction(view, summary, situation)
+            plan = plan_compaction(tuple(view), summary, situation)
             problem = judge_summary(summary, plan, cause)
         except NoSummaryError as error:
             problem = str(error)
@@ -148,6 +140,11 @@ class ContextPipeline:
             tokens=after,
             compacted=True,
         )
+
+
+def slice_view(messages: Sequence[Message]) -> View:
+    """The first stage: only what follows the last boundary."""
+    return messages if isinstance(messages, Growing) and not messages.has_boundary else view_of(messages)
 
 
 def is_compaction_due(tokens: int, situation: Situation) -> bool:

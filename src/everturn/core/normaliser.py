@@ -1,15 +1,17 @@
 """Normalising a conversation that grows: what was sent before is not made again, so that a turn costs what is new in it."""
 
+from collections.abc import Sequence
+
 from everturn.core.messages import Message
 from everturn.core.transcript import (
     Abilities,
     Wire,
-    blamed_in,
     complete_wires,
     count_media,
     join_segments,
     segment_starts,
 )
+from everturn.core.view import Joined, View
 
 
 class Normaliser:
@@ -21,33 +23,32 @@ class Normaliser:
     def __init__(self) -> None:
         self._abilities = Abilities()
         self._blamed: frozenset[str] = frozenset()
-        self._settled: tuple[Message, ...] = ()
-        """The messages of these segments, and the one after them that ended the last."""
-        self._settled_blames: frozenset[str] = frozenset()
+        self._seen = View()
+        self._known = 0
+        """So many of these are settled: whole segments, and the message after them that ended the last."""
         self._wires: list[Wire] = []
         self._media = 0
         """Pieces in all of these but the last, which the next segment may join."""
         self.dropped = 0
         """Pieces of media that the last request left out because the model takes no more."""
 
-    def normalise(self, messages: tuple[Message, ...], abilities: Abilities) -> tuple[Wire, ...]:
-        known = len(self._settled)
-        if abilities != self._abilities or messages[:known] != self._settled:
-            self._abilities, self._settled_blames, self._wires, known = abilities, frozenset(), [], 0
-        fresh, blamed = messages[known:], self._settled_blames | blamed_in(messages[known:])
-        if blamed != self._blamed or not known:
+    def normalise(self, messages: Sequence[Message], abilities: Abilities) -> Sequence[Wire]:
+        view = View.of(messages)
+        if abilities != self._abilities or view.blamed != self._blamed or not self._is_known(view):
             # A blame may concern what was settled long ago: all is made again.
-            self._blamed, self._wires, self._media, known = blamed, [], 0, 0
-        begin = max(0, known - 1)
-        tail = messages[begin:]
+            self._abilities, self._blamed, self._wires, self._media, self._known = abilities, view.blamed, [], 0, 0
+        begin = max(0, self._known - 1)
+        tail = view[begin:]
         *_, last = (0, *segment_starts(tail))
         counted = max(0, len(self._wires) - 1)
-        join_segments(self._wires, tail[:last], abilities, blamed)
+        join_segments(self._wires, tail[:last], abilities, view.blamed)
         self._media += count_media(self._wires[counted:-1])
-        self._settled = messages[: begin + last + 1]
-        self._settled_blames |= blamed_in(fresh[: len(fresh) - len(messages) + len(self._settled)])
-        wires = self._wires.copy()
-        join_segments(wires, tail[last:], abilities, blamed)
-        uncounted = wires[max(0, len(self._wires) - 1) :]
-        self.dropped = max(0, self._media + count_media(uncounted) - abilities.max_media)
-        return complete_wires(wires, excess=self.dropped)
+        self._seen, self._known = view, min(begin + last + 1, len(view))
+        fixed = max(0, len(self._wires) - 1)
+        wires = self._wires[fixed:]
+        join_segments(wires, tail[last:], abilities, view.blamed)
+        self.dropped = max(0, self._media + count_media(wires) - abilities.max_media)
+        return complete_wires(Joined(self._wires, fixed, tuple(wires)), excess=self.dropped)
+
+    def _is_known(self, view: View) -> bool:
+        return view.grew_from(self._seen) or view[: self._known] == self._seen[: self._known]

@@ -78,7 +78,7 @@ def normalise(messages: Sequence[Message], abilities: Abilities) -> tuple[Wire, 
     """Every request goes through here; what comes out is valid whatever went in."""
     wires: list[Wire] = []
     join_segments(wires, messages, abilities, blamed_in(messages))
-    return complete_wires(wires, excess=count_media(wires) - abilities.max_media)
+    return tuple(complete_wires(wires, excess=count_media(wires) - abilities.max_media))
 
 
 def blamed_in(messages: Iterable[Message]) -> frozenset[str]:
@@ -98,11 +98,11 @@ def join_segments(
                 wires.append(wire)
 
 
-def complete_wires(wires: Sequence[Wire], *, excess: int) -> tuple[Wire, ...]:
+def complete_wires(wires: Sequence[Wire], *, excess: int) -> Sequence[Wire]:
     """The fourth step: what only the whole request shows. `excess` pieces of media are more than the model takes."""
     if not wires or wires[0].role == "assistant":
         wires = (Wire("user", (text_block(CONTINUED),)), *wires)
-    return tuple(wires) if excess <= 0 else drop_media(wires, excess)
+    return wires if excess <= 0 else drop_media(wires, excess)
 
 
 def segments(messages: Sequence[Message]) -> Iterator[list[Message]]:

@@ -36,6 +36,7 @@ from everturn.core.records import CallSettled, QueryBegan
 from everturn.core.state import ENDINGS, AbortCause, Guards, Reason
 from everturn.core.tokens import Meter
 from everturn.core.transcript import is_askable, unanswered
+from everturn.core.view import View
 from everturn.engine import wording
 from everturn.engine.asking import Asker
 from everturn.engine.attachments import Attachments
@@ -267,7 +268,7 @@ class Engine:
     def _state(self, guards: Guards = Guards()) -> State:  # noqa: B008 (frozen)
         self._agent = list_found(self._agent, self._recorder.notes)
         return State(
-            messages=self._recorder.view,
+            messages=View(self._recorder.view),
             tool_context=self._agent,
             guards=guards,
             compaction=self._tracking,

@@ -30,6 +30,7 @@ from everturn.core.outcomes import (
 from everturn.core.records import CompactionTried, TransitionTaken
 from everturn.core.state import AbortCause, Phase, Transition
 from everturn.core.tokens import Meter
+from everturn.core.view import View
 from everturn.engine import wording
 from everturn.engine.asking import Asker
 from everturn.engine.attachments import Attachments
@@ -156,8 +157,7 @@ class Iteration:
         return answer_text(self.messages)
 
     def carry(self, message: Message) -> None:
-        # Not by way of a list, as a star would: in a long session that is five times as slow.
-        self.messages = self.messages + (message,)  # noqa: RUF005 (the same)
+        self.messages = self.messages.plus(message)
 
     def notice(self, text: str, level: Level = Level.INFO) -> None:
         self.shop.recorder.emit(Noticed(text=text, level=level))
@@ -203,7 +203,7 @@ class Iteration:
             return NoRoom(error=msgspec.structs.replace(self._overflow, by_api=False))
         guards = self.state.guards
         sampled = await self.sampling.run(self.messages, self.agent, cap=guards.max_output_override, turn=guards.turn)
-        self.agent, self.messages = sampled.agent, sampled.view
+        self.agent, self.messages = sampled.agent, View.of(sampled.view)
         return self._judge_fault(sampled.fault) if sampled.fault else await self._judge_reply(sampled.attempt)
 
     def _judge_fault(self, fault: ModelFault) -> AnyOutcome:
@@ -320,7 +320,7 @@ class Iteration:
 
     async def _run_stop_phase(self) -> AnyOutcome:
         stop = Stop(
-            messages=self.messages,
+            messages=tuple(self.messages),
             agent=self.agent,
             text=self.text,
             by_sequence=self.stop_reason == "stop_sequence",
@@ -347,7 +347,7 @@ class Iteration:
                 recorder.keep_files()
         if any(message.kind is Kind.BOUNDARY for message in prepared.added):
             self._carry_task_budget()
-        self.messages = prepared.messages
+        self.messages = View.of(prepared.messages)
 
     def _track(self, tracking: Tracking) -> None:
         """A breaker that is open stays open when the session is resumed."""

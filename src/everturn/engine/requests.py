@@ -1,5 +1,6 @@
 """Building requests: what stands before the messages is encoded once, so that every prefix is byte-stable."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -43,7 +44,7 @@ class Requests:
         """Estimate of all that stands before the messages."""
         return self._own_tokens + estimate_bytes(sum(map(len, self._encoded(agent.tools))))
 
-    def build(self, messages: tuple[Message, ...], agent: AgentContext, *, max_tokens: int) -> Request:
+    def build(self, messages: Sequence[Message], agent: AgentContext, *, max_tokens: int) -> Request:
         card = self.card(agent)
         abilities = Abilities(model=agent.model, max_media=card.max_media)
         return Request(
@@ -72,7 +73,7 @@ class Requests:
             model=model, messages=wires, max_tokens=min(max_tokens, card.max_output), system=system, cache=False
         )
 
-    def _open(self, wires: tuple[Wire, ...]) -> tuple[Wire, ...]:
+    def _open(self, wires: Sequence[Wire]) -> Sequence[Wire]:
         if not self._opening:
             return wires
         return (Wire("user", self._opening + wires[0].blocks), *wires[1:])

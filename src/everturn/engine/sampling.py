@@ -1,7 +1,7 @@
 """One model call: streamed, retried, repaired, moved to a fallback model. What goes wrong here stays here if it can."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
 
 import msgspec
@@ -84,7 +84,7 @@ class Sampled(msgspec.Struct, frozen=True, kw_only=True):
     attempt: Attempt
     agent: AgentContext
     """Its model is the one that answers from now on."""
-    view: tuple[Message, ...]
+    view: Sequence[Message]
     """As sent; a repair may have changed it."""
     fault: ModelFault | None = None
 
@@ -107,7 +107,7 @@ class Sampling:
         self.attempt: Attempt | None = None
         """The one under way; an abort salvages what it has."""
 
-    async def run(self, view: tuple[Message, ...], agent: AgentContext, *, cap: int | None, turn: int) -> Sampled:
+    async def run(self, view: Sequence[Message], agent: AgentContext, *, cap: int | None, turn: int) -> Sampled:
         attempts = Attempts(fallbacks_left=len(agent.fallbacks))
         while True:
             max_tokens = self._requests.output_cap(agent, cap)
@@ -261,7 +261,7 @@ class Sampling:
             self._recorder.note_change(Change(stage="media", cause="too_many", tokens_before=0, tokens_after=0))
         self._recorder.media_dropped = dropped
 
-    def _mend(self, view: tuple[Message, ...], repair: Repair, fault: ModelFault) -> tuple[Message, ...]:
+    def _mend(self, view: Sequence[Message], repair: Repair, fault: ModelFault) -> Sequence[Message]:
         self._recorder.note_change(Change(stage="repair", cause=repair, tokens_before=0, tokens_after=0))
         plan = plan_mending(view, repair, fault.text)
         self._recorder.mend(plan)

@@ -2,9 +2,9 @@
 
 import msgspec
 
-from everturn.core.messages import Message
 from everturn.core.state import Guards
 from everturn.core.tokens import Meter
+from everturn.core.view import View
 from everturn.engine.deps import AgentContext
 from everturn.engine.summaries import Pending
 from everturn.ports.context import Tracking
@@ -13,7 +13,7 @@ from everturn.ports.context import Tracking
 class State(msgspec.Struct, frozen=True, kw_only=True):
     """No field is ever assigned. Counters and flags are in `guards`: they are all that `decide` sees."""
 
-    messages: tuple[Message, ...]
+    messages: View
     """What is carried into the next iteration: the prepared view and what came; the transcript stays whole."""
     tool_context: AgentContext
     guards: Guards = Guards()

@@ -1,5 +1,6 @@
 """The context pipeline as the engine sees it: prepare a view, compact it, drain what is staged."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import msgspec
@@ -32,7 +33,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Prepared(msgspec.Struct, frozen=True, kw_only=True):
-    messages: tuple[Message, ...]
+    messages: Sequence[Message]
     """The view to send."""
     added: tuple[Message, ...] = ()
     """For the transcript: a boundary and its summary."""
@@ -68,21 +69,21 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
 class Pipeline(Protocol):
     """Contract: never raises but `AbortedError` (through `ask`); a stage that fails leaves the messages as they were."""
 
-    async def prepare(self, messages: tuple[Message, ...], situation: Situation, ask: Ask) -> Prepared:
+    async def prepare(self, messages: Sequence[Message], situation: Situation, ask: Ask) -> Prepared:
         """All stages in order."""
         ...
 
     async def compact(
-        self, messages: tuple[Message, ...], situation: Situation, ask: Ask, *, cause: str, instructions: str = ""
+        self, messages: Sequence[Message], situation: Situation, ask: Ask, *, cause: str, instructions: str = ""
     ) -> Prepared:
         """Summarise now. `compacted` says whether it worked."""
         ...
 
-    def drop_media(self, messages: tuple[Message, ...]) -> Prepared:
+    def drop_media(self, messages: Sequence[Message]) -> Prepared:
         """Takes out the media that was sent; `compacted` is False when there was none."""
         ...
 
-    def drain(self, messages: tuple[Message, ...]) -> Prepared:
+    def drain(self, messages: Sequence[Message]) -> Prepared:
         """Commits every staged collapse; `collapses` names those that really changed the view."""
         ...
 
@@ -91,6 +92,6 @@ class Pipeline(Protocol):
 
     def restore(self, collapses: tuple[CollapseNoted, ...]) -> None: ...
 
-    def project(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    def project(self, messages: Sequence[Message]) -> Sequence[Message]:
         """The view as it was sent last: nothing new is decided."""
         ...

@@ -1,6 +1,6 @@
 """A model, and what is known about it: one streaming call, and the card with its window, caps, prices and abilities."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from enum import StrEnum
 from typing import Any, Literal, Protocol
 
@@ -38,7 +38,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """One model call, ready but for its encoding. The order of sending is tools, system, messages."""
 
     model: str
-    messages: tuple[Wire, ...]
+    messages: Sequence[Wire]
     max_tokens: int
     system: tuple[str, ...] = ()
     """Text blocks, static before dynamic."""

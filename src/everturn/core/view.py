@@ -1,0 +1,82 @@
+"""What is carried from turn to turn: a sequence that grows at its end without being copied or searched again."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+from typing import Generic, TypeVar, overload
+
+from everturn.core.messages import Kind, Message
+
+T = TypeVar("T")
+
+
+class Joined(Sequence[T], Generic[T]):
+    """The first items of a list that only grows, and some more. Nobody who holds it sees it change."""
+
+    __slots__ = ("shared", "size", "tail")
+
+    def __init__(self, shared: list[T], size: int, tail: tuple[T, ...] = ()) -> None:
+        self.shared = shared
+        self.size = size
+        self.tail = tail
+
+    def __len__(self) -> int:
+        return self.size + len(self.tail)
+
+    def __iter__(self) -> Iterator[T]:
+        return chain(islice(self.shared, self.size), self.tail)
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[T, ...]: ...
+    def __getitem__(self, index: int | slice) -> T | tuple[T, ...]:
+        if isinstance(index, slice):
+            start, stop, step = index.indices(len(self))
+            if step != 1:
+                return tuple(self)[index]
+            head, tail = self.shared[start : min(stop, self.size)], self.tail
+            return (*head, *tail[max(0, start - self.size) : max(0, stop - self.size)]) if tail else tuple(head)
+        place = index + len(self) if index < 0 else index
+        if not 0 <= place < len(self):
+            raise IndexError(index)
+        return self.shared[place] if place < self.size else self.tail[place - self.size]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and len(self) == len(other) and all(map(_same, self, other))
+
+    __hash__ = None  # type: ignore[assignment]  # compared by what is in it, like a list
+
+
+class View(Joined[Message]):
+    """The messages that are sent. What a search would find in them is known from the way they were added."""
+
+    __slots__ = ("blamed", "has_boundary")
+
+    def __init__(self, messages: Iterable[Message] = ()) -> None:
+        shared = list(messages)
+        super().__init__(shared, len(shared))
+        self.has_boundary = any(message.kind is Kind.BOUNDARY for message in shared)
+        self.blamed = frozenset(id_ for message in shared for id_ in message.blames)
+        """Ids of messages that are sent without their media."""
+
+    @classmethod
+    def of(cls, messages: Sequence[Message]) -> "View":
+        return messages if isinstance(messages, View) else cls(messages)
+
+    def plus(self, message: Message) -> "View":
+        """Shares what is here, unless somebody else added to it first."""
+        grown = View.__new__(View)
+        grown.shared = self.shared if len(self.shared) == self.size else self.shared[: self.size]
+        grown.shared.append(message)
+        grown.size, grown.tail = self.size + 1, ()
+        grown.has_boundary = self.has_boundary or message.kind is Kind.BOUNDARY
+        grown.blamed = self.blamed.union(message.blames) if message.blames else self.blamed
+        return grown
+
+    def grew_from(self, earlier: "View") -> bool:
+        """It begins with all of the earlier one. False may also mean that it is not known."""
+        return self.shared is earlier.shared and self.size >= earlier.size
+
+
+def _same(one: object, other: object) -> bool:
+    return one is other or one == other
