@@ -1,0 +1,32 @@
+"""What the rooms of the permissions tell each other: a ruling, its reason, the rule behind it, and the world it holds in."""
+
+from collections.abc import Callable
+from typing import Literal
+
+import msgspec
+
+from everturn.permissions.rules.rule import Rule
+from everturn.ports.policy import Ruling
+
+FileUse = Literal["read", "write"]
+
+
+class Judgement(msgspec.Struct, frozen=True, kw_only=True):
+    ruling: Ruling
+    why: str
+    """One clause for people and the model: `Bash(rm:*) denies rm -rf build`."""
+    rule: Rule | None = None
+    """The rule that decided; None where mode, built-in knowledge or caution did."""
+
+
+class World(msgspec.Struct, frozen=True, kw_only=True):
+    """What a judgement may know besides the rules. Nothing here is searched for anew while judging."""
+
+    cwd: str
+    """Where the command would start; absolute, links resolved."""
+    home: str
+    folders: tuple[str, ...]
+    """The working folder and those added to it; absolute, links resolved."""
+    mode: str
+    judge_file: Callable[[FileUse, str], Judgement]
+    """The paths room: may this file (absolute, or relative to `cwd`) be read or written, by rules, mode and protection?"""

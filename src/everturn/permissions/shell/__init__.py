@@ -1,0 +1,1 @@
+"""What a shell command would do, and whether the rules cover all of it."""
