@@ -6,9 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.permissions.rules_of import rules_of
 
 from everturn.core.errors import InputFault, ToolFault
-from everturn.permissions.modes import ModePolicy
+from everturn.permissions.policy import RulePolicy
 from everturn.ports.policy import Call, Ruling
 from everturn.tools.web.addresses import is_public
 from everturn.tools.web.get import MOST_BYTES
@@ -53,7 +54,7 @@ async def test_a_url_is_fetched_asked_about_or_refused(case, site, net, use):
     if case.get("redirects"):
         site.page("/r", status="302 Found", location=case["redirects"][0])
     rules = case["rules"]
-    policy = ModePolicy("default", "/", allow=rules["allow"], deny=rules["deny"])
+    policy = RulePolicy("default", "/", rules=rules_of(allow=rules["allow"], deny=rules["deny"]))
 
     decision = await decide(case, web_fetch_tool(net=net), use, policy)
 

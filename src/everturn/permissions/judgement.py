@@ -17,6 +17,8 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     """One clause for people and the model: `Bash(rm:*) denies rm -rf build`."""
     rule: Rule | None = None
     """The rule that decided; None where mode, built-in knowledge or caution did."""
+    overruled: Rule | None = None
+    """A rule that would have decided otherwise, had it come first; told where somebody wants an explanation."""
 
 
 class World(msgspec.Struct, frozen=True, kw_only=True):

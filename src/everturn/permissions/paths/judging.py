@@ -1,0 +1,160 @@
+"""May this file be read or written? Rules, protection, mode and folders, in that order, for every name that it goes by."""
+
+import os
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+from everturn.permissions.judgement import FileUse, Judgement
+from everturn.permissions.modes import Mode
+from everturn.permissions.paths.index import Anchors, Hits, PathRules
+from everturn.permissions.paths.protected import find_protected, fold_path
+from everturn.permissions.paths.tracing import Trace, trace_path
+from everturn.permissions.rules.lookup import covers_whole
+from everturn.permissions.rules.parsing import PATH_TOOLS, field_of
+from everturn.permissions.rules.rule import Rule, RuleSet
+from everturn.ports.outputs import Outputs
+from everturn.ports.policy import Ruling
+
+_FAMILIES: dict[tuple[FileUse, Ruling], tuple[str, ...]] = {
+    ("read", Ruling.DENY): ("Read",),
+    ("read", Ruling.ASK): ("Read",),
+    ("read", Ruling.ALLOW): ("Read", "Edit"),
+    ("write", Ruling.DENY): ("Edit", "Read"),
+    ("write", Ruling.ASK): ("Edit",),
+    ("write", Ruling.ALLOW): ("Edit",),
+}
+"""Whose rules count for which use: who may not read a file may not write it, who may write it may read it."""
+_INSIDE = "/\0/\0"
+"""A name in a folder in the searched one: what covers it covers the whole search, what only covers some files does not."""
+_DOES: dict[FileUse, str] = {"read": "reading", "write": "writing"}
+
+
+class FileJudge:
+    """Made for one set of rules; asked for each file."""
+
+    def __init__(
+        self,
+        rules: RuleSet,
+        *,
+        folders: tuple[str, ...],
+        home: str,
+        own: Iterable[str] = (),
+        outputs: Outputs | None = None,
+    ) -> None:
+        """`folders`: the working folder first, then those added to it; real paths. `own`: folders that hold our settings."""
+        self._folders = folders
+        self._home = home
+        self._own = tuple(fold_path(form) for each in own for form in dict.fromkeys((each, os.path.realpath(each))))
+        self._outputs = outputs or Outputs()
+        of_paths = [rule for rule in rules.rules if rule.tool in PATH_TOOLS and field_of(rule) is None]
+        self._whole: Hits = {}
+        for rule in of_paths:
+            if covers_whole(rule):
+                self._whole.setdefault((rule.tool, rule.ruling), rule)
+        scoped = [rule for rule in of_paths if not covers_whole(rule)]
+        self._scoped = PathRules(scoped, Anchors(home=home, cwd=folders[0])) if scoped else None
+        self._may_hide = any(rule.tool == "Read" and rule.ruling is not Ruling.ALLOW for rule in scoped)
+
+    def trace(self, path: str, cwd: str | None = None) -> Trace:
+        """`~` expanded, from `cwd` where it is relative."""
+        given = path
+        if path.startswith("~"):
+            given = self._home + path[1:] if path == "~" or path.startswith("~/") else _expand(path)
+        return trace_path(f"{cwd or self._folders[0]}/{given}" if not given.startswith("/") else given)
+
+    def judge(self, use: FileUse, path: str, mode: str, *, cwd: str | None = None) -> Judgement:
+        """For whoever opens the file by its name: a path that leads nowhere is asked about."""
+        trace = self.trace(path, cwd)
+        judgement = self.judge_trace(use, trace, mode)
+        if trace.target or judgement.ruling is not Ruling.ALLOW or mode == Mode.BYPASS:
+            return judgement
+        return Judgement(ruling=Ruling.ASK, why=f"mode {mode}: {path!r:.200} leads nowhere that could be judged")
+
+    def judge_trace(
+        self, use: FileUse, trace: Trace, mode: str, *, what: str = "", named: Rule | None = None
+    ) -> Judgement:
+        """`what` names the call; `named` allows it by the tool's own name. A path that leads nowhere is let through to fail."""
+        names = [end + _INSIDE for end in trace.ends] if use == "read" and trace.is_folder else trace.ends
+        hits = [self._scoped.find(name) for name in names] if self._scoped is not None else []
+        for ruling in (Ruling.DENY, Ruling.ASK):
+            if rule := self._whole_rule(use, ruling) or _first(hits, use, ruling):
+                return Judgement(ruling=ruling, why=rule.sentence, rule=rule)
+        say = partial(_by_mode, mode)
+        if mode == Mode.BYPASS:
+            return say(Ruling.ALLOW, "everything that no rule speaks of")
+        if mode == Mode.PLAN and use == "write":
+            return say(Ruling.DENY, f"{what or 'writing'} may change something")
+        if not trace.target:
+            return say(Ruling.ALLOW, "it leads nowhere, so nothing can be opened")
+        if trace.target in self._outputs and use == "read":
+            return say(Ruling.ALLOW, "reading the output of a command")
+        if caution := self._caution(use, trace):
+            return say(Ruling.ASK, caution)
+        if judgement := self._judge_by_folder(use, trace, mode, say):
+            return judgement
+        if rule := named or self._allowing(use, trace, hits):
+            return Judgement(ruling=Ruling.ALLOW, why=rule.sentence, rule=rule)
+        return say(Ruling.ASK, self._lacking(use, trace, what))
+
+    def hidden_from_search(self) -> Callable[[str], bool] | None:
+        """What a search of a folder must leave out: files that may not be read, or not without asking."""
+        return self._hides if self._may_hide else None
+
+    def _hides(self, path: str) -> bool:
+        hits = self._scoped.find(path) if self._scoped is not None else {}
+        return ("Read", Ruling.DENY) in hits or ("Read", Ruling.ASK) in hits
+
+    def _whole_rule(self, use: FileUse, ruling: Ruling) -> Rule | None:
+        return next((rule for family in _FAMILIES[use, ruling] if (rule := self._whole.get((family, ruling)))), None)
+
+    def _caution(self, use: FileUse, trace: Trace) -> str | None:
+        if trace.magic:
+            return f"{_DOES[use]} by way of /proc, where a name is not what it seems"
+        if use == "read":
+            return None
+        found = next((name for end in trace.ends if (name := find_protected(end, self._own))), None)
+        return f"{found} is protected: what is written there is never approved ahead of time" if found else None
+
+    def _judge_by_folder(
+        self, use: FileUse, trace: Trace, mode: str, say: Callable[[Ruling, str], Judgement]
+    ) -> Judgement | None:
+        if use == "write" and (mode != Mode.ACCEPT_EDITS or trace.is_shared):
+            return None
+        inside = any(is_within(folder, trace.target) for folder in self._folders)
+        return say(Ruling.ALLOW, f"{_DOES[use]} inside the working folder") if inside else None
+
+    def _allowing(self, use: FileUse, trace: Trace, hits: list[Hits]) -> Rule | None:
+        """The rule for the real path, where every other name of it is allowed, too."""
+        if rule := self._whole_rule(use, Ruling.ALLOW):
+            return rule
+        rules = [_first([each], use, Ruling.ALLOW) for each in hits]
+        return rules[-1] if rules and all(rules) and not (use == "write" and trace.is_shared) else None
+
+    def _lacking(self, use: FileUse, trace: Trace, what: str) -> str:
+        if use == "write" and trace.is_shared:
+            return "the file has a second name (a hard link), perhaps elsewhere"
+        inside = any(is_within(folder, trace.target) for folder in self._folders)
+        return f"{what or 'writing'} needs approval" if inside else f"{_DOES[use]} outside the working folder"
+
+
+def is_within(folder: str, path: str) -> bool:
+    """Both real; the folder itself counts."""
+    return path == folder or path.startswith(folder if folder.endswith("/") else f"{folder}/")
+
+
+def _by_mode(mode: str, ruling: Ruling, why: str) -> Judgement:
+    return Judgement(ruling=ruling, why=f"mode {mode}: {why}")
+
+
+def _first(hits: Iterable[Hits], use: FileUse, ruling: Ruling) -> Rule | None:
+    families = _FAMILIES[use, ruling]
+    return next((rule for each in hits for family in families if (rule := each.get((family, ruling)))), None)
+
+
+def _expand(path: str) -> str:
+    """Nobody's home (`~ghost`) is an ordinary name."""
+    with suppress(RuntimeError):
+        return str(Path(path).expanduser())
+    return path

@@ -1,0 +1,113 @@
+"""The policy that the gate asks right before each call: deny, ask, mode, allow, in this order; whatever is left asks."""
+
+import os
+from collections.abc import Iterable
+
+import msgspec
+
+from everturn.permissions.judgement import FileUse, Judgement
+from everturn.permissions.modes import ModeSwitch
+from everturn.permissions.rules.rule import Rule, RuleSet
+from everturn.permissions.ruling import Bench
+from everturn.permissions.standing import Grounds, Standing
+from everturn.ports.judged import Judged
+from everturn.ports.outputs import Outputs
+from everturn.ports.policy import Call, Ruling, Verdict
+from everturn.ports.shell_folder import ShellFolder
+
+
+class RulePolicy(ModeSwitch):
+    """`ports.policy.Policy` and `ports.modes.Modes`. Mode and rules may change at any time and count from the next call on."""
+
+    def __init__(
+        self,
+        mode: str,
+        grounds: Grounds | str,
+        *,
+        rules: Iterable[Rule] = (),
+        outputs: Outputs | None = None,
+        shell: ShellFolder | None = None,
+        bypass_disabled: bool = False,
+    ) -> None:
+        """`rules` are the command line's: they stay. Raises `OptionError`.
+
+        `outputs` are files outside the folder that may be read as if they were inside. `shell` tells where the next
+        command starts.
+        """
+        super().__init__(mode, bypass_disabled=bypass_disabled)
+        self._grounds = Grounds(folder=grounds) if isinstance(grounds, str) else grounds
+        self._outputs = outputs or Outputs()
+        self._shell = shell or ShellFolder()
+        self._given = tuple(rules)
+        self._session: tuple[Rule, ...] = ()
+        self._of_files: tuple[Rule, ...] = ()
+        self._folders_of_files: tuple[str, ...] = ()
+        self._settle()
+
+    @property
+    def rules(self) -> RuleSet:
+        """All that are in force."""
+        return self._standing.rules
+
+    def replace_rules(self, rules: Iterable[Rule], folders: Iterable[str] = ()) -> None:
+        """What the settings files say now: rules, and folders to work in. The command line's and this session's stay."""
+        self._of_files, self._folders_of_files = tuple(rules), tuple(folders)
+        self._settle()
+
+    def add_rule(self, rule: Rule) -> None:
+        """For this session."""
+        self._session = (rule, *(known for known in self._session if known != rule))
+        self._settle()
+
+    def imagine(self, rules: Iterable[Rule] = (), mode: str | None = None) -> "RulePolicy":
+        """What would be if these were rules of this session, too, or the mode another one. Nothing changes here."""
+        # Only where somebody wants to know: it is not needed to start.
+        from copy import copy
+
+        other = copy(self)
+        for rule in rules:
+            other.add_rule(rule)
+        if mode is not None:
+            other.mode = mode
+        return other
+
+    def judge(self, call: Call) -> Verdict:
+        finding = self._bench(self._standing).judge(call)
+        judgement, trace = finding.judgement, finding.trace
+        if trace is None or judgement.ruling is Ruling.DENY:
+            return Verdict(ruling=judgement.ruling, reason=judgement.why)
+        hides = self._standing.files.hidden_from_search() if finding.searches else None
+        judged = Judged(target=trace.target, hides=hides)
+        return Verdict(ruling=judgement.ruling, reason=judgement.why, judged=judged)
+
+    def explain(self, call: Call) -> Judgement:
+        """As `judge` decides; where rules contradict each other, it says which one was overruled."""
+        judgement = self._bench(self._standing).judge(call).judgement
+        decided = judgement.rule
+        if decided is None or decided.ruling is Ruling.ALLOW:
+            return judgement
+        other = self._bench(self._standing.weakened(decided.ruling)).judge(call).judgement.rule
+        if other is None:
+            return judgement
+        why = f"{judgement.why}; {other.sentence}, but {decided.ruling} comes first"
+        return msgspec.structs.replace(judgement, why=why, overruled=other)
+
+    def judge_file(self, use: FileUse, path: str) -> Judgement:
+        """Relative paths start where the next command would."""
+        return self._bench(self._standing).judge_file(use, path)
+
+    def removes(self, tool: str) -> bool:
+        """A deny rule covers every call of the tool: the model need not even know of it."""
+        return self._standing.lookup.find_whole(tool, Ruling.DENY) is not None
+
+    def _bench(self, standing: Standing) -> Bench:
+        return Bench(standing=standing, mode=self.mode, cwd=self._command_folder())
+
+    def _command_folder(self) -> str:
+        place = self._shell.path
+        return place if place is not None and os.path.isdir(place) else self._grounds.folder  # noqa: PTH112
+
+    def _settle(self) -> None:
+        added = (*self._grounds.added, *self._folders_of_files)
+        grounds = msgspec.structs.replace(self._grounds, added=added)
+        self._standing = Standing((*self._given, *self._session, *self._of_files), grounds, self._outputs)

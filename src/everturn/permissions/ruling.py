@@ -1,0 +1,163 @@
+"""One call before the rules and the mode of one moment: what is decided, and about which file."""
+
+import os
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from everturn.permissions.judgement import FileUse, Judgement, World
+from everturn.permissions.modes import Mode
+from everturn.permissions.rules.lookup import covers_whole
+from everturn.permissions.rules.rule import Rule, RuleSet
+from everturn.permissions.standing import Standing
+from everturn.ports.policy import Call, Ruling
+from everturn.ports.tool import Access, Confinement
+
+if TYPE_CHECKING:
+    from everturn.permissions.paths.tracing import Trace
+
+_SEARCHERS = frozenset({"Glob", "Grep"})
+_READERS = frozenset({"Read"}) | _SEARCHERS
+_EDITORS = frozenset({"Write", "Edit", "NotebookEdit"})
+_OWN_MATTERS = frozenset({"TaskOutput", "TaskStop", "TodoWrite", "ToolSearch"})
+"""They touch only what the session itself has: nobody is asked."""
+_QUESTIONS = frozenset({"AskUserQuestion", "EnterPlanMode", "ExitPlanMode"})
+"""Asked in plan mode, too: they change nothing but what the person has decided."""
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    judgement: Judgement
+    trace: "Trace | None" = None
+    """Of the file that the call is about."""
+    searches: bool = False
+
+
+class Bench(msgspec.Struct, frozen=True, kw_only=True):
+    """Sits for one call."""
+
+    standing: Standing
+    mode: Mode
+    cwd: str
+    """Where a command would start."""
+
+    def judge(self, call: Call) -> Finding:
+        finding = self._judge(call)
+        judgement = finding.judgement
+        if judgement.ruling is Ruling.ASK and self.mode is Mode.DONT_ASK:
+            nobody = "nobody is asked" if judgement.rule is None else f"mode {self.mode} asks nobody"
+            denied = msgspec.structs.replace(judgement, ruling=Ruling.DENY, why=f"{judgement.why}, and {nobody}")
+            return msgspec.structs.replace(finding, judgement=denied)
+        return finding
+
+    def judge_file(self, use: FileUse, path: str) -> Judgement:
+        return self.standing.files.judge(use, path, self.mode, cwd=self.cwd)
+
+    def _judge(self, call: Call) -> Finding:
+        """Rules that name the tool, then the room that knows its kind; whoever is stricter is heard."""
+        if rule := self._find(call, Ruling.DENY):
+            return Finding(judgement=_by_rule(rule))
+        asking = self._find(call, Ruling.ASK)
+        if call.name == "Bash" and call.traits.access is Access.EXECUTE:
+            finding = Finding(judgement=self._judge_confined(call))
+            if asking is not None and call.traits.confinement is Confinement.ENOUGH and covers_whole(asking):
+                asking = None
+        elif (use := _use_of(call)) is not None:
+            finding = self._judge_path(call, use)
+        else:
+            finding = Finding(judgement=self._judge_other(call, is_asking=asking is not None))
+        if asking is not None and finding.judgement.ruling is not Ruling.DENY:
+            return msgspec.structs.replace(finding, judgement=_by_rule(asking))
+        return finding
+
+    def _find(self, call: Call, ruling: Ruling) -> Rule | None:
+        return self.standing.lookup.find(call.name, ruling, call.input)
+
+    def _judge_confined(self, call: Call) -> Judgement:
+        """What a sandbox changes: inside it nobody need be asked, and to leave it a person always is."""
+        judgement, confinement = self._judge_command(call), call.traits.confinement
+        if judgement.ruling is Ruling.ASK and confinement is Confinement.ENOUGH and self.mode is not Mode.PLAN:
+            # As in the mode that allows everything: rules that deny or ask, and what nobody should remove, still speak.
+            freely = self._judge_command(call, self.standing.confined, Mode.BYPASS)
+            if freely.ruling is Ruling.ALLOW:
+                return Judgement(ruling=Ruling.ALLOW, why="it runs in the sandbox")
+            return freely
+        if judgement.ruling is Ruling.ALLOW and confinement is Confinement.LEAVES:
+            rule, command = judgement.rule, call.input.get("command")
+            if rule is None or rule.specifier != command:
+                return Judgement(ruling=Ruling.ASK, why="it would run outside the sandbox")
+        return judgement
+
+    def _judge_command(self, call: Call, rules: RuleSet | None = None, mode: Mode | None = None) -> Judgement:
+        """`rules` and `mode`: others than those that are in force."""
+        from everturn.permissions.shell.judging import judge_command
+
+        plans = self.mode is Mode.PLAN
+        command = call.input.get("command")
+        world = World(
+            cwd=os.path.realpath(self.cwd),
+            home=self.standing.home,
+            folders=self.standing.folders,
+            mode=mode or self.mode,
+            judge_file=self.judge_file if mode is None else msgspec.structs.replace(self, mode=mode).judge_file,
+        )
+        rules = rules or (self.standing.unallowed if plans else self.standing.rules)
+        judgement = judge_command(command if isinstance(command, str) else "", rules, world, input=call.input)
+        if plans and judgement.rule is None and judgement.ruling is not Ruling.ALLOW:
+            return self._say(Ruling.DENY, f"{call.name} may change something")
+        if (rule := judgement.rule) is not None:
+            return msgspec.structs.replace(judgement, why=f"{judgement.why} ({rule.place})")
+        return judgement if judgement.why.startswith("mode ") else self._say(judgement.ruling, judgement.why)
+
+    def _judge_path(self, call: Call, use: FileUse) -> Finding:
+        """A tool's own bare name allows it like any other tool; what is protected stays so."""
+        files, searches = self.standing.files, call.name in _SEARCHERS
+        given = call.input.get("path", ".") if searches else call.input.get(_field_of(call))
+        if not isinstance(given, str):
+            return Finding(judgement=self._judge_other(call, is_asking=False))
+        trace = files.trace(given)
+        judgement = files.judge_trace(use, trace, self.mode, what=call.name, named=self._find(call, Ruling.ALLOW))
+        return Finding(judgement=judgement, trace=trace, searches=searches)
+
+    def _judge_other(self, call: Call, *, is_asking: bool) -> Judgement:
+        """What is neither a command nor about a file."""
+        traits = call.traits
+        if self.mode is Mode.BYPASS and not traits.needs_person:
+            return self._say(Ruling.ALLOW, "everything that no rule speaks of")
+        if self.mode is Mode.PLAN and not traits.read_only and call.name not in _QUESTIONS:
+            return self._say(Ruling.DENY, f"{call.name} may change something")
+        if traits.needs_person:
+            return self._judge_question(call)
+        if not is_asking and (rule := self._find(call, Ruling.ALLOW)):
+            return _by_rule(rule)
+        if call.name in _OWN_MATTERS and traits.access is Access.READ:
+            return self._say(Ruling.ALLOW, "a matter of the session itself")
+        is_known = call.name in _READERS
+        if self.mode is Mode.PLAN and traits.access is not Access.NETWORK and not is_known:
+            return self._say(Ruling.ALLOW, f"{call.name} changes nothing")
+        return self._say(Ruling.ASK, f"{call.name} needs approval")
+
+    def _judge_question(self, call: Call) -> Judgement:
+        """Nobody is bothered with a switch to where we are."""
+        if call.name == "EnterPlanMode" and self.mode is Mode.PLAN:
+            return Judgement(ruling=Ruling.DENY, why="plan mode is already on")
+        if call.name == "ExitPlanMode" and self.mode is not Mode.PLAN:
+            return Judgement(ruling=Ruling.DENY, why="plan mode is not on, so there is nothing to leave")
+        return self._say(Ruling.ASK, f"{call.name} is for the person to answer")
+
+    def _say(self, ruling: Ruling, why: str) -> Judgement:
+        return Judgement(ruling=ruling, why=f"mode {self.mode}: {why}")
+
+
+def _by_rule(rule: Rule) -> Judgement:
+    return Judgement(ruling=rule.ruling, why=rule.sentence, rule=rule)
+
+
+def _use_of(call: Call) -> FileUse | None:
+    """Only where the tool does what its name says: an own tool of that name may do something else."""
+    if call.name in _READERS and call.traits.access is Access.READ:
+        return "read"
+    return "write" if call.name in _EDITORS and call.traits.access is Access.EDIT else None
+
+
+def _field_of(call: Call) -> str:
+    return "notebook_path" if call.name == "NotebookEdit" else "file_path"

@@ -1,0 +1,199 @@
+"""Approves a command line when every part of it is covered: because it only reads, by the mode, or by an allow rule."""
+
+import re
+
+from everturn.permissions.judgement import Judgement, World
+from everturn.permissions.rules.rule import Rule, RuleSet
+from everturn.permissions.shell.critical import Danger, judge_removal
+from everturn.permissions.shell.edits import judge_editing
+from everturn.permissions.shell.fileguard import FileGuard
+from everturn.permissions.shell.files import is_file_command
+from everturn.permissions.shell.matching import Pattern, patterns_of
+from everturn.permissions.shell.readonly.find import may_act
+from everturn.permissions.shell.readonly.judge import Reads, judge_reading
+from everturn.permissions.shell.runners import INTERPRETERS, NEVER_BY_PATTERN, RUNNERS
+from everturn.permissions.shell.survey import Survey
+from everturn.permissions.shell.syntax import Assignment, Command, Word, join_words
+from everturn.permissions.shell.unwrapping import strip_wrappers
+from everturn.ports.policy import Ruling
+
+_SAFE_VARIABLES = frozenset({"NODE_ENV", "LANG", "LC_ALL", "NO_COLOR"})
+"""No program takes code, a path or an option from them."""
+_PLAIN_VALUE = re.compile(r"[A-Za-z0-9_.:,@%+-]*")
+_PLAIN_WORD = re.compile(r"[A-Za-z0-9_./:,@%+=-]+")
+_SHOWN = 80
+
+
+class Approval:
+    def __init__(self, survey: Survey, rules: RuleSet, world: World, guard: FileGuard) -> None:
+        self._survey = survey
+        self._reading = survey.reading
+        self._world = world
+        self._guard = guard
+        self._plans = world.mode == "plan"
+        self._allow = patterns_of(rules, Ruling.ALLOW)
+        self._against = patterns_of(rules, Ruling.DENY), patterns_of(rules, Ruling.ASK)
+        self._used: Rule | None = None
+        self._edits = False
+        self._everything = None if self._plans else self._find_everything()
+
+    def find_trouble(self) -> str | Judgement:
+        """Why a person must be asked, or the judgement that allows it."""
+        trouble = self._doubt() or self._redirection() or self._removal()
+        if not trouble:
+            for command in self._reading.commands:
+                if trouble := self._part(command):
+                    break
+        if not trouble and self._guard.overflows:
+            trouble = "it names too many files"
+        return trouble or Judgement(ruling=Ruling.ALLOW, why=self._why(), rule=self._used)
+
+    def _why(self) -> str:
+        if self._used is not None:
+            return f"{self._used.shown} allows it"
+        return f"mode {self._world.mode}: it changes files of the working folder" if self._edits else "it only reads"
+
+    def _find_everything(self) -> Rule | None:
+        return next((rule for pattern, rule in self._allow.covering("") if pattern.is_everything), None)
+
+    def _doubt(self) -> str:
+        reading = self._reading
+        if reading.unsure and (self._everything is None or reading.broken):
+            return f"not understood: {reading.unsure[0]}"
+        if reading.unsure or not reading.commands:
+            self._used = self._everything
+        if any(self._against) and self._survey.murky:
+            return self._survey.murky[0]
+        moved = reading.moves or self._world.cwd not in self._world.folders
+        if moved and any(strip_wrappers(each.words)[0].template.endswith("git") for each in reading.commands):
+            return "git in another folder than the working folder: its settings may run programs"
+        return ""
+
+    def _redirection(self) -> str:
+        for redirect, target in self._guard.targets:
+            if target.path is None:
+                return target.why
+            if target.use == "write" and self._reading.moves:
+                return f"it changes the folder and writes to {target.path[:_SHOWN]}"
+            if target.use == "write" and self._plans:
+                return f"mode plan: it writes to {target.path[:_SHOWN]}"
+            if self._guard.judge(target.use, target.path, redirect.here) is not Ruling.ALLOW:
+                return f"it {target.use}s {target.path[:_SHOWN]}, and no rule covers that file"
+        return ""
+
+    def _removal(self) -> str:
+        for sight in self._survey.sights:
+            if judge_removal(sight, self._world) is Danger.UNKNOWN:
+                return f"what {' '.join(sight.argv)[:_SHOWN]!r} removes is not known before it runs"
+        return ""
+
+    def _part(self, command: Command) -> str:
+        words = strip_wrappers(command.words)
+        unsafe = [each for each in command.assignments if not is_safe_assignment(each)]
+        shown = command.text[:_SHOWN]
+        if rule := self._find_against(words):
+            return f"{rule.shown} may cover what {shown!r} becomes"
+        reads = None if unsafe or not words[0].plain else judge_reading(words, self._world.home)
+        if reads is not None and not (trouble := self._reading_trouble(reads, command)):
+            return ""
+        if reads is None:
+            trouble = f"no rule allows {shown!r}"
+            if unsafe:
+                trouble = f"it sets {unsafe[0].name} for {shown!r}, and no rule looks past that"
+        if self._plans:
+            return f"mode plan: {shown!r} may change something" if reads is None else trouble
+        if self._world.mode == "acceptEdits" and not unsafe and words[0].plain and self._is_edit(command, words):
+            self._edits = True
+            return ""
+        rule = self._find_rule(command, words, unsafe)
+        if rule is None:
+            return trouble
+        if self._guard.read_rules and is_file_command(words[0].raw) and _varies(words):
+            return f"{shown!r} may read a file that a rule keeps from being read"
+        if reads is not None and reads.recursive and self._passes_by(reads, command):
+            return trouble
+        self._used = rule
+        return ""
+
+    def _find_against(self, words: tuple[Word, ...]) -> Rule | None:
+        """A deny or ask rule that a word could run into when it is expanded."""
+        if not any(self._against):
+            return None
+        known = next((at for at, word in enumerate(words) if word.fixed is None), None)
+        if known is None or known == 0:
+            return None
+        beginning = f"{join_words(words[:known])} "
+        return next((rule for patterns in self._against if (rule := patterns.find_possible(beginning))), None)
+
+    def _reading_trouble(self, reads: Reads, command: Command) -> str:
+        shown = command.text[:_SHOWN]
+        if reads.varies and self._guard.read_rules:
+            return f"{shown!r} may read a file that a rule keeps from being read"
+        if reads.recursive and self._passes_by(reads, command):
+            return f"{shown!r} goes through a folder that may hold a file that a rule keeps from being read"
+        if reads.of_git:
+            return ""
+        for path in reads.paths:
+            if self._guard.judge("read", path, command.here) is not Ruling.ALLOW:
+                return f"{shown!r} reads {path[:_SHOWN]}, and no rule covers that file"
+        return ""
+
+    def _passes_by(self, reads: Reads, command: Command) -> bool:
+        return any(self._guard.may_pass_by(path, command.here) for path in reads.paths)
+
+    def _is_edit(self, command: Command, words: tuple[Word, ...]) -> bool:
+        edits = judge_editing(words)
+        if edits is None or self._reading.moves:
+            return False
+        return all(self._guard.judge(use, path, command.here) is Ruling.ALLOW for use, path in edits.files)
+
+    def _find_rule(self, command: Command, words: tuple[Word, ...], unsafe: list[Assignment]) -> Rule | None:
+        if unsafe:
+            set_before = " ".join([each.word.raw for each in command.assignments])
+            return self._find_literal(f"{set_before} {command.text}", len(set_before) + 1 + len(command.words[0].raw))
+        text = join_words(words)
+        for spelled in dict.fromkeys((text, _join_simple(words))):
+            for pattern, rule in self._allow.covering(spelled):
+                if pattern.is_exact or rule.specifier == spelled or _may_approve(pattern, words):
+                    return rule
+        if words is command.words:
+            return None
+        wrapped = command.text
+        return self._find_literal(wrapped, len(wrapped) - len(text) + len(words[0].raw))
+
+    def _find_literal(self, text: str, least: int) -> Rule | None:
+        """A rule that spells the first `least` characters out."""
+        for pattern, rule in self._allow.covering(text):
+            if len(pattern.head) >= least or rule is self._everything:
+                return rule
+        return None
+
+
+def _may_approve(pattern: Pattern, words: tuple[Word, ...]) -> bool:
+    """Whether a rule with a star is enough for this command."""
+    name = words[0].raw
+    if name in NEVER_BY_PATTERN or (name == "find" and may_act(words)):
+        return False
+    if pattern.is_everything:
+        return True
+    if not words[0].plain:
+        return False
+    # `Bash(* --version)` was not written with `bash -c '..' --version` in mind.
+    spelled = pattern.head.startswith(f"{name} ") or pattern.head == name
+    return spelled or (name not in RUNNERS and name not in INTERPRETERS)
+
+
+def _join_simple(words: tuple[Word, ...]) -> str:
+    """As `join_words`, without quotes that change nothing: `npm run "test"` is `npm run test`."""
+    values = [word.fixed if word.fixed and _PLAIN_WORD.fullmatch(word.fixed) else word.raw for word in words[1:]]
+    return " ".join([words[0].raw, *values])
+
+
+def is_safe_assignment(assignment: Assignment) -> bool:
+    """Rules look past it."""
+    value = assignment.value.fixed
+    return assignment.name in _SAFE_VARIABLES and value is not None and bool(_PLAIN_VALUE.fullmatch(value))
+
+
+def _varies(words: tuple[Word, ...]) -> bool:
+    return any(word.fixed is None for word in words[1:])

@@ -1,0 +1,37 @@
+"""What the mode acceptEdits approves besides edits: small commands on files inside the working folders."""
+
+import msgspec
+
+from everturn.permissions.judgement import FileUse
+from everturn.permissions.shell.readonly.options import Table, parse_options
+from everturn.permissions.shell.readonly.sed import split_sed
+from everturn.permissions.shell.syntax import Word
+
+_TABLES = {
+    "mkdir": Table(flags="pv", valued="m", globs=False, long=frozenset({"parents", "verbose"})),
+    "touch": Table(flags="acm", globs=False, long=frozenset({"no-create"})),
+    "rm": Table(flags="rRfvdiI", globs=False, long=frozenset({"recursive", "force", "verbose", "dir"})),
+    "rmdir": Table(flags="pv", globs=False, long=frozenset({"parents", "verbose", "ignore-fail-on-non-empty"})),
+    "mv": Table(flags="fnvuiT", globs=False, long=frozenset({"force", "no-clobber", "verbose", "update"})),
+    "cp": Table(flags="rRapfnvuiLPdT", globs=False, long=frozenset({"recursive", "archive", "force", "no-clobber", "verbose"})),
+}  # fmt: skip
+
+
+class Edits(msgspec.Struct, frozen=True):
+    files: tuple[tuple[FileUse, str], ...]
+
+
+def judge_editing(words: tuple[Word, ...]) -> Edits | None:
+    """The files that it would change or read; None when it is none of these commands, or not plainly so."""
+    name = words[0].raw
+    if name == "sed":
+        split = split_sed(words)
+        return None if split is None else Edits(tuple(("write", word.fixed or "") for word in split[1]))
+    table = _TABLES.get(name)
+    parsed = None if table is None else parse_options(table, words)
+    if parsed is None or not parsed.operands:
+        return None
+    paths = [word.fixed or "" for word in parsed.operands]
+    if name == "cp":
+        return Edits((*(("read", path) for path in paths[:-1]), ("write", paths[-1])))
+    return Edits(tuple(("write", path) for path in paths))

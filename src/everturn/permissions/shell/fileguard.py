@@ -1,0 +1,101 @@
+"""What the paths room says about the files that a command names, asked once for each file."""
+
+from functools import cached_property
+from posixpath import isabs, normpath
+
+from everturn.permissions.judgement import FileUse, Judgement, World
+from everturn.permissions.rules.rule import Rule, RuleSet
+from everturn.permissions.shell.files import find_files
+from everturn.permissions.shell.folders import resolve
+from everturn.permissions.shell.redirects import Target, find_target
+from everturn.permissions.shell.survey import Survey
+from everturn.permissions.shell.syntax import FOLDER, HOME, UNKNOWN, Here, Redirect
+from everturn.ports.policy import Ruling
+
+_MOST = 200
+"""Files that are asked about; a command with more is asked about itself."""
+_LONGEST = 4096
+
+
+class FileGuard:
+    def __init__(self, survey: Survey, rules: RuleSet, world: World) -> None:
+        self._survey = survey
+        self._world = world
+        self._known: dict[tuple[FileUse, str], Judgement] = {}
+        self.read_rules = _about_reading(rules)
+        """Rules that keep files from being read: what is not one fixed file must not pass them by."""
+        self.overflows = False
+
+    def judge(self, use: FileUse, path: str, here: Here) -> Ruling:
+        """The strictest, over all folders that it may be in."""
+        places = resolve(here, path)
+        if places is None:
+            return Ruling.ASK
+        rulings = {self._ask(use, place).ruling for place in places}
+        return next(each for each in (Ruling.DENY, Ruling.ASK, Ruling.ALLOW) if each in rulings)
+
+    def find(self, ruling: Ruling) -> Judgement | None:
+        """A file that a rule denies, or wants to be asked about."""
+        for use, path, here in self._named:
+            for place in resolve(here, path) or (path,):
+                judged = self._ask(use, place)
+                if judged.ruling is ruling and (judged.rule is not None or ruling is Ruling.DENY):
+                    return judged
+        return None
+
+    @cached_property
+    def targets(self) -> list[tuple[Redirect, Target]]:
+        found = [(redirect, find_target(redirect)) for redirect in self._survey.redirects]
+        return [(redirect, target) for redirect, target in found if target is not None]
+
+    def may_pass_by(self, folder: str, here: Here) -> bool:
+        """Whether something that is kept from being read may lie below the folder."""
+        if not self.read_rules:
+            return False
+        places = resolve(here, folder)
+        return places is None or any(
+            _may_hold(normpath(place), rule, self._world) for place in places for rule in self.read_rules
+        )
+
+    @cached_property
+    def _named(self) -> tuple[tuple[FileUse, str, Here], ...]:
+        named: dict[tuple[FileUse, str, Here], None] = {}
+        for sight in self._survey.sights:
+            for use, path in find_files(sight.argv):
+                if UNKNOWN not in path:
+                    place = path.replace(HOME, self._world.home).replace(FOLDER, self._world.cwd)
+                    named[use, place, sight.here] = None
+        for redirect, target in self.targets:
+            if target.path is not None:
+                named[target.use, target.path, redirect.here] = None
+        return tuple(named)
+
+    def _ask(self, use: FileUse, path: str) -> Judgement:
+        key = use, path
+        if key not in self._known:
+            if len(self._known) >= _MOST or len(path) > _LONGEST:
+                self.overflows = True
+                return Judgement(ruling=Ruling.ASK, why="too many files, or too long a name")
+            self._known[key] = self._world.judge_file(use, path)
+        return self._known[key]
+
+
+def _about_reading(rules: RuleSet) -> tuple[Rule, ...]:
+    return tuple(rule for ruling in (Ruling.DENY, Ruling.ASK) for rule in rules.covering("Read", ruling))
+
+
+def _may_hold(folder: str, rule: Rule, world: World) -> bool:
+    """By the fixed beginning of the rule's pattern. Patterns without a place may match anywhere."""
+    pattern = rule.specifier
+    if pattern is None or not pattern.startswith(("/", "~/", "./", "../")):
+        return True
+    if pattern.startswith("//"):
+        start = pattern[1:]
+    elif pattern.startswith("~/"):
+        start = world.home + pattern[1:]
+    elif isabs(pattern):
+        start = (rule.folder or world.cwd) + pattern
+    else:
+        start = f"{world.cwd}/{pattern}"
+    fixed = normpath(start.partition("*")[0].partition("?")[0].partition("[")[0])
+    return f"{fixed}/".startswith(f"{folder.rstrip('/')}/") or f"{folder}/".startswith(f"{fixed}/")

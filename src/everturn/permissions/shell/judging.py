@@ -1,0 +1,109 @@
+"""May this command run? Deny, ask, what is critical, the mode, what only reads, and what the rules allow: in this order."""
+
+from typing import Any
+
+from everturn.permissions.judgement import Judgement, World
+from everturn.permissions.rules.rule import Rule, RuleSet
+from everturn.permissions.shell.approving import Approval
+from everturn.permissions.shell.critical import Danger, judge_removal
+from everturn.permissions.shell.fileguard import FileGuard
+from everturn.permissions.shell.matching import Patterns, patterns_of
+from everturn.permissions.shell.prescan import LONGEST_ARGUMENT
+from everturn.permissions.shell.survey import Survey, survey_command
+from everturn.ports.policy import Ruling
+
+_SHOWN = 80
+
+
+def judge_command(
+    command: str,
+    rules: RuleSet,
+    world: World,
+    *,
+    input: dict[str, Any] | None = None,  # noqa: A002 (the call's input, as everywhere)
+) -> Judgement:
+    """`input` is the whole call: rules such as `Bash(run_in_background:true)` are about what stands beside the command."""
+    if len(command) > LONGEST_ARGUMENT:
+        return _judge_monster(command, rules)
+    survey = survey_command(command, world.cwd, world.home)
+    guard = FileGuard(survey, rules, world)
+    return (
+        _judge_rules(Ruling.DENY, command, survey, rules, input or {})
+        or guard.find(Ruling.DENY)
+        or _judge_rules(Ruling.ASK, command, survey, rules, input or {})
+        or guard.find(Ruling.ASK)
+        or _judge_suspicions(survey, rules)
+        or _judge_critical(survey, world)
+        or _judge_mode(survey, rules, world, guard)
+    )
+
+
+def _judge_monster(command: str, rules: RuleSet) -> Judgement:
+    """No kernel starts it. The start of it is held against the deny rules all the same."""
+    rule = patterns_of(rules, Ruling.DENY).find(command[:LONGEST_ARGUMENT].lstrip())
+    if rule is not None:
+        return _by_rule(rule, command)
+    return Judgement(ruling=Ruling.ASK, why=f"the command is longer than {LONGEST_ARGUMENT:,} characters")
+
+
+def _judge_rules(
+    ruling: Ruling, command: str, survey: Survey, rules: RuleSet, given: dict[str, Any]
+) -> Judgement | None:
+    patterns = patterns_of(rules, ruling)
+    if rule := patterns.find_parameter(given):
+        return Judgement(ruling=ruling, why=f"{rule.shown} {_verb(ruling)} this call", rule=rule)
+    if not patterns:
+        return None
+    for text in survey.texts:
+        if rule := patterns.find(text):
+            return _by_rule(rule, text)
+    if rule := _find_bare(patterns):
+        return _by_rule(rule, command)
+    return None
+
+
+def _find_bare(patterns: Patterns) -> Rule | None:
+    """A rule for every command holds for those, too, that we cannot take apart."""
+    return next((rule for pattern, rule in patterns.covering("") if pattern.is_everything), None)
+
+
+def _judge_suspicions(survey: Survey, rules: RuleSet) -> Judgement | None:
+    """Where something is not understood, the mere text of a denied command is a reason to ask, whatever the mode."""
+    for ruling in (Ruling.DENY, Ruling.ASK):
+        patterns = patterns_of(rules, ruling)
+        if not patterns:
+            continue
+        for text in survey.suspicions:
+            if rule := patterns.find(text):
+                doubt = next(iter(survey.reading.unsure), "scripts within scripts")
+                why = f"not understood: {doubt}; {rule.shown} may cover a part of it"
+                return Judgement(ruling=Ruling.ASK, why=why, rule=rule)
+    return None
+
+
+def _judge_critical(survey: Survey, world: World) -> Judgement | None:
+    for sight in survey.sights:
+        if judge_removal(sight, world) is Danger.CRITICAL:
+            shown = " ".join(sight.argv)[:_SHOWN]
+            return Judgement(
+                ruling=Ruling.ASK, why=f"{shown!r} removes a critical path: no rule and no mode approves it"
+            )
+    return None
+
+
+def _judge_mode(survey: Survey, rules: RuleSet, world: World, guard: FileGuard) -> Judgement:
+    if world.mode == "bypassPermissions":
+        return Judgement(ruling=Ruling.ALLOW, why="mode bypassPermissions")
+    trouble = Approval(survey, rules, world, guard).find_trouble()
+    if isinstance(trouble, str):
+        return Judgement(ruling=Ruling.ASK, why=trouble)
+    return trouble
+
+
+def _by_rule(rule: Rule, text: str) -> Judgement:
+    shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    return Judgement(ruling=rule.ruling, why=f"{rule.shown} {_verb(rule.ruling)} {shown!r}", rule=rule)
+
+
+def _verb(ruling: Ruling) -> str:
+    return {Ruling.DENY: "denies", Ruling.ASK: "wants a person to be asked about", Ruling.ALLOW: "allows"}[ruling]

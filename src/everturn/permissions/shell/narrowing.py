@@ -1,0 +1,78 @@
+"""The narrowest rules that would let a command pass next time: what "always allow" writes, after showing it."""
+
+from everturn.permissions.shell.approving import is_safe_assignment
+from everturn.permissions.shell.readonly.find import may_act
+from everturn.permissions.shell.readonly.judge import judge_reading
+from everturn.permissions.shell.runners import INTERPRETERS, READERS_OF_CODE, RUNNERS
+from everturn.permissions.shell.survey import read_command
+from everturn.permissions.shell.syntax import Command, Word, join_words
+from everturn.permissions.shell.unwrapping import strip_wrappers
+
+MOST_RULES = 5
+_LONGEST = 200
+_NEVER = INTERPRETERS | READERS_OF_CODE | {
+    "export", "declare", "typeset", "local", "readonly", "alias", "unalias", "enable", "set", "shopt", "unset", "hash",
+    "read", "mapfile", "readarray", "bind", "let", "printf", "ssh", "docker", "podman", "kubectl", "chmod", "chown",
+    "dd", "mkfs", "mount", "kill", "pkill", "killall", "shutdown", "reboot", "crontab",
+}  # fmt: skip
+"""No rule for these is narrow: they run code, change what later commands mean, or reach far."""
+_WITH_ARGUMENTS: dict[str, int] = {
+    **dict.fromkeys(("pytest", "mypy", "tsc", "eslint", "prettier", "jest", "vitest", "black", "flake8", "pylint"), 1),
+    **dict.fromkeys(("npm test", "pnpm test", "yarn test", "bun test", "npm t"), 2),
+    **dict.fromkeys(("npm run", "pnpm run", "yarn run", "bun run", "npm run-script"), 3),
+    **dict.fromkeys(("cargo test", "cargo build", "cargo check", "cargo clippy", "cargo fmt"), 2),
+    **dict.fromkeys(("go test", "go build", "go vet", "ruff check", "ruff format", "dotnet test", "dotnet build"), 2),
+    **dict.fromkeys(("git add", "git commit", "git switch"), 2),
+    **dict.fromkeys(("gradle test", "mvn test", "terraform plan", "terraform validate", "pip list", "pip show"), 2),
+}
+"""How many words name the deed; arguments behind them do not change what it is."""
+
+
+def plan_narrow_rules(command: str) -> tuple[str, ...]:
+    """One rule for each part that needs one; none at all where one of them would be wider than it looks."""
+    reading = read_command(command)
+    if reading.unsure:
+        return ()
+    rules: dict[str, None] = {}
+    for part in reading.commands:
+        words = strip_wrappers(part.words)
+        plain = words[0].plain and all(is_safe_assignment(each) for each in part.assignments)
+        if plain and judge_reading(words, "/") is not None:
+            continue
+        specifier = _narrow(part) if plain else None
+        if specifier is None:
+            return ()
+        rules[f"Bash({specifier})"] = None
+    return tuple(rules) if len(rules) <= MOST_RULES else ()
+
+
+def split_parts(command: str) -> tuple[str, ...]:
+    """The commands that a line holds, as written, in the order in which they are found."""
+    return tuple(part.text for part in read_command(command).commands)
+
+
+def _narrow(part: Command) -> str | None:
+    words = strip_wrappers(part.words)
+    name = words[0].raw
+    if name in RUNNERS or name in _NEVER or f"{name} {words[1].raw if len(words) > 1 else ''}" in RUNNERS:
+        return None
+    if name == "find" and may_act(words) and any(word.fixed is None for word in words):
+        return None
+    named = _WITH_ARGUMENTS.get(join_words(words[:2])) or _WITH_ARGUMENTS.get(name)
+    if (
+        named is not None
+        and len(words) >= named
+        and all(word.plain for word in words[:named])
+        and _are_names(words[1:named])
+    ):
+        return f"{join_words(words[:named])} *"
+    text = join_words(words)
+    # A star would be a wildcard, a trailing `:*` too; what is not fixed would be another command next time.
+    if "*" in text or "\n" in text or len(text) > _LONGEST or any(word.value is None for word in words):
+        return None
+    return text
+
+
+def _are_names(words: tuple[Word, ...]) -> bool:
+    """`npm run --prefix x` says nothing about what is run."""
+    return not any(word.raw.startswith("-") for word in words)

@@ -1,0 +1,55 @@
+"""What a walk over the tree writes down, and how it checks that no byte of the source was passed over."""
+
+import re
+from typing import TYPE_CHECKING
+
+from everturn.permissions.shell.syntax import Command, Reading, Redirect
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+BLANKS = re.compile(r"(?:[ \t]+(?:\\\n[ \t]*)*)?")
+"""Between words: an escaped line end counts when a blank stands before it."""
+LINES = re.compile(r"[ \t\n]*(?:[ \t\n]\\\n[ \t\n]*)*")
+"""Between commands."""
+_BEFORE_COMMENT = " \t\n;&|()"
+_SHOWN = 12
+
+
+class Notes:
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.commands: list[Command] = []
+        self.redirects: list[Redirect] = []
+        self.moves = False
+        self._doubts: dict[str, None] = {}
+
+    def doubt(self, why: str) -> None:
+        self._doubts[why] = None
+
+    def text(self, node: "Node") -> str:
+        return self.source[node.start_byte : node.end_byte]
+
+    def check_gap(self, start: int, end: int, allowed: re.Pattern[str], *, touching: bool = True) -> str:
+        """Nothing but blanks may stand between two nodes; some may stand side by side."""
+        gap = self.source[start:end]
+        if gap == " ":
+            return gap
+        if not allowed.fullmatch(gap) or not (gap or touching):
+            self.doubt(f"{gap[:_SHOWN]!r} between words" if gap else "words that touch")
+        return gap
+
+    def check_comment(self, node: "Node") -> None:
+        start, text = node.start_byte, self.text(node)
+        before = self.source[start - 1 : start]
+        if not text.startswith("#") or "\n" in text or (before and before not in _BEFORE_COMMENT):
+            self.doubt("a comment that may not be one")
+
+    def finish(self, *, broken: bool) -> Reading:
+        return Reading(
+            commands=tuple(self.commands),
+            redirects=tuple(self.redirects),
+            unsure=tuple(self._doubts),
+            broken=broken,
+            moves=self.moves,
+        )

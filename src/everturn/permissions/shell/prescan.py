@@ -1,0 +1,55 @@
+"""A look at the text before the parser sees it: only what is short, shallow and honest is parsed, and can be approved."""
+
+import re
+import unicodedata
+
+MOST_CHARACTERS = 10_000
+LONGEST_ARGUMENT = 131_072
+"""Bytes. The kernel starts no shell with a longer command."""
+_MOST_SIGNS = 800
+"""The parser's time may grow with the square of these; so many take it some ten milliseconds."""
+_MOST_OPEN = 40
+_SIGNS = re.compile(r"[;|&()<>{}\[\]$`=!~\"*@?+#\n]")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_BRACKETS = re.compile(r"\$?[(\[{]|[)\]}]")
+_INVISIBLE = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs", "Co", "Cn"})
+_BODY = re.compile(r"<<-?[ \t]*(['\"])(\w+)\1[^\n]*\n(.*?)^\t*\2$", re.DOTALL | re.MULTILINE)
+
+
+def find_obstacle(command: str) -> str:
+    """Why the parser does not get to see it; empty when it may."""
+    if len(command) > MOST_CHARACTERS:
+        return f"it is longer than {MOST_CHARACTERS:,} characters"
+    if _CONTROLS.search(command):
+        return "it holds control characters"
+    if len(_SIGNS.findall(command)) > _MOST_SIGNS:
+        # What stands in quotes costs the parser nothing.
+        rest = re.sub(r"'[^']*'", "", _BODY.sub("", command)) if command.count("<<") < _MOST_OPEN else command
+        if len(_SIGNS.findall(rest)) > _MOST_SIGNS:
+            return "it has too many operators"
+    if _depth(command) > _MOST_OPEN:
+        return "it is nested too deeply"
+    return ""
+
+
+def find_hidden(command: str) -> str:
+    """Characters that a person does not see, or takes for others; empty when there are none."""
+    if command.isascii():
+        return ""
+    for char in dict.fromkeys(command):
+        if char.isascii():
+            continue
+        kind = unicodedata.category(char)
+        if kind in _INVISIBLE:
+            return f"it holds an invisible character (U+{ord(char):04X})"
+        if kind == "Zs" and "'" not in command and '"' not in command:
+            return f"it holds a blank that is none to the shell (U+{ord(char):04X})"
+    return ""
+
+
+def _depth(command: str) -> int:
+    deepest = depth = 0
+    for sign in _BRACKETS.findall(command):
+        depth += 1 if sign[-1] in "([{" else -1
+        deepest = max(deepest, depth)
+    return deepest

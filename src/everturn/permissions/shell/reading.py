@@ -1,0 +1,255 @@
+"""Walks the parser's tree: every command and redirection it holds, and a doubt for all that is not plainly understood.
+
+Kinds of nodes that are listed here are read strictly: each byte must belong to a word, an operator, a comment or blanks.
+Everything else is walked loosely, so that what hides there is found, and leaves a doubt.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from everturn.permissions.shell.folders import MOVERS, unite
+from everturn.permissions.shell.notes import BLANKS, LINES
+from everturn.permissions.shell.parts import REDIRECTS, WORDS, After, Parts
+from everturn.permissions.shell.syntax import Command, Here, Reading, Word
+from everturn.permissions.shell.words import read_word
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_SEPARATORS = frozenset({";", "&", "\n"})
+_OF_CONDITIONS = frozenset({"if", "then", "elif", "else", "fi", ";", "\n"})
+_OF_LOOPS = frozenset({"for", "while", "until", "in", ";", "\n"})
+_DECLARATIONS = frozenset({"declaration_command", "unset_command"})
+"""`export`, `declare`, `unset`: commands to bash and to deny rules, statements to the parser."""
+_DEEPEST = 60
+_NAME = re.compile(r"(?!npm_|.*proxy)[a-z_][A-Za-z0-9_]*")
+"""Of a loop's variable: names in capitals, and some others, are the environment's."""
+
+
+def read_tree(root: "Node", source: str, cwd: str, home: str) -> Reading:
+    """`source`: one character per byte, as the parser counts."""
+    walk = _Walk(source, home)
+    if root.has_error:
+        walk.doubt("it cannot be parsed")
+    walk.sequence(root.children, frozenset((cwd,)), 0, len(source))
+    return walk.finish(broken=root.has_error)
+
+
+class _Walk(Parts):
+    def __init__(self, source: str, home: str) -> None:
+        super().__init__(source, home)
+        self._depth = 0
+        self._strict: dict[str, Callable[[Node, Here], After]] = {
+            "command": self.command,
+            "list": self._list,
+            "pipeline": self.pipeline,
+            "negated_command": self._negated,
+            "redirected_statement": self._redirected,
+            "subshell": self._subshell,
+            "compound_statement": self._group,
+            "for_statement": self._loop,
+            "while_statement": self._loop,
+            "if_statement": self._branches,
+            "test_command": self.test,
+        }
+
+    def statement(self, node: "Node", here: Here) -> After:
+        if self._depth >= _DEEPEST:
+            self.doubt("it is nested too deeply")
+            return None, None
+        self._depth += 1
+        after = self._strict.get(node.type, self._loose)(node, here)
+        self._depth -= 1
+        return after
+
+    def sequence(self, children: Sequence["Node"], here: Here, start: int, end: int) -> Here:
+        """Statements one after the other, each ended by a separator or a line end."""
+        at, parted, before = start, True, here
+        for node in children:
+            parted = "\n" in self.check_gap(at, node.start_byte, LINES) or parted
+            at = node.end_byte
+            kind = node.type
+            if kind == "comment":
+                self.check_comment(node)
+            elif kind in _SEPARATORS:
+                parted = True
+                if kind == "&":
+                    here = unite(before, here)
+            elif not node.is_named:
+                self.doubt(f"{self.text(node)!r} where a command should stand")
+            else:
+                if not parted:
+                    self.doubt("two commands without a separator")
+                before, here = here, unite(*self.statement(node, here))
+                parted = False
+        self.check_gap(at, end, LINES)
+        return here
+
+    def enclosed(self, node: "Node", here: Here, opening: str, closing: str) -> Here:
+        children = node.children
+        if len(children) <= len("()") or children[0].type != opening or children[-1].type != closing:
+            self.doubt(f"{node.type.replace('_', ' ')} is not plainly read")
+            self.find_all(children, None)
+            return None
+        return self.sequence(children[1:-1], here, children[0].end_byte, children[-1].start_byte)
+
+    def pipeline(self, node: "Node", here: Here) -> After:
+        if any(child.type == "negated_command" for child in node.children[1:]):
+            self.doubt("a negation inside a pipeline")
+        self._around(node, here, frozenset({"|", "|&"}))
+        return here, here
+
+    def find(self, node: "Node", here: Here) -> None:
+        kind = node.type
+        if kind in self._strict:
+            self.statement(node, here)
+        elif kind == "file_redirect":
+            self.redirect(node, here)
+        elif node.child_count:
+            if self._depth >= _DEEPEST:
+                self.doubt("it is nested too deeply")
+                return
+            self._depth += 1
+            self.find_all(node.children, here)
+            self._depth -= 1
+
+    def _loose(self, node: "Node", here: Here) -> After:
+        """Not approved, but everything in it is found."""
+        self.doubt(f"{node.type.replace('_', ' ').lower()} is not judged")
+        moved = self.moves
+        if node.type in _DECLARATIONS:
+            words = tuple(read_word(self.text(child)) for child in node.children)
+            self.commands.append(Command(words=words, here=here))
+        self.find_all(node.children, None)
+        return (here, here) if moved or not self.moves else (None, None)
+
+    def _list(self, node: "Node", here: Here) -> After:
+        """Lists lean to the left: `a && b && c` is walked down its spine, not by recursion."""
+        steps: list[tuple[str, Node]] = []
+        while node.type == "list":
+            children = node.children
+            if len(children) != len(("left", "operator", "right")):
+                self.doubt("a list that is not plainly read")
+                self.find_all(children, here)
+                return None, None
+            left, operator, right = children
+            self.check_gap(left.end_byte, operator.start_byte, BLANKS)
+            self.check_gap(operator.end_byte, right.start_byte, LINES)
+            steps.append((operator.type, right))
+            node = left
+        success, failure = self.statement(node, here)
+        for operator_type, right in reversed(steps):
+            if operator_type == "&&":
+                success, failed = self.statement(right, success)
+                failure = unite(failure, failed)
+            elif operator_type == "||":
+                other, failure = self.statement(right, failure)
+                success = unite(success, other)
+            else:
+                self.doubt(f"{operator_type!r} between commands")
+                success = failure = unite(*self.statement(right, None))
+        return success, failure
+
+    def _negated(self, node: "Node", here: Here) -> After:
+        success, failure = self._around(node, here, frozenset({"!"}))
+        return failure, success
+
+    def _around(self, node: "Node", here: Here, operators: frozenset[str]) -> After:
+        """Statements with operators between them; each begins in the same folder."""
+        at, after = node.start_byte, (here, here)
+        for child in node.children:
+            self.check_gap(at, child.start_byte, LINES)
+            at = child.end_byte
+            if child.is_named:
+                after = self.statement(child, here)
+            elif child.type not in operators:
+                self.doubt(f"{child.type!r} in a {node.type}")
+        return after
+
+    def _subshell(self, node: "Node", here: Here) -> After:
+        self.enclosed(node, here, "(", ")")
+        return here, here
+
+    def _group(self, node: "Node", here: Here) -> After:
+        after = self.enclosed(node, here, "{", "}")
+        return after, after
+
+    def _loop(self, node: "Node", here: Here) -> After:
+        if any(mover in self.text(node) for mover in MOVERS):
+            # It may be anywhere when it comes round.
+            here = None
+        at = node.start_byte
+        for child in node.children:
+            self.check_gap(at, child.start_byte, LINES)
+            at = child.end_byte
+            kind = child.type
+            if kind == "do_group":
+                here = unite(here, self.enclosed(child, here, "do", "done"))
+            elif kind == "variable_name":
+                if not _NAME.fullmatch(self.text(child)):
+                    self.doubt("a loop that may set a variable of the environment")
+            elif kind in WORDS:
+                self.word(child, here)
+            elif kind == "comment":
+                self.check_comment(child)
+            elif child.is_named:
+                here = unite(here, *self.statement(child, here))
+            elif kind not in _OF_LOOPS:
+                self.doubt(f"{kind!r} in a loop")
+        return here, here
+
+    def _branches(self, node: "Node", here: Here) -> After:
+        after = self._clause(node, here)
+        return after, after
+
+    def _clause(self, node: "Node", here: Here) -> Here:
+        """Of `if`: conditions and branches in a row; any of them may have run."""
+        at, parted = node.start_byte, True
+        for child in node.children:
+            parted = "\n" in self.check_gap(at, child.start_byte, LINES) or parted
+            at = child.end_byte
+            kind = child.type
+            if kind == "comment":
+                self.check_comment(child)
+            elif not child.is_named:
+                if kind not in _OF_CONDITIONS:
+                    self.doubt(f"{kind!r} in a condition")
+                parted = True
+            elif kind in {"elif_clause", "else_clause"}:
+                here = unite(here, self._clause(child, here))
+                parted = True
+            else:
+                if not parted:
+                    self.doubt("two commands without a separator")
+                here = unite(here, *self.statement(child, here))
+                parted = False
+        return here
+
+    def _redirected(self, node: "Node", here: Here) -> After:
+        body: Node | None = None
+        extra: list[Word] = []
+        at = node.start_byte
+        for child in node.children:
+            if self.source[at : child.start_byte].strip(" \t") == "-":
+                # The parser drops a lone dash in front of a heredoc: `python3 - <<EOF`.
+                extra.append(read_word("-"))
+            else:
+                self.check_gap(at, child.start_byte, BLANKS)
+            if child.type in REDIRECTS:
+                self.check_beside(at, child)
+                extra.extend(self.redirect(child, here))
+            elif body is None and child.is_named:
+                body = child
+            else:
+                self.doubt(f"{child.type!r} among redirections")
+            at = child.end_byte
+        if body is None:
+            self.doubt("a redirection without a command")
+            return here, here
+        if body.type == "command":
+            return self.command(body, here, extra)
+        if extra:
+            self.doubt("words behind a redirection")
+            self.commands.append(Command(words=tuple(extra), here=None))
+        return self.statement(body, here)

@@ -1,0 +1,1 @@
+"""Commands that change nothing, judged by their options: they need no rule."""

@@ -1,0 +1,111 @@
+"""Programs that run what they are given: data for the search for denied commands. Nothing is approved by this table."""
+
+import msgspec
+
+
+class Runner(msgspec.Struct, frozen=True, kw_only=True):
+    valued: str = ""
+    """Letters of the short options that take a value."""
+    operands: int = 0
+    """Words before the command."""
+    script: str = ""
+    """The letter of the option whose value is a script."""
+    joined: bool = False
+    """All that follows, joined by blanks, is a script."""
+
+
+_PLAIN = Runner()
+_SHELL = Runner(script="c", valued="oO")
+
+RUNNERS: dict[str, Runner] = {
+    # Those that the rules look through anyway.
+    "timeout": Runner(valued="ks", operands=1),
+    "time": Runner(valued="fo"),
+    "nice": Runner(valued="n"),
+    "nohup": _PLAIN,
+    "stdbuf": Runner(valued="ioe"),
+    "command": _PLAIN,
+    "builtin": _PLAIN,
+    "noglob": _PLAIN,
+    "nocorrect": _PLAIN,
+    "xargs": Runner(valued="IEnLPsda"),
+    # Builtins and keywords.
+    "exec": Runner(valued="a"),
+    "eval": Runner(joined=True),
+    "trap": Runner(joined=True),
+    "coproc": _PLAIN,
+    "!": _PLAIN,
+    "then": _PLAIN,
+    "do": _PLAIN,
+    "else": _PLAIN,
+    "elif": _PLAIN,
+    "if": _PLAIN,
+    "while": _PLAIN,
+    "until": _PLAIN,
+    "{": _PLAIN,
+    # Another user, another environment, another place.
+    "env": Runner(valued="uC", script="S"),
+    "sudo": Runner(valued="ugpCDhrtTUR"),
+    "doas": Runner(valued="uC"),
+    "su": Runner(valued="gGsw", script="c"),
+    "runuser": Runner(valued="gGsu", script="c"),
+    "pkexec": Runner(),
+    "chroot": Runner(operands=1),
+    "unshare": Runner(valued="SG"),
+    "nsenter": Runner(valued="tSG"),
+    "setpriv": _PLAIN,
+    "firejail": _PLAIN,
+    "systemd-run": Runner(valued="pMHEu"),
+    "dbus-run-session": _PLAIN,
+    # Another schedule.
+    "setsid": _PLAIN,
+    "ionice": Runner(valued="cnp"),
+    "taskset": Runner(operands=1),
+    "chrt": Runner(operands=1, valued="TPD"),
+    "numactl": Runner(valued="NmCpi"),
+    "flock": Runner(valued="wE", operands=1, script="c"),
+    "watch": Runner(valued="nq", joined=True),
+    "entr": _PLAIN,
+    "parallel": Runner(valued="jINP", joined=True),
+    # Another look.
+    "strace": Runner(valued="eopsuPaIOSXbE"),
+    "ltrace": Runner(valued="eopsuanlFA"),
+    "script": Runner(script="c", valued="BEIOTmo"),
+    "unbuffer": _PLAIN,
+    "faketime": Runner(operands=1),
+    # Boxes of programs.
+    "busybox": _PLAIN,
+    "toybox": _PLAIN,
+    "npx": Runner(valued="p", script="c"),
+    "pnpx": _PLAIN,
+    "bunx": _PLAIN,
+    "uvx": _PLAIN,
+    "npm exec": Runner(script="c"),
+    "pnpm exec": _PLAIN,
+    "yarn exec": _PLAIN,
+    "bundle exec": _PLAIN,
+    "poetry run": _PLAIN,
+    "pipenv run": _PLAIN,
+    "uv run": _PLAIN,
+    "devbox run": _PLAIN,
+    "mise exec": _PLAIN,
+    "mise x": _PLAIN,
+    "direnv exec": Runner(operands=1),
+    "git bisect": Runner(operands=1),
+    "git submodule": Runner(operands=1, joined=True),
+} | dict.fromkeys(("sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "fish", "rbash"), _SHELL)
+
+SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "fish", "rbash"})
+INTERPRETERS = frozenset({
+    "python", "python2", "python3", "perl", "ruby", "node", "deno", "bun", "php", "lua", "awk", "gawk", "mawk", "tclsh",
+    "osascript", "pwsh",
+})  # fmt: skip
+READERS_OF_CODE = frozenset({"source", "."})
+RENAMERS = frozenset({"alias", "enable", "hash"})
+EVALUATORS = frozenset({
+    "test", "[", "[[", "let", "printf", "read", "mapfile", "readarray", "declare", "typeset", "local", "export", "readonly",
+    "unset", "getopts", "wait",
+})  # fmt: skip
+"""Builtins that evaluate the subscript of a name they are given, even a quoted one: `test -v 'a[$(id)]'`."""
+NEVER_BY_PATTERN = frozenset({"watch", "setsid", "ionice", "flock"})
+"""An exact rule alone approves them."""

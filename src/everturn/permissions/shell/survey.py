@@ -1,0 +1,126 @@
+"""Everything that a command line may run, as far as anybody can see: through runners, scripts in strings, and doubts."""
+
+from posixpath import basename
+
+import msgspec
+
+from everturn.permissions.shell.parsing import parse
+from everturn.permissions.shell.prescan import find_hidden, find_obstacle
+from everturn.permissions.shell.reading import read_tree
+from everturn.permissions.shell.sketch import scatter_commands, sketch_commands
+from everturn.permissions.shell.syntax import FOLDER, HOME, MARKS, UNKNOWN, Command, Here, Reading, Redirect, join_words
+from everturn.permissions.shell.unwrapping import find_inner, find_inner_words, skip_options, strip_wrappers
+
+_DEEPEST = 3
+_MOST_TEXT = 20_000
+"""Characters of scripts in strings that are looked into, all together."""
+_AS_WRITTEN = str.maketrans({UNKNOWN: "$_", HOME: "$HOME", FOLDER: "$PWD"})
+
+
+class Sight(msgspec.Struct, frozen=True):
+    """A command that may run: its words as templates, and where."""
+
+    argv: tuple[str, ...]
+    here: Here
+
+
+class Survey(msgspec.Struct):
+    reading: Reading
+    """What the line itself holds; only this can be approved."""
+    sights: list[Sight] = msgspec.field(default_factory=list)
+    texts: dict[str, None] = msgspec.field(default_factory=dict)
+    """What deny and ask rules are held against."""
+    suspicions: dict[str, None] = msgspec.field(default_factory=dict)
+    """Texts that would be commands if quotes meant nothing. Looked at only where something is not understood."""
+    redirects: list[Redirect] = msgspec.field(default_factory=list)
+    murky: list[str] = msgspec.field(default_factory=list)
+    """Where code comes from that nobody can see before it runs."""
+
+
+def survey_command(command: str, cwd: str, home: str) -> Survey:
+    obstacle = find_obstacle(command)
+    if obstacle:
+        survey = Survey(Reading(commands=(), unsure=(obstacle,), broken=True))
+        _look_closer(command, survey)
+        return survey
+    reading = _read(command, cwd, home)
+    survey = Survey(reading)
+    budget = _MOST_TEXT
+    waiting = [(reading, 0)]
+    while waiting:
+        current, depth = waiting.pop()
+        survey.redirects.extend(current.redirects)
+        for script in _note(current, survey):
+            budget -= len(script)
+            if depth >= _DEEPEST or budget < 0 or find_obstacle(script):
+                survey.murky.append("a script within scripts")
+                _look_closer(script, survey)
+            else:
+                waiting.append((_read(script, cwd, home), depth + 1))
+        if current.unsure and depth:
+            survey.murky.append("a script that is not understood")
+    if reading.unsure:
+        _look_closer(command, survey)
+    return survey
+
+
+def read_command(command: str, cwd: str = "/", home: str = "/") -> Reading:
+    """What the line itself holds, without a look behind runners."""
+    obstacle = find_obstacle(command)
+    return Reading(commands=(), unsure=(obstacle,), broken=True) if obstacle else _read(command, cwd, home)
+
+
+def _read(command: str, cwd: str, home: str) -> Reading:
+    data = command.encode("utf-8", "replace")
+    source = command if command.isascii() else data.decode("latin-1")
+    reading = read_tree(parse(data), source, cwd, home)
+    hidden = find_hidden(command)
+    return msgspec.structs.replace(reading, unsure=(*reading.unsure, hidden), broken=True) if hidden else reading
+
+
+def _note(reading: Reading, survey: Survey) -> list[str]:
+    """Scripts in strings are handed back."""
+    scripts: list[str] = []
+    for command in reading.commands:
+        for text in _spellings(command):
+            survey.texts[text] = None
+        found = find_inner(command)
+        survey.murky.extend(found.murky)
+        scripts.extend(script.translate(_AS_WRITTEN) for script in found.scripts)
+        for argv in found.commands:
+            survey.sights.append(Sight(tuple(argv), command.here))
+            _note_argv(argv, survey.texts)
+    return scripts
+
+
+def _spellings(command: Command) -> list[str]:
+    text = command.text
+    spelled = [text]
+    if command.assignments:
+        spelled.append(" ".join([*(each.word.raw for each in command.assignments), text]))
+    stripped = strip_wrappers(command.words)
+    if stripped is not command.words:
+        spelled.append(join_words(stripped).removesuffix(f" {UNKNOWN}"))
+    return spelled
+
+
+def _note_argv(argv: list[str], texts: dict[str, None]) -> None:
+    text = " ".join(argv).translate(MARKS).strip(" ")
+    texts[text] = None
+    if "/" in argv[0]:
+        name = basename(argv[0])
+        texts[f"{name}{text[len(argv[0].translate(MARKS)) :]}"] = None
+    if len(argv) > 1 and argv[1].startswith("-"):
+        # `git -C x push` is a push.
+        texts[" ".join([basename(argv[0]), *skip_options(argv[1:])]).translate(MARKS)] = None
+
+
+def _look_closer(command: str, survey: Survey) -> None:
+    for words in sketch_commands(command):
+        for argv in find_inner_words(words):
+            survey.sights.append(Sight(tuple(argv), None))
+            _note_argv(argv, survey.texts)
+    for words in scatter_commands(command):
+        _note_argv(words, survey.suspicions)
+        for argv in find_inner_words(words):
+            _note_argv(argv, survey.suspicions)

@@ -1,0 +1,84 @@
+"""A command line taken apart: words, commands, redirections, and what of it we are not sure about."""
+
+import msgspec
+
+Here = frozenset[str] | None
+"""Folders that a command may run in; None when they cannot be known."""
+
+
+class Word(msgspec.Struct, frozen=True):
+    """One word of a command, and all that can be said about it without running anything."""
+
+    raw: str
+    """As written."""
+    value: str | None
+    """What the program gets; None when only bash knows."""
+    template: str
+    """As `value`, with a mark in the place of each expansion: `HOME`, `FOLDER`, `SPLIT` or `UNKNOWN`."""
+    glob: bool = False
+    brace: bool = False
+    tilde: bool = False
+    unsure: str = ""
+    """Why we may have misread it; empty when we have not."""
+
+    @property
+    def plain(self) -> bool:
+        """Written without quotes, escapes or expansions."""
+        return self.raw == self.value and not self.glob and not self.brace and not self.tilde
+
+    @property
+    def fixed(self) -> str | None:
+        """The one argument that it becomes; None when it may become another, or several."""
+        return None if self.glob or self.brace or self.tilde else self.value
+
+
+UNKNOWN = "\0"
+HOME = "\1"
+FOLDER = "\2"
+SPLIT = "\3"
+"""`$IFS`: the word falls apart here."""
+MARKS = str.maketrans("", "", UNKNOWN + HOME + FOLDER + SPLIT)
+"""Takes the marks out: every expansion is empty then, which is how a denied name hides behind one."""
+
+
+class Assignment(msgspec.Struct, frozen=True):
+    name: str
+    word: Word
+    """The whole of it, as written."""
+    value: Word
+
+
+class Command(msgspec.Struct, frozen=True):
+    """A simple command: what bash would run, after what it would set."""
+
+    words: tuple[Word, ...]
+    assignments: tuple[Assignment, ...] = ()
+    here: Here = None
+
+    @property
+    def text(self) -> str:
+        """Its words as written, one blank apart."""
+        return join_words(self.words)
+
+
+class Redirect(msgspec.Struct, frozen=True):
+    operator: str
+    target: Word | None
+    """None where a descriptor is closed."""
+    here: Here = None
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """What a command line holds. Without `unsure`, it holds nothing else."""
+
+    commands: tuple[Command, ...]
+    redirects: tuple[Redirect, ...] = ()
+    unsure: tuple[str, ...] = ()
+    broken: bool = False
+    """Not parsed, or not what it looks like: not even a rule for everything covers it."""
+    moves: bool = False
+    """Some part of it changes the folder."""
+
+
+def join_words(words: tuple[Word, ...]) -> str:
+    return " ".join([word.raw for word in words])

@@ -1,0 +1,59 @@
+"""Programs that only run another one, and that the rules look through: the command behind them is what must be allowed."""
+
+import re
+
+import msgspec
+
+_DURATION = re.compile(r"[0-9]+(?:\.[0-9]+)?[smhd]?")
+_LEVEL = re.compile(r"-?-?[0-9]+")
+
+
+class Wrapper(msgspec.Struct, frozen=True, kw_only=True):
+    flags: frozenset[str] = frozenset()
+    """Options without a value."""
+    valued: frozenset[str] = frozenset()
+    """Options whose value follows, in the next word, behind `=` or, of short ones, at once."""
+    number: bool = False
+    """A number may be an option: `nice -10`."""
+    operand: re.Pattern[str] | None = None
+    """What must stand before the command."""
+
+
+WRAPPERS = {
+    "timeout": Wrapper(
+        flags=frozenset({"--foreground", "--preserve-status", "-v", "--verbose"}),
+        valued=frozenset({"-k", "-s", "--kill-after", "--signal"}),
+        operand=_DURATION,
+    ),
+    "time": Wrapper(flags=frozenset({"-p"})),
+    "nice": Wrapper(valued=frozenset({"-n", "--adjustment"}), number=True),
+    "nohup": Wrapper(),
+    "stdbuf": Wrapper(valued=frozenset({"-i", "-o", "-e", "--input", "--output", "--error"})),
+    "command": Wrapper(flags=frozenset({"-p"})),
+    "builtin": Wrapper(),
+}
+
+
+def skip_wrapper(wrapper: Wrapper, texts: list[str]) -> int | None:
+    """How many words belong to the wrapper, its name included; None when that is not certain.
+
+    Words that are not plain come as empty texts: no option and no operand of a wrapper may be a riddle.
+    """
+    at = 1
+    while at < len(texts) and texts[at].startswith("-"):
+        text = texts[at]
+        name, equals, _ = text.partition("=")
+        at += 1
+        if text == "--":
+            break
+        if text in wrapper.flags or (wrapper.number and _LEVEL.fullmatch(text)):
+            continue
+        if text in wrapper.valued:
+            at += 1
+        elif not (equals and name in wrapper.valued) and text[:2] not in wrapper.valued:
+            return None
+    if wrapper.operand is not None:
+        if at >= len(texts) or not wrapper.operand.fullmatch(texts[at]):
+            return None
+        at += 1
+    return at if at < len(texts) and all(texts[:at]) and not texts[at].startswith("-") else None

@@ -1,0 +1,69 @@
+"""The rules of one moment with the folders that they hold in; each part is made ready when a call needs it first."""
+
+import os
+from collections.abc import Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from everturn.permissions.rules.lookup import Lookup, covers_whole
+from everturn.permissions.rules.rule import Rule, RuleSet, Source
+from everturn.ports.outputs import Outputs
+from everturn.ports.policy import Ruling
+
+if TYPE_CHECKING:
+    from everturn.permissions.paths.judging import FileJudge
+
+_RANKS = {source: rank for rank, source in enumerate(Source)}
+"""Of two rules that say the same, the one of the higher source is named."""
+
+
+class Grounds(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the rules hold."""
+
+    folder: str
+    """The working folder: what `path` in a rule starts from."""
+    added: tuple[str, ...] = ()
+    """More folders to work in."""
+    home: str = ""
+    """The user's; empty = as the system says."""
+    own: tuple[str, ...] = ()
+    """Folders of our own settings and sessions: never written to without asking."""
+
+
+class Standing:
+    """Never changed: other rules make another one."""
+
+    def __init__(self, rules: Iterable[Rule], grounds: Grounds, outputs: Outputs) -> None:
+        self.rules = RuleSet(sorted(rules, key=lambda rule: _RANKS[rule.source]))
+        self.lookup = Lookup(self.rules)
+        self.home = grounds.home or os.path.expanduser("~")  # noqa: PTH111 (a path as text is wanted)
+        self._grounds = grounds
+        self._outputs = outputs
+
+    @cached_property
+    def folders(self) -> tuple[str, ...]:
+        """The working folder first; real paths."""
+        given = (self._grounds.folder, *self._grounds.added)
+        return tuple(dict.fromkeys(os.path.realpath(os.path.join(given[0], folder)) for folder in given))  # noqa: PTH118
+
+    @cached_property
+    def files(self) -> "FileJudge":
+        from everturn.permissions.paths.judging import FileJudge
+
+        return FileJudge(self.rules, folders=self.folders, home=self.home, own=self._grounds.own, outputs=self._outputs)
+
+    @cached_property
+    def unallowed(self) -> RuleSet:
+        """Without the allow rules: what passes now is harmless by itself."""
+        return self.rules.without(Ruling.ALLOW)
+
+    @cached_property
+    def confined(self) -> RuleSet:
+        """For commands in a sandbox: a rule that asks about every command has its answer there."""
+        return RuleSet(rule for rule in self.rules.rules if rule.ruling is not Ruling.ASK or not covers_whole(rule))
+
+    def weakened(self, ruling: Ruling) -> "Standing":
+        """As if nobody had written rules of this kind."""
+        return Standing(self.rules.without(ruling).rules, self._grounds, self._outputs)

@@ -1,0 +1,294 @@
+"""Random command lines: what rules allow, what they do not, and everything in which the one can hide in the other."""
+
+from random import Random
+
+RULES = {
+    "allow": [
+        "Bash(good:*)",
+        "Bash(fine run *)",
+        "Bash(exact one)",
+        "Bash(* --ok)",
+        "Bash(left*)",
+        "Edit(/ok.txt)",
+    ],
+    "ask": ["Bash(good ask *)"],
+    "deny": ["Bash(bad:*)", "Bash(good * --never)", "Read(./secret)"],
+}
+GOOD = ("good", "good", "good a", "good a b", "fine run", "fine run x", "exact one", "other --ok", "leftish", "left x")
+READERS = (
+    "echo hi",
+    "ls",
+    "cat a",
+    "head -n 1 a",
+    "wc -l a",
+    "grep x a",
+    "find . -name a",
+    "git status",
+    "true",
+    "pwd",
+    "[ -f a ]",
+    "test -d a",
+    "sed -n 1p a",
+)
+BAD = ("bad", "bad x", "evil", "fine", "fine other", "exact", "exact one two", "good ask x", "good a --never", "other")
+TRICKS = (
+    "find . -exec bad {} +",
+    "find . -exec evil ';'",
+    "sort -o out.txt a",
+    "git -c alias.x='!bad' x",
+    "xargs -n1 good",
+    "sudo good",
+    "sh -c bad",
+    "bash -c 'good'",
+    "eval bad",
+    "eval 'good; bad'",
+    "exec bad",
+    "command bad",
+    "builtin eval bad",
+    "source ./a",
+    ". ./a",
+    "trap bad EXIT",
+    "alias good=bad",
+    "coproc bad",
+    "time bad",
+    "! bad",
+    "env bad",
+    "env good",
+    "export PATH=/nowhere",
+    "declare -x A=1",
+    "read A",
+    "mapfile A",
+    "printf -v A x",
+    "set -- bad",
+    "shift",
+    '"$@"',
+    "unset PATH",
+    "hash -p ./a good",
+    "enable -n echo",
+    "shopt -s expand_aliases",
+    "X=bad",
+    "$X",
+    "test -v 'a[$(bad)]'",
+    "[[ -v 'a[$(bad)]' ]]",
+    "[[ 1 -eq 'a[$(bad)]' ]]",
+    "(( a[$(bad)] ))",
+    "let 'a[$(bad)]=1'",
+    "printf '%n' 'a[$(bad)]'",
+    "tee out.txt",
+    "cat secret",
+    "sed -i s/a/b/ a",
+    "sed -n '1e bad' a",
+    "[ -v 'a[$(bad)]' ]",
+    "[ $x -v 'a[$(bad)]' ]",
+    "[[ -f a ]]",
+    "printf %s x",
+)
+WRAPPERS = (
+    "timeout 5",
+    "timeout -k 1 5",
+    "timeout -s KILL 5s",
+    "nice",
+    "nice -n 5",
+    "nohup",
+    "time",
+    "time -p",
+    "command",
+    "command -p",
+    "stdbuf -oL",
+    "xargs",
+    "nice nohup",
+    "timeout",
+    "nice -n",
+    "env",
+    "setsid",
+    "builtin",
+)
+ASSIGNMENTS = (
+    "NODE_ENV=test",
+    "LANG=C",
+    "NO_COLOR=1",
+    "FOO=1",
+    "PATH=.",
+    "IFS=/",
+    "NODE_ENV=$(bad)",
+    "BASH_ENV=./a",
+    "A=1 B=2",
+)
+WORDS = (
+    "x", "a.b", "-v", "--flag", "--key=value", "'a b'", '"a b"', "'; bad'", '"; bad"', "'$(bad)'", r"\;", r"\&\&", "a\\ b", "$HOME",
+    '"$HOME"', "${HOME}", "$((1+2))", "$'a\\nb'", "*.x", "a?", "[a]", "{a,b}", "~", "~/x", "'#'", "a#b", '"it\'s"', "'say \"x\"'",
+    r"\'", r"\"", '"\\$(bad)"', '"\\`bad\\`"', "--", "-", "%s", "a=b", '""', "''", "!", "a!b", "@", "+x", "ä", "'日本'",
+)  # fmt: skip
+LIVE_WORDS = (
+    "$({0})", '"$({0})"', "`{0}`", '"`{0}`"', "<({0})", ">({0})", "${{x:-$({0})}}", '"${{x:=`{0}`}}"', "$(( $({0}) ))", "$((a[$({0})]))",
+    "$[ $({0}) ]", "x$({0})y", "'x'$({0})", '"\'$({0})\'"', "\\\\$({0})", "$(\n{0}\n)", "$( ({0}) )", "$({{ {0}; }})", '"a $({0}) b"',
+    "${{x@P}}", "${{!x}}", "$'\\x27'$({0})", "{{a,$({0})}}",
+)  # fmt: skip
+REDIRECTS = (
+    ">/dev/null", "2>/dev/null", "2>&1", ">/dev/null 2>&1", "1>&2", "<a", "<<<x", '<<<"a b"', "2>&-", "&>/dev/null", ">ok.txt", ">>ok.txt",
+    ">out.txt", ">>out.txt", "2>err.txt", ">|out.txt", "&>out.txt", "<>out.txt", ">&out.txt", "{fd}>out.txt", ">'out.txt'", ">~/out.txt",
+    '>"$HOME/out.txt"', ">$(bad)", "<<<$(bad)", "<secret", ">./ok.txt", ">sub/../out.txt",
+)  # fmt: skip
+SAFE_REDIRECTS = 12
+SEPARATORS = (
+    "; ",
+    " && ",
+    " || ",
+    " | ",
+    " |& ",
+    " & ",
+    "\n",
+    ";",
+    "&&",
+    "||",
+    "|",
+    "&",
+    " &&\n",
+    " |\n",
+    "\n\n",
+    ";;",
+    "; ; ",
+)
+NOISE = "'\"\\\n`$;&|()<>{}[]# \t!*?~=,:-%@+^\rx0ä\u00a0\u200b"
+SPELLINGS = (
+    "'{0}'",
+    '"{0}"',
+    "\\{0}",
+    "{1}''{2}",
+    '{1}""{2}',
+    "{1}\\{2}",
+    "{1}'{2}'",
+    "$'{0}'",
+    "{1}$@{2}",
+    "{1}\\\n{2}",
+    "{{{0},}}",
+    "{1}$x{2}",
+    "{1}${{x}}{2}",
+)
+
+
+class Grammar:
+    """`friendly` is the share of what should be allowed: nearly all of it, so that much is run, and some of the rest."""
+
+    def __init__(self, random: Random, *, friendly: float, mutated: float = 0.12) -> None:
+        self._random = random
+        self._friendly = friendly
+        self._mutated = mutated
+
+    def line(self) -> str:
+        text = self._commands(self._random.choice((1, 1, 1, 2, 2, 3)), depth=0)
+        if self._rarely(0.06):
+            text += self._pick((" # bad", " # '", "\n# bad\ngood", ";# x", " #\nbad", "\n#'\ngood\n#'"))
+        while self._rarely(self._mutated):
+            text = self._mutate(text)
+        return text
+
+    def _commands(self, count: int, depth: int) -> str:
+        text = self._command(depth)
+        for _ in range(count - 1):
+            usual = SEPARATORS[:7] if self._likely() else SEPARATORS
+            text += self._pick(usual) + self._command(depth)
+        return text
+
+    def _command(self, depth: int) -> str:
+        if depth < 3 and self._rarely(0.22):
+            return self._compound(depth + 1)
+        if self._rarely(0.07):
+            return self._heredoc(depth)
+        return self._simple(depth)
+
+    def _compound(self, depth: int) -> str:
+        inner = self._commands(self._random.choice((1, 2)), depth)
+        other = self._simple(depth)
+        forms = [
+            f"({inner})", f"{{ {inner}; }}", f"for i in a b; do {inner}; done", f"if {other}; then {inner}; fi",
+            f"if {other}; then {inner}; else {other}; fi", f"until {other}; do {inner}; break; done", f"while ! {other}; do {inner}; break; done",
+            f"! {other}", f"{other} &", f"( {inner} )", f"for i in $({other}); do {inner}; done", f"{{\n{inner}\n}}",
+        ]  # fmt: skip
+        if not self._likely():
+            forms += [
+                f"f() {{ {inner}; }}; f", f"function good {{ {inner}; }}; good", f"case x in x) {inner};; esac", f"good() {{ {inner}; }}",
+                f"select i in a; do {inner}; break; done </dev/null", f"[[ -n $({inner}) ]]", f"coproc {{ {inner}; }}", f"time ( {inner} )",
+                f"for ((i=0;i<1;i++)); do {inner}; done", f"((x)) && {inner}", f"{{ {inner} }}", f"({inner}", f"{inner})",
+            ]  # fmt: skip
+        text = self._pick(forms)
+        return f"{text} {self._redirect()}" if self._rarely(0.15) else text
+
+    def _heredoc(self, depth: int) -> str:
+        program = self._program(depth)
+        start, end = self._pick((("'E'", "E"), ('"E"', "E"), ("E", "E"), ("\\E", "E"), ("E'F'", "EF")))
+        body = self._pick(("text", "bad", "; bad", "$HOME", "'", '"', "it's", "#", "E ", " E", "a\nb"))
+        if not self._likely():
+            body = self._pick(
+                (
+                    f"$({self._simple(depth)})",
+                    f"`{self._simple(depth)}`",
+                    "${x:-$(bad)}",
+                    "\\$(bad)",
+                    "$((a[$(bad)]))",
+                    "E\nbad\nE",
+                    "x\\\nE",
+                )
+            )
+        more = self._pick(
+            ("", "", "", f" | {self._simple(depth)}", f" && {self._simple(depth)}", " >/dev/null", " >out.txt")
+        )
+        dash = self._pick(("<<", "<<", "<<-", "<< "))
+        tail = self._pick(("", "", f"\n{self._simple(depth)}"))
+        return f"{program} {dash}{start}{more}\n{body}\n{end}{tail}"
+
+    def _simple(self, depth: int) -> str:
+        parts = []
+        if self._rarely(0.12):
+            parts.append(self._pick(ASSIGNMENTS[:3] if self._likely() else ASSIGNMENTS))
+        if self._rarely(0.15):
+            parts.append(self._pick(WRAPPERS[:12] if self._likely() else WRAPPERS))
+        parts.append(self._program(depth))
+        while self._rarely(0.35):
+            parts.append(self._word(depth))
+        while self._rarely(0.15):
+            parts.insert(self._random.randrange(len(parts) + 1) if self._rarely(0.2) else len(parts), self._redirect())
+        return self._pick((" ", " ", " ", " ", "  ", "\t", " \\\n ")).join(parts)
+
+    def _program(self, depth: int) -> str:
+        if self._likely():
+            return self._pick(GOOD if self._rarely(0.75) else READERS)
+        program = self._pick((self._pick(BAD), self._pick(TRICKS), self._pick(GOOD)))
+        return self._spelled(program) if self._rarely(0.4) else program
+
+    def _spelled(self, program: str) -> str:
+        name, blank, rest = program.partition(" ")
+        cut = self._random.randrange(1, len(name) + 1) if len(name) > 1 else 1
+        return self._pick(SPELLINGS).format(name, name[:cut], name[cut:]) + blank + rest
+
+    def _word(self, depth: int) -> str:
+        if depth < 3 and self._rarely(0.2):
+            form = self._pick(LIVE_WORDS[:3] if self._likely() else LIVE_WORDS)
+            return form.format(self._simple(depth + 1) if self._rarely(0.7) else self._commands(2, depth + 1))
+        return self._pick(WORDS)
+
+    def _redirect(self) -> str:
+        return self._pick(REDIRECTS[:SAFE_REDIRECTS] if self._likely() else REDIRECTS)
+
+    def _mutate(self, text: str) -> str:
+        """One character more, less or other: where parsers part ways."""
+        at = self._random.randrange(len(text) + 1)
+        match self._random.randrange(4):
+            case 0:
+                return text[:at] + text[at + 1 :]
+            case 1:
+                return text[:at] + self._pick(NOISE) + text[at + 1 :]
+            case 2:
+                other = self._random.randrange(len(text) + 1)
+                return text[:at] + text[min(at, other) : max(at, other)][:12] + text[at:]
+            case _:
+                return text[:at] + self._pick(NOISE) + text[at:]
+
+    def _pick(self, choices):
+        return choices[self._random.randrange(len(choices))]
+
+    def _rarely(self, share: float) -> bool:
+        return self._random.random() < share
+
+    def _likely(self) -> bool:
+        return self._random.random() < self._friendly

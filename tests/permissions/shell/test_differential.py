@@ -1,0 +1,78 @@
+"""Nothing that is judged "allow" runs a program, or writes a file, that its rules do not name: tried in real bash."""
+
+import os
+import shutil
+import subprocess
+from random import Random, SystemRandom
+
+import pytest
+from tests.permissions.shell.fuzzing.grammar import RULES, Grammar
+from tests.permissions.shell.fuzzing.oracle import find_breach
+from tests.permissions.shell.fuzzing.stubs import run_batch
+from tests.permissions.shell.worlds import make_world, parse_rules
+
+from everturn.permissions.shell.judging import judge_command
+from everturn.ports.policy import Ruling
+
+COUNT = int(os.environ.get("EVERTURN_SHELL_FUZZ", "20000")) // 5
+"""Random lines in each of five tests; `make fuzz` takes more, with new seeds."""
+BATCH = 2_000
+IS_REPEATED = os.environ.get("EVERTURN_EXAMPLES", "test") == "test"
+SEEDS = range(1, 5) if IS_REPEATED else [SystemRandom().randrange(2**32) for _ in range(4)]
+EVERYTHING_BUT_BAD = {"allow": ["Bash", "Edit(/ok.txt)"], "deny": ["Bash(bad:*)"]}
+FRIENDLY = ((0.98, 0.12), (0.9, 0.12), (0.95, 0.6), (0.8, 0.4))
+"""Shares of what should be allowed, and of mutations."""
+HOSTILE = ((0.9, 0.1), (0.7, 0.1), (0.6, 0.5), (0.3, 0.3))
+
+
+def judge_lines(seed, count, rules=RULES, shares=FRIENDLY):
+    """The lines that are allowed, without repetition."""
+    parsed = parse_rules(rules)
+    world = make_world(parsed)
+    random = Random(seed)  # noqa: S311 (a seed that can be played again)
+    grammars = [Grammar(random, friendly=friendly, mutated=mutated) for friendly, mutated in shares]
+    lines = (grammars[number % len(grammars)].line() for number in range(count))
+    return [line for line in dict.fromkeys(lines) if judge_command(line, parsed, world).ruling is Ruling.ALLOW]
+
+
+def run_lines(root, allowed):
+    """Of each line, what it called and what it left behind."""
+    for start in range(0, len(allowed), BATCH):
+        lines = allowed[start : start + BATCH]
+        calls, left = run_batch(root, lines)
+        assert (calls.get(0), left.get(0)) == (None, None), "something escaped its folder"
+        for index, line in enumerate(lines, 1):
+            yield line, calls.get(index, []), left.get(index, [])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_is_allowed_runs_nothing_that_the_rules_do_not_name(seed, tmp_path):
+    allowed = judge_lines(seed, COUNT)
+
+    ran = run_lines(tmp_path / "box", allowed)
+
+    assert {line: breach for line, calls, left in ran if (breach := find_breach(calls, left))} == {}
+    assert len(allowed) > COUNT / 10, "too few lines are allowed for the test to mean something"
+
+
+def test_where_everything_is_allowed_what_is_denied_does_not_run(tmp_path):
+    allowed = judge_lines(SEEDS[0], COUNT, EVERYTHING_BUT_BAD, HOSTILE)
+
+    ran = run_lines(tmp_path / "box", allowed)
+
+    assert [
+        line for line, calls, left in ran if set(left) - {"ok.txt"} or any(call[0] == "bad" for call in calls)
+    ] == []
+    assert len(allowed) > COUNT / 10, "too few lines are allowed for the test to mean something"
+
+
+def test_what_is_allowed_is_no_error_of_syntax_to_bash():
+    bash = shutil.which("bash")
+
+    allowed = judge_lines(SEEDS[0], 1_000)
+
+    assert [
+        line
+        for line in allowed
+        if subprocess.run([bash, "-n", "-c", line], stderr=subprocess.DEVNULL, check=False).returncode
+    ] == []

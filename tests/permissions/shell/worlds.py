@@ -1,0 +1,44 @@
+"""The world that the cases of the corpora assume, with the real rules and the real paths room."""
+
+import json
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+from everturn.permissions.judgement import World
+from everturn.permissions.paths.judging import FileJudge
+from everturn.permissions.rules.parsing import RuleProblem, parse_rule
+from everturn.permissions.rules.rule import RuleSet
+from everturn.permissions.shell.judging import judge_command
+from everturn.ports.policy import Ruling
+
+CWD = "/home/dev/proj"
+HOME = "/home/dev"
+
+
+def load_cases(path):
+    return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]
+
+
+def parse_rules(rules):
+    """What cannot be a rule is left out, as the loader does."""
+    parsed = []
+    for ruling, texts in rules.items():
+        for text in texts:
+            with suppress(RuleProblem):
+                parsed.append(parse_rule(text, Ruling(ruling), folder=CWD))
+    return RuleSet(parsed)
+
+
+def make_world(rules, mode="default", cwd=CWD):
+    files = FileJudge(rules, folders=(CWD,), home=HOME)
+    return World(cwd=cwd, home=HOME, folders=(CWD,), mode=mode, judge_file=partial(_judge_file, files, mode, cwd))
+
+
+def judge(command, rules=None, mode="default", given=None, cwd=CWD):
+    parsed = rules if isinstance(rules, RuleSet) else parse_rules(rules or {})
+    return judge_command(command, parsed, make_world(parsed, mode, cwd), input=given)
+
+
+def _judge_file(files, mode, cwd, use, path):
+    return files.judge(use, path, mode, cwd=cwd)
