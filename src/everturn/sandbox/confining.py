@@ -1,0 +1,227 @@
+"""The sandbox of a session: chooses what holds each command, prepares it, and tells afterwards what was held back."""
+
+import fcntl
+import os
+from collections.abc import Mapping
+
+import msgspec
+
+from everturn.core.errors import ToolFault
+from everturn.ports.sandbox import Start
+from everturn.ports.tool import Confinement
+from everturn.sandbox.bubblewrap import FILTER_DESCRIPTOR, plan_mounts, plan_view
+from everturn.sandbox.cells import CommandCell, OpenCell
+from everturn.sandbox.denials import Held
+from everturn.sandbox.excluded import find_exclusion
+from everturn.sandbox.filter import AF_UNIX, INTERNET, LOCAL, encode_filter
+from everturn.sandbox.kept import Kept
+from everturn.sandbox.landlock import plan_entry
+from everturn.sandbox.network.doorway import ABOVE_ALL, Doorway, plan_opening, plan_variables
+from everturn.sandbox.network.hosts import parse_pattern
+from everturn.sandbox.network.proxy import Proxy
+from everturn.sandbox.placeholders import Placeholders
+from everturn.sandbox.places import Places, find_nested, find_places
+from everturn.sandbox.probe import Means
+from everturn.sandbox.settings import Wishes
+from everturn.sandbox.temporary import Temporary
+
+SECRETS = frozenset({"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS", "BRAVE_API_KEY"})
+PROXIES = frozenset(
+    name for bare in ("http_proxy", "https_proxy", "all_proxy", "no_proxy") for name in (bare, bare.upper())
+)
+MOST_PROCESSES = 2_048
+
+
+class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
+    """Whose machine it is."""
+
+    folders: tuple[str, ...]
+    """The workspace."""
+    home: str
+    """The person's."""
+    own: tuple[str, ...] = ()
+    """Folders of ours: commands neither write them, nor read the settings in them."""
+
+
+class CommandSandbox:
+    """`ports.sandbox.Sandbox`."""
+
+    def __init__(self, wishes: Wishes, means: Means, surroundings: Surroundings) -> None:
+        """Raises `OptionError` where a host is none."""
+        self.means = means
+        self._wishes = msgspec.structs.replace(
+            wishes, deny_read=(*wishes.deny_read, *(f"{own}/settings.json" for own in surroundings.own))
+        )
+        self._surroundings = surroundings
+        self._allowed = [parse_pattern("sandbox.network.allowedDomains", text) for text in wishes.allowed_hosts]
+        denied = [parse_pattern("sandbox.network.deniedDomains", text) for text in wishes.denied_hosts]
+        self._proxy = Proxy(self._allowed, denied, own_port=wishes.own_proxy_port)
+        self._placeholders = Placeholders()
+        self._temporary: Temporary | None = None
+        self._nested: dict[str, list[str]] = {}
+        self._pins: set[str] = set()
+        self._running = 0
+        families = LOCAL | ({AF_UNIX} if wishes.unix_sockets else set())
+        wide = families | INTERNET if means.kind == "bubblewrap" else families
+        self._filter = encode_filter(means.machine, frozenset(wide)) if means.machine else b""
+
+    @property
+    def has_network(self) -> bool:
+        """Only a network of the command's own can have a door to the proxy alone."""
+        return self._wishes.has_network and self.means.kind == "bubblewrap"
+
+    @property
+    def description(self) -> str:
+        if self.means.kind == "none":
+            return ""
+        hosts = ", ".join(self._wishes.allowed_hosts) or "what the person's own proxy allows"
+        network = f"only {hosts}, through the proxy in HTTP_PROXY" if self.has_network else "none"
+        leaving = (
+            " Where a command fails because of it and is right as it is, run it again with dangerouslyDisableSandbox."
+            if self._wishes.may_leave
+            else ""
+        )
+        return (
+            "Commands run in a sandbox. They can write inside the working folder and $TMPDIR, not to settings of agents, "
+            f"editors, shells and git (.git/hooks, .git/config) there; everything else is read-only. Network: {network}. "
+            f"What a command starts ends with it; for a server use run_in_background.{leaving}"
+        )
+
+    def judge(self, command: str, *, leave: bool) -> Confinement:
+        if self.means.kind == "none" or find_exclusion(command, self._wishes.excluded):
+            return Confinement.NONE
+        if leave and self._wishes.may_leave:
+            return Confinement.LEAVES
+        # The weaker kind holds no metadata, and protected files only afterwards: it is enough for who says so.
+        is_enough = self.means.kind == "bubblewrap" if self._wishes.auto_allow is None else self._wishes.auto_allow
+        return Confinement.ENOUGH if is_enough else Confinement.INSIDE
+
+    async def confine(self, command: str, start: Start, folder: str) -> CommandCell | OpenCell:
+        if self.means.kind == "none":
+            if self._wishes.required:
+                raise ToolFault(
+                    f"The command did not run: sandbox.required is set, and there is no sandbox here ({self.means.why})."
+                )
+            return OpenCell(start, f"The command ran without a sandbox, although one is wanted: {self.means.why}")
+        if find_exclusion(command, self._wishes.excluded):
+            return OpenCell(start)
+        held = Held(
+            command=command,
+            output="",
+            folder=folder,
+            places=self._find_places(folder),
+            by_rules=self.means.kind == "landlock",
+            network=self.has_network,
+            unix_sockets=self._wishes.unix_sockets,
+            may_leave=self._wishes.may_leave,
+        )
+        environment = self._plan_environment(start.environment)
+        confine = self._confine_by_rules if held.by_rules else self._confine_by_view
+        return confine(start.arguments, environment, held)
+
+    async def aclose(self) -> None:
+        self._placeholders.sweep()
+        if self._temporary is not None:
+            self._temporary.close()
+            self._temporary = None
+
+    @property
+    def temporary(self) -> str:
+        """A folder for commands alone, the session long."""
+        if self._temporary is None:
+            self._temporary = Temporary()
+        return self._temporary.path
+
+    def _find_places(self, folder: str) -> Places:
+        around = self._surroundings
+        places = find_places(
+            self._wishes,
+            folders=dict.fromkeys((folder, *around.folders)),
+            temporary=self.temporary,
+            homes=(around.home,),
+            own=around.own,
+            nested=self._find_nested(folder),
+        )
+        return msgspec.structs.replace(places, pinned=self._judge_pins(places.pinned))
+
+    def _judge_pins(self, pinned: tuple[str, ...]) -> tuple[str, ...]:
+        """A command that still runs could put a link in a new one's place before it is mounted, and so open what is behind.
+
+        It cannot do so to those that were pinned when it started.
+        """
+        if not self._running:
+            self._pins.update(pinned)
+        return tuple(path for path in pinned if path in self._pins)
+
+    def _find_nested(self, folder: str) -> list[str]:
+        """Once: to look each time would take longer than the command."""
+        if folder not in self._nested:
+            self._nested[folder] = find_nested(os.path.realpath(folder))
+        return self._nested[folder]
+
+    def _plan_environment(self, given: Mapping[str, str]) -> dict[str, str]:
+        without = SECRETS | self._wishes.hidden_variables | PROXIES
+        kept = {name: value for name, value in given.items() if name not in without}
+        ours = {"TMPDIR": self.temporary, "EVERTURN_SANDBOX": self.means.kind}
+        return kept | ours | (plan_variables(self._allowed) if self.has_network else {})
+
+    def _confine_by_view(self, arguments: list[str], environment: dict[str, str], held: Held) -> CommandCell:
+        places = held.places
+        placeholders = self._placeholders.put(places.missing)
+        self._running += 1
+        view = plan_view(self.means.program, as_root=os.geteuid() == 0)
+        filtered = _make_readable(self._filter)
+        doorway = Doorway(self._proxy) if self.has_network else None
+        limited = limit_processes(arguments)
+        inner = plan_opening(limited) if doorway else limited
+        handed = [(filtered, FILTER_DESCRIPTOR), *([doorway.descriptor] if doorway else [])]
+        return CommandCell(
+            Start(
+                arguments=[
+                    *view, *plan_mounts(places, placeholders), "--seccomp", str(FILTER_DESCRIPTOR), "--chdir", held.folder,
+                    "--", *inner,
+                ],
+                environment=environment,
+                descriptors=tuple(handed),
+                wrapped=True,
+            ),
+            held,
+            kept=Kept((*places.traps, *places.links)),
+            note_closed=lambda: self._note_closed(placeholders),
+            filtered=filtered,
+            doorway=doorway,
+        )  # fmt: skip
+
+    def _note_closed(self, placeholders: tuple[str, ...]) -> None:
+        self._running -= 1
+        self._placeholders.remove(placeholders)
+
+    def _confine_by_rules(self, arguments: list[str], environment: dict[str, str], held: Held) -> CommandCell:
+        if self.means.machine is None:
+            raise ToolFault("The command did not run: this machine is not known to the sandbox.")
+        places = held.places
+        return CommandCell(
+            Start(
+                arguments=limit_processes(arguments),
+                environment=environment,
+                enter=plan_entry(self.means.machine, self.means.version, places, self._filter),
+            ),
+            held,
+            kept=Kept((*places.protected, *places.missing, *places.traps, *places.links)),
+        )
+
+
+def limit_processes(arguments: list[str]) -> list[str]:
+    """Of a shell, `-c` and a script. Root is above such limits."""
+    shell, option, script, *rest = arguments
+    return [shell, option, f"ulimit -u {MOST_PROCESSES} 2>/dev/null; {script}", *rest]
+
+
+def _make_readable(data: bytes) -> int:
+    readable, writable = os.pipe()
+    try:
+        os.write(writable, data)
+        return fcntl.fcntl(readable, fcntl.F_DUPFD_CLOEXEC, ABOVE_ALL)
+    finally:
+        os.close(writable)
+        os.close(readable)

@@ -1,0 +1,121 @@
+"""Tells the model what the sandbox held back: read from what the command printed, and from what the proxy refused."""
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from everturn.sandbox.network.proxy import Refused
+from everturn.sandbox.places import Places
+
+_LAST = 8_000
+_MOST_NAMED = 5
+_READ_ONLY = re.compile(r"Read-only file system|EROFS|\[Errno 30\]")
+_DENIED = re.compile(r"Permission denied|EACCES|\[Errno 13\]", re.IGNORECASE)
+_NOT_PERMITTED = re.compile(r"Operation not permitted|EPERM|\[Errno 1\]", re.IGNORECASE)
+_BUSY = re.compile(r"Device or resource busy|EBUSY|\[Errno 16\]")
+_SOCKET = re.compile(r"\.sock\b|\bunix[: ]|AF_UNIX|docker daemon|\bsocket\b", re.IGNORECASE)
+_NETWORK = re.compile(
+    r"""(?xi)
+      could\ not\ resolve\ (?:host|proxy) | name\ or\ service\ not\ known | temporary\ failure\ (?:in\ name\ resolution|resolving)
+    | network\ is\ unreachable | \bENETUNREACH\b | \bEAI_AGAIN\b | \bENOTFOUND\b | getaddrinfo | failed\ to\ connect\ to
+    | couldn't\ connect\ to\ server | nodename\ nor\ servname | no\ route\ to\ host
+    """
+)
+_GOES_OUT = re.compile(r"\b(?:curl|wget|ssh|scp|git\s+(?:clone|fetch|pull|push|ls-remote))\b")
+"""Programs that may fail without a word."""
+_PATH = re.compile(r"['\"\u2018\u201c`]?((?:/|\./|\.\./|\.)[^\s'\"\u2019\u201d`:]*|[\w.+-]+/[^\s'\"\u2019\u201d`:]*)")
+
+
+class Held(msgspec.Struct, frozen=True, kw_only=True):
+    """What there is to know about a command that has ended."""
+
+    command: str = ""
+    output: str
+    folder: str
+    places: Places
+    by_rules: bool = False
+    """Landlock says "Permission denied" where a read-only mount says so by its name."""
+    network: bool = False
+    unix_sockets: bool = False
+    refused: Sequence[Refused] = ()
+    put_back: Sequence[str] = ()
+    aside: str = ""
+    """Where that is which was there instead."""
+    may_leave: bool = True
+
+
+def explain_denials(held: Held) -> tuple[str, ...]:
+    """Empty where nothing was held back, as far as can be seen."""
+    lines = held.output[-_LAST:].splitlines()
+    found = [*_explain_files(held, lines), *_explain_network(held, lines)]
+    if not found:
+        return ()
+    way = (
+        "If the command is right as it is, call Bash again with dangerouslyDisableSandbox set to true: the person is asked."
+        if held.may_leave
+        else "Commands cannot leave the sandbox here (sandbox.allowUnsandboxedCommands is false)."
+    )
+    return ("The sandbox held the command back: " + "; ".join(found) + ".", way)
+
+
+def _explain_files(held: Held, lines: list[str]) -> Iterable[str]:
+    places = held.places
+    seen = re.compile(f"{_READ_ONLY.pattern}|{_DENIED.pattern}", re.IGNORECASE) if held.by_rules else _READ_ONLY
+    writes = [line for line in lines if seen.search(line) or (_BUSY.search(line) and not held.by_rules)]
+    denied = [line for line in lines if _DENIED.search(line)]
+    named = _name_paths(writes, held.folder)
+    guarded = [path for path in named if _is_below(path, (*places.protected, *places.missing, *places.pinned))]
+    outside = [path for path in named if path not in guarded and not _is_below(path, places.writable)]
+    hidden = [path for path in _name_paths(denied, held.folder) if _is_below(path, places.hidden)]
+    if guarded:
+        yield f"{_list(guarded)} may not be changed from inside (protected)"
+    # The project first: it is what the model knows.
+    writable = _list(sorted(places.writable, key=lambda path: path != held.folder))
+    if outside:
+        yield f"{_list(outside)} cannot be written; only {writable} can (sandbox.filesystem.allowWrite adds more)"
+    if writes and not named and not held.by_rules:
+        yield f"only {writable} can be written (sandbox.filesystem.allowWrite adds more)"
+    if hidden:
+        yield f"{_list(hidden)} cannot be read (sandbox.filesystem.denyRead, sandbox.credentials.files)"
+    if held.put_back:
+        where = f"; what was there instead is in {held.aside}" if held.aside else ""
+        yield f"{_list(held.put_back)} was changed, and has been put back as it was (protected{where})"
+
+
+def _explain_network(held: Held, lines: list[str]) -> Iterable[str]:
+    if held.refused:
+        reasons = dict.fromkeys(
+            f"{refused.host or 'a request'} was not reached: {refused.why}" for refused in held.refused
+        )
+        yield from list(reasons)[:_MOST_NAMED]
+    elif any(_NETWORK.search(line) for line in lines) or (not lines and _is_cut_off(held)):
+        yield (
+            "there is no way to the network but through the proxy that HTTP_PROXY names"
+            if held.network
+            else "there is no network (sandbox.network.allowedDomains opens it for single hosts)"
+        )
+    if not held.unix_sockets and any(_NOT_PERMITTED.search(line) and _SOCKET.search(line) for line in lines):
+        yield "sockets in the file system are closed (sandbox.network.allowAllUnixSockets)"
+
+
+def _is_cut_off(held: Held) -> bool:
+    return not held.network and _GOES_OUT.search(held.command) is not None
+
+
+def _name_paths(lines: Iterable[str], folder: str) -> list[str]:
+    found: dict[str, None] = {}
+    for line in lines:
+        for match in _PATH.finditer(line):
+            found[os.path.normpath(f"{folder}/{match[1]}" if not match[1].startswith("/") else match[1])] = None
+    return list(found)
+
+
+def _is_below(path: str, folders: Iterable[str]) -> bool:
+    return any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders)
+
+
+def _list(paths: Sequence[str]) -> str:
+    more = len(paths) - _MOST_NAMED
+    return ", ".join(paths[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

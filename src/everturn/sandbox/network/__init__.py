@@ -1,0 +1,1 @@
+"""The only way out of the sandbox: a proxy of ours that knows which hosts may be reached."""

@@ -1,0 +1,220 @@
+"""Which places of the file system a command may write, must leave as they are, or cannot see."""
+
+import os
+import stat
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from everturn.sandbox.placeholders import is_placeholder
+from everturn.sandbox.settings import Wishes
+
+HELD = (".claude", ".everturn", ".mcp.json")
+"""They configure an agent, so that what writes them runs outside the next time. Held even where they are not there yet."""
+GIT = ".git"
+GIT_HELD = ("hooks", "config")
+"""They name programs that git runs for whoever uses the repository."""
+GIT_TRAP = "commondir"
+"""It would send git elsewhere for both. Nothing may stand in its place, or git stops: so it is looked for afterwards."""
+START_UP = (
+    ".bashrc", ".bash_profile", ".bash_login", ".bash_aliases", ".bash_logout", ".profile", ".zshrc", ".zprofile",
+    ".zshenv", ".zlogin", ".zlogout", ".gitconfig",
+)  # fmt: skip
+KEPT = (
+    *START_UP, ".envrc", ".ripgreprc", ".vscode", ".idea", ".husky", ".devcontainer", ".devcontainer.json",
+    ".pre-commit-config.yaml",
+)  # fmt: skip
+"""Left as they are where they are there."""
+HOME_HELD = (*START_UP, ".ssh", ".gnupg", ".config/git", ".config/autostart", ".config/systemd")
+"""Held where the person's home itself may be written."""
+_DEPTH = 3
+_MOST_ENTRIES = 2_000
+_MOST_NESTED = 8
+_NEVER_ENTERED = frozenset({"node_modules", ".venv", "venv", "target", "dist", "build", "__pycache__"})
+
+
+class Places(msgspec.Struct, frozen=True, kw_only=True):
+    """All absolute, links resolved, parents before children."""
+
+    writable: tuple[str, ...]
+    pinned: tuple[str, ...] = ()
+    """Writable, and must not be moved away: something protected is below."""
+    protected: tuple[str, ...] = ()
+    """There, and read-only."""
+    missing: tuple[str, ...] = ()
+    """Not there, and must not appear."""
+    links: tuple[str, ...] = ()
+    """Protected, but links: nothing can be put over them."""
+    traps: tuple[str, ...] = ()
+    """Must not appear, and cannot be held."""
+    denied: tuple[str, ...] = ()
+    """Of the protected, what the person named."""
+    hidden: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
+    """Readable although something above is hidden."""
+
+
+def find_places(
+    wishes: Wishes,
+    *,
+    folders: Iterable[str],
+    temporary: str,
+    homes: Iterable[str] = (),
+    own: Iterable[str] = (),
+    nested: Iterable[str] = (),
+) -> Places:
+    """`folders` are the workspace, `homes` the person's, `own` folders and files of ours that nobody else writes.
+
+    `nested`: more repositories inside the workspace (`find_nested`).
+    """
+    roots = _there(folders)
+    writable = _sorted({*roots, *_there(wishes.allow_write), *_there([temporary])})
+    found = _Found()
+    for root in roots:
+        found.hold(root, HELD)
+        found.keep(root, KEPT)
+        found.look_at_repository(root)
+    for path in _there(wishes.allow_write):
+        found.keep(path, (*HELD, *KEPT))
+        found.look_at_repository(path, hold=False)
+    for repository in nested:
+        found.keep(repository, HELD)
+        found.look_at_repository(repository, hold=False)
+    for home in _there(homes):
+        if _is_below(home, writable):
+            found.hold(home, HOME_HELD)
+    for path in (*own, *wishes.deny_write):
+        if _is_below(os.path.realpath(path), writable):
+            found.look_at(path, hold=True)
+    hidden = _sorted(_there(wishes.deny_read))
+    return Places(
+        writable=writable,
+        pinned=_sorted(
+            path for path in _between(found.protected | found.missing, writable) if os.path.realpath(path) == path
+        ),
+        protected=_sorted(found.protected),
+        missing=_sorted(found.missing),
+        links=_sorted(found.links),
+        traps=_sorted(found.traps),
+        denied=_sorted(path for path in _there(wishes.deny_write) if _is_below(path, writable)),
+        hidden=hidden,
+        shown=_sorted(path for path in _there(wishes.allow_read) if _is_below(path, hidden)),
+    )
+
+
+class _Found:
+    def __init__(self) -> None:
+        self.protected: set[str] = set()
+        self.missing: set[str] = set()
+        self.links: set[str] = set()
+        self.traps: set[str] = set()
+        self._straight: dict[str, bool] = {}
+
+    def hold(self, folder: str, names: Iterable[str]) -> None:
+        for name in names:
+            self.look_at(f"{folder}/{name}", hold=True)
+
+    def keep(self, folder: str, names: Iterable[str]) -> None:
+        for name in names:
+            self.look_at(f"{folder}/{name}", hold=False)
+
+    def look_at(self, path: str, *, hold: bool) -> None:
+        kind = _kind(path)
+        if not self._is_straight(os.path.dirname(path)):  # noqa: PTH120 - paths as text
+            # By a link somewhere above: what it leads to is protected where that could be written, and nothing is mounted
+            # by this name. A mount would follow the link, and open what it leads to.
+            self.protected.update(_there([path]))
+        elif kind is None:
+            if hold:
+                self.missing.add(_first_missing(path))
+        elif kind == stat.S_IFDIR and is_placeholder(path, os.lstat(path)):
+            # Somebody's: it may be gone in a moment.
+            self.missing.add(path)
+        elif kind == stat.S_IFLNK:
+            self.links.add(path)
+            self.protected.update(_there([path]))
+        else:
+            self.protected.add(path)
+
+    def _is_straight(self, folder: str) -> bool:
+        """No link on the way. Asked once for each folder: most names share a few."""
+        if folder not in self._straight:
+            self._straight[folder] = os.path.realpath(folder) == folder
+        return self._straight[folder]
+
+    def look_at_repository(self, folder: str, *, hold: bool = True) -> None:
+        git = f"{folder}/{GIT}"
+        if _kind(git) != stat.S_IFDIR or is_placeholder(git, os.lstat(git)):
+            # A file names the repository's place, a link may be put right by nobody: either stays. None must appear.
+            self.look_at(git, hold=hold)
+            return
+        self._look_at_git(git)
+        modules = f"{git}/modules"
+        for module in _list_folders(modules) if _kind(modules) == stat.S_IFDIR else ():
+            self._look_at_git(module)
+
+    def _look_at_git(self, git: str) -> None:
+        self.hold(git, GIT_HELD)
+        trap = f"{git}/{GIT_TRAP}"
+        (self.traps if _kind(trap) is None else self.protected).add(trap)
+
+
+def find_nested(root: str) -> list[str]:
+    """Folders near the top that are repositories themselves, as far as a short look goes."""
+    nested: list[str] = []
+    seen = 0
+    level = [root]
+    for _ in range(_DEPTH):
+        below = [path for folder in level for path in _list_folders(folder)]
+        seen += len(below)
+        nested += [path for path in below if any(_kind(f"{path}/{name}") is not None for name in (GIT, *HELD))]
+        if seen > _MOST_ENTRIES:
+            break
+        level = below
+    return sorted(nested)[:_MOST_NESTED]
+
+
+def _list_folders(folder: str) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return [
+                entry.path
+                for entry, _ in zip(entries, range(_MOST_ENTRIES), strict=False)
+                if entry.name not in _NEVER_ENTERED and entry.name != GIT and entry.is_dir(follow_symlinks=False)
+            ]
+    except OSError:
+        return []
+
+
+def _kind(path: str) -> int | None:
+    try:
+        return stat.S_IFMT(os.lstat(path).st_mode)
+    except (OSError, ValueError):
+        return None
+
+
+def _first_missing(path: str) -> str:
+    """The highest part of the path that is not there."""
+    parent = os.path.dirname(path)  # noqa: PTH120 - paths as text
+    return path if parent == path or _kind(parent) is not None else _first_missing(parent)
+
+
+def _there(paths: Iterable[str]) -> list[str]:
+    return [real for path in paths if os.path.exists(real := os.path.realpath(path))]  # noqa: PTH110 - paths as text
+
+
+def _is_below(path: str, folders: Iterable[str]) -> bool:
+    return any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders)
+
+
+def _between(paths: Iterable[str], writable: tuple[str, ...]) -> Iterator[str]:
+    """Folders above the paths and below what is writable."""
+    for path in paths:
+        parent = os.path.dirname(path)  # noqa: PTH120 - paths as text
+        while parent not in writable and _is_below(parent, writable):
+            yield parent
+            parent = os.path.dirname(parent)  # noqa: PTH120 - paths as text
+
+
+def _sorted(paths: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(set(paths), key=lambda path: (path.count("/") if path != "/" else 0, path)))

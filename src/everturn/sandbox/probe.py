@@ -1,0 +1,73 @@
+"""Which sandbox works on this machine: found by trying, once in a process."""
+
+import os
+import subprocess
+import sys
+from functools import lru_cache
+from shutil import which
+from typing import Literal
+
+import msgspec
+
+from everturn.sandbox import bubblewrap, landlock
+from everturn.sandbox.calls import Machine, find_machine
+from everturn.sandbox.filter import INTERNET, LOCAL, encode_filter
+
+PATIENCE_S = 5.0
+_REASON = 300
+
+
+class Means(msgspec.Struct, frozen=True, kw_only=True):
+    """What holds commands here."""
+
+    kind: Literal["bubblewrap", "landlock", "none"]
+    why: str
+    """In a few words: its version, or what is missing."""
+    machine: Machine | None = None
+    program: str = ""
+    version: int = 0
+    """Of Landlock."""
+
+
+@lru_cache(maxsize=8)
+def find_means(program: str | None = None, *, without: str = "") -> Means:
+    """`program`: where bubblewrap is; else it is searched for. `without` passes over one kind, for those who compare."""
+    machine = find_machine()
+    if sys.platform != "linux" or machine is None:
+        return Means(kind="none", why=f"there is none for {sys.platform} on {os.uname().machine} yet")
+    tried = "bubblewrap is passed over"
+    if without != "bubblewrap":
+        found = program or which(bubblewrap.PROGRAM, path=f"{os.environ.get('PATH', '')}:/usr/bin:/bin")
+        tried = try_bubblewrap(found, machine) if found else "bubblewrap (bwrap) is not installed"
+        if found and not tried:
+            return Means(kind="bubblewrap", why=f"bubblewrap at {found}", machine=machine, program=found)
+    version = landlock.find_version(machine) if without != "landlock" else 0
+    if version >= landlock.LEAST_VERSION:
+        return Means(kind="landlock", why=f"Landlock {version}; {tried}", machine=machine, version=version)
+    lacking = f"Landlock is too old ({version})" if version else "the kernel has no Landlock"
+    return Means(kind="none", why=f"{tried}, and {lacking}")
+
+
+def try_bubblewrap(program: str, machine: Machine) -> str:
+    """Empty where it works: with all that commands will have. Else the reason."""
+    readable, writable = os.pipe()
+    try:
+        os.write(writable, encode_filter(machine, LOCAL | INTERNET))
+        os.close(writable)
+        view = bubblewrap.plan_view(program, as_root=os.geteuid() == 0)
+        done = subprocess.run(
+            [*view, "--seccomp", str(readable), "--", "/bin/sh", "-c", ":"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=PATIENCE_S,
+            pass_fds=[readable],
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        return f"bubblewrap does not work here ({error})"
+    finally:
+        os.close(readable)
+    if done.returncode == 0:
+        return ""
+    said = done.stderr.decode(errors="replace").strip().replace("\n", "; ")[:_REASON]
+    return f"bubblewrap does not work here ({said or f'exit code {done.returncode}'})"

@@ -1,0 +1,230 @@
+"""Attempts to get out, by real commands, judged by what is outside afterwards."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+
+def python(*lines):
+    text = "\n".join(lines)
+    return f"python3 - <<'END'\n{text}\nEND"
+
+
+CALL = (
+    "import ctypes, os",
+    "libc = ctypes.CDLL(None, use_errno=True)",
+    "def call(*words):",
+    "    answer = libc.syscall(*(ctypes.c_long(w) for w in words))",
+    "    return 'done' if answer >= 0 else os.strerror(ctypes.get_errno())",
+)
+
+WRITES = {
+    "by name": "echo lead > {outside}/treasure",
+    "a new file": "echo lead > {outside}/new",
+    "a link to a file": "ln -s {outside}/treasure link; echo lead > link",
+    "a link to a folder": "ln -s {outside} folder; echo lead > folder/new; rm folder/treasure",
+    "dots": "cd ..; echo lead > outside/treasure",
+    "a hard link": "ln {outside}/treasure hard && echo lead > hard",
+    "a hard link made by a link": "ln -s {outside}/treasure s; ln -L s hard && echo lead > hard",
+    "the process's root": "echo lead > /proc/self/root{outside}/treasure",
+    "the first process's root": "echo lead > /proc/1/root{outside}/treasure",
+    "the parent's root": "echo lead > /proc/$PPID/root{outside}/treasure",
+    "the parent's folder": "echo lead > /proc/$PPID/cwd/../outside/treasure",
+    "another process's root": "echo lead > /proc/{pid}/root{outside}/treasure",
+    "its folder as a descriptor": "cd {outside}; exec 9< .; echo lead > /proc/self/fd/9/new",
+    "a reading descriptor made a writing one": "exec 9< {outside}/treasure; echo lead > /proc/self/fd/9",
+    "moving it in": "mv {outside}/treasure .",
+    "moving something over it": "echo lead > mine; mv mine {outside}/treasure",
+    "removing it": "rm -rf {outside}/treasure {outside}",
+    "emptying it": "truncate -s 0 {outside}/treasure",
+    "emptying it by a call": python("import os", "os.truncate('{outside}/treasure', 0)"),
+    "copying over it": "cp /etc/hostname {outside}/treasure",
+    "a mount made writable": "mount -o remount,rw / ; mount -o remount,rw,bind {outside}; echo lead > {outside}/treasure",
+    "a mount laid over": "mkdir m; mount --bind {outside} m; echo lead > m/treasure",
+    "a mount taken off": "umount -l {workspace}; umount -l /; echo lead > {outside}/treasure",
+    "new namespaces": "unshare -rm sh -c 'mount -o remount,rw,bind {outside}; echo lead > {outside}/treasure'",
+    "a new root": "chroot / sh -c 'echo lead > {outside}/treasure'",
+    "another's namespaces": "nsenter -t {pid} -m sh -c 'echo lead > {outside}/treasure'",
+    "a device": "mknod disk b 8 0 && echo lead > disk; mknod null c 1 3",
+    "the workspace's folder replaced": "cd /; mv {workspace} {workspace}2; ln -s {outside} {workspace}; "
+    "echo lead > {workspace}/treasure",
+    "a daemon": "(setsid sh -c 'echo lead > {outside}/treasure; touch gone' &); until [ -e gone ]; do :; done",
+    "a socket's name": python("import socket", "s = socket.socketpair()[0]", "s.bind('{outside}/new')"),
+}  # fmt: skip
+
+
+@pytest.fixture
+def victim(world):
+    process = world.start_program("sleep", "1000")
+    yield process
+    process.kill()
+    process.wait()
+
+
+@pytest.mark.parametrize("way", WRITES)
+def test_nothing_outside_is_written(world, victim, way):
+    before = sorted(path.name for path in world.place.rglob("*") if world.workspace not in path.parents)
+    names = {"outside": world.outside, "workspace": world.workspace, "pid": victim.pid}
+    command = WRITES[way]
+    for name, value in names.items():
+        command = command.replace(f"{{{name}}}", str(value))
+
+    world.run(command)
+
+    assert world.treasure.read_text() == "gold"
+    assert sorted(path.name for path in world.place.rglob("*") if world.workspace not in path.parents) == before
+
+
+def test_the_workspace_and_the_temporary_folder_are_written(world):
+    assert world.say("echo a > a && mkdir b && mv a b/ && ln -s b/a c && cat c && t=$(mktemp) && echo $t > d") == "a"
+
+    kept = (world.workspace / "d").read_text()
+    assert "everturn-sandbox-" in kept
+
+
+def test_signals_do_not_reach_processes_outside(world, victim):
+    world.run(f"kill -9 {victim.pid}", f"kill -STOP {victim.pid}; kill -9 -- -{victim.pid}")
+
+    assert victim.poll() is None
+
+
+def test_processes_outside_cannot_be_traced_or_read(world, victim):
+    said = world.say(
+        python(
+            *CALL,
+            f"print('attach', libc.ptrace(16, {victim.pid}, 0, 0))",
+            f"print('seize', libc.ptrace(0x4206, {victim.pid}, 0, 0))",
+            "def read(name):",
+            "    try:",
+            f"        open(f'/proc/{victim.pid}/{{name}}', 'rb').read(1)",
+            "        return 'read'",
+            "    except OSError:",
+            "        return 'refused'",
+            "print(read('environ'), read('mem'))",
+        )
+    )
+
+    assert said == "attach -1\nseize -1\nrefused refused"
+
+
+def test_nobody_outside_hears_of_it(world, ears):
+    tries = {
+        "tcp": f"socket.create_connection(('127.0.0.1', {ears['tcp'].port}), 1)",
+        "tcp6": f"socket.create_connection(('::1', {ears['tcp6'].port}), 1)",
+        "udp": f"socket.socket(2, 2).sendto(b'x', ('127.0.0.1', {ears['udp'].port}))",
+        "unix": f"socket.socket(1).connect('{world.outside}/ear.sock')",
+        "abstract": f"socket.socket(1).connect('\\0everturn-{os.getpid()}')",
+    }
+    world.run(*(python("import socket", line) for line in tries.values()))
+
+    assert {name: ear.heard() for name, ear in ears.items()} == dict.fromkeys(tries, False)
+
+
+def test_calls_that_reach_around_the_filter_are_refused(world):
+    if os.uname().machine != "x86_64":
+        pytest.fail("write the numbers of this machine's calls into the test")
+    said = world.say(
+        python(
+            *CALL,
+            "buffer = ctypes.create_string_buffer(256)",
+            "at = ctypes.addressof(buffer)",
+            "print('io_uring', call(425, 8, at))",
+            "print('keyctl', call(250, 0, -3, 0))",
+            "print('bpf', call(321, 0, at, 128))",
+            "print('userfaultfd', call(323, 0))",
+            "print('open_by_handle_at', call(304, 0, at, 0))",
+            "print('clone3', call(435, at, 88))",
+            "print('unshare', call(272, 0x10000000))",
+            "print('clone', call(56, 0x10000000 | 17, 0, 0, 0, 0))",
+            "print('x32', call(0x40000000 | 39))",
+            "print('vsock', call(41, 40, 1, 0))",
+            "print('packet', call(41, 17, 3, 0))",
+            "print('raw', call(41, 2, 3, 255))",
+            "print('kexec', call(246, 0, 0, 0, 0))",
+            "print('reboot', call(169, 0, 0, 0, 0))",
+            "print('pair', call(53, 1, 1, 0, at))",
+        )
+    )
+
+    refused = "Operation not permitted"
+    missing = "Function not implemented"
+    assert dict(line.split(" ", 1) for line in said.splitlines()) == {
+        "io_uring": refused, "keyctl": refused, "bpf": refused, "userfaultfd": refused, "open_by_handle_at": refused,
+        "clone3": missing, "unshare": refused, "clone": refused, "x32": missing, "vsock": refused, "packet": refused,
+        "raw": refused, "kexec": refused, "reboot": refused, "pair": "done",
+    }  # fmt: skip
+
+
+def test_nothing_can_be_typed_into_a_terminal(world):
+    said = world.say(
+        python(
+            "import fcntl, os, termios",
+            "try:",
+            "    outer, inner = os.openpty()",
+            "    for request in (0x5412, 0x541C, 0x5412 | (1 << 32)):",
+            "        try:",
+            "            fcntl.ioctl(inner, request & 0xFFFFFFFF, b'x')",
+            "            print('typed')",
+            "        except OSError as error:",
+            "            print(error.strerror)",
+            "except OSError:",
+            "    print('Operation not permitted\\n' * 3)",
+        )
+    )
+
+    assert set(said.split("\n")) - {""} == {"Operation not permitted"}
+
+
+def test_rights_cannot_be_regained(world):
+    said = world.say("grep -E '^(NoNewPrivs|Seccomp|CapEff|CapBnd):' /proc/self/status | tr '\\t' ' '")
+
+    state = dict(line.split(": ") for line in said.splitlines())
+    assert (state["NoNewPrivs"], state["Seccomp"]) == ("1", "2")
+    dangerous = sum(1 << number for number in (2, 8, 12, 13, 16, 17, 18, 19, 21, 22, 24, 25, 27, 38, 39, 40))
+    assert int(state["CapEff"], 16) & dangerous == 0
+
+
+def test_a_command_is_given_no_descriptor_but_its_own(world):
+    said = world.say("ls /proc/self/fd")
+
+    # 3 is the folder that ls itself reads, 240 takes the shell's report.
+    assert set(said.split()) <= {"0", "1", "2", "3", "240"}
+
+
+def test_shared_memory_is_the_commands_own(viewed):
+    name = f"everturn-test-{os.getpid()}"
+    viewed.say(f"echo x > /dev/shm/{name}")
+
+    assert not Path(f"/dev/shm/{name}").exists()
+
+
+def test_a_mode_outside_is_not_changed(viewed):
+    before = stat.S_IMODE(viewed.treasure.stat().st_mode)
+
+    viewed.run(f"chmod 777 {viewed.treasure}; chown 1:1 {viewed.treasure}; touch {viewed.treasure}")
+
+    assert stat.S_IMODE(viewed.treasure.stat().st_mode) == before
+
+
+SWITCHES = (
+    "/proc/sys/kernel/core_pattern",
+    "/proc/sysrq-trigger",
+    "/sys/kernel/uevent_helper",
+    "/sys/fs/cgroup/release_agent",
+    "/dev/kmsg",
+    "/dev/mem",
+    "/proc/1/oom_score_adj",
+    "/etc/passwd",
+)
+
+
+def test_switches_of_the_machine_cannot_be_opened_for_writing(world):
+    # The first process and the devices are the command's own where it has a view of its own.
+    own = ("/dev/", "/proc/1/") if world.kind == "bubblewrap" else ()
+    paths = [path for path in SWITCHES if Path(path).exists() and not path.startswith(own)]
+
+    said = world.say("; ".join(f"(exec 9<> {path}) 2>/dev/null && echo {path}" for path in paths) + "; true")
+
+    assert said == "(no output)"

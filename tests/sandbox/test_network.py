@@ -1,0 +1,126 @@
+"""The way out: curl, git and pip reach the host that is allowed, and no other."""
+
+import shutil
+from pathlib import Path
+
+import pip
+import pytest
+from tests.sandbox.servers import Server, fill
+
+
+@pytest.fixture
+def hosts(viewed):
+    served = viewed.place / "served"
+    served.mkdir()
+    fill(served)
+    servers = Server(served), Server(served)
+    yield servers
+    for server in servers:
+        server.close()
+
+
+def reach(world, hosts, *commands):
+    allowed = [f"127.0.0.1:{hosts[0].port}"]
+    return world.run(*commands, settings={"network": {"allowedDomains": allowed}})
+
+
+def test_curl_reaches_the_allowed_host_and_no_other(viewed, hosts):
+    good, bad = hosts
+
+    page, posted, tunnelled, other, direct = reach(
+        viewed, hosts,
+        f"curl -sS {good.url}/page",
+        f"curl -sS -d shout {good.url}/",
+        f"curl -sS -p {good.url}/page",
+        f"curl -sS -f {bad.url}/page",
+        f"curl -sS --noproxy '*' {good.url}/page",
+    )  # fmt: skip
+
+    assert [result["content"] for result in (page, posted, tunnelled)] == ["a page", "SHOUT", "a page"]
+    assert f"127.0.0.1:{bad.port} was not reached: sandbox.network.allowedDomains does not name it" in other["content"]
+    assert direct["is_error"]
+    assert bad.asked == []
+
+
+def test_git_reaches_the_allowed_host_and_no_other(viewed, hosts):
+    good, bad = hosts
+
+    cloned, other = reach(
+        viewed, hosts,
+        f"git clone -q {good.url}/repo.git a && cat a/file",
+        f"git clone -q {bad.url}/repo.git b",
+    )  # fmt: skip
+
+    assert cloned["content"] == "from the repository"
+    assert f"127.0.0.1:{bad.port} was not reached" in other["content"]
+    assert bad.asked == []
+
+
+def test_pip_reaches_the_allowed_host_and_no_other(viewed, hosts):
+    good, bad = hosts
+    program = viewed.place / "pip"
+    shutil.copytree(Path(pip.__file__).parent, program)
+    viewed.own(viewed.workspace)
+
+    def install(server, target):
+        where = f"--index-url {server.url}/simple --trusted-host 127.0.0.1 --target {target}"
+        return f"python3 {program} install -q --no-deps --retries 0 --disable-pip-version-check {where} treat"
+
+    installed, other = reach(viewed, hosts, f"{install(good, 'a')} && cat a/treat.py", install(bad, "b"))
+
+    assert "taste = 'sweet'" in installed["content"].splitlines()
+    assert f"127.0.0.1:{bad.port} was not reached" in other["content"]
+    assert bad.asked == []
+
+
+def test_a_large_answer_comes_whole(viewed, hosts):
+    (result,) = reach(viewed, hosts, f"curl -sS {hosts[0].url}/large | wc -c")
+
+    assert result["content"] == "3000000"
+
+
+def test_a_host_by_its_local_name_is_reached(viewed, hosts):
+    said = viewed.say(
+        f"curl -sS http://LOCALHOST:{hosts[0].port}/page", settings={"network.allowedDomains": ["localhost"]}
+    )
+
+    assert said == "a page"
+
+
+def test_a_server_of_the_commands_own_is_reached_without_the_proxy(viewed, hosts):
+    said = viewed.say(
+        "echo mine > page; python3 -m http.server 8123 --bind 127.0.0.1 >/dev/null 2>&1 & "
+        "until curl -sS http://127.0.0.1:8123/page 2>/dev/null; do sleep 0.05; done",
+        settings={"network.allowedDomains": ["example.com"]},
+    )
+
+    assert said == "mine"
+
+
+def test_a_proxy_of_the_persons_own_takes_the_place_of_ours(viewed, hosts):
+    """A server that is no proxy answers a proxy's request all the same."""
+    said = viewed.say("curl -sS http://example.com/page", settings={"network.httpProxyPort": hosts[0].port})
+
+    assert said == "a page"
+
+
+def test_a_denied_host_is_not_reached_although_it_is_allowed(viewed, hosts):
+    (result,) = viewed.run(
+        f"curl -sS -f {hosts[0].url}/page",
+        settings={"network": {"allowedDomains": ["*", "127.0.0.1"], "deniedDomains": ["127.0.0.1"]}},
+    )
+
+    assert "sandbox.network.deniedDomains names 127.0.0.1" in result["content"]
+    assert hosts[0].asked == []
+
+
+def test_two_commands_at_once_have_a_door_each(viewed, hosts):
+    results = viewed.do(
+        {"command": f"curl -sS {hosts[0].url}/page; sleep 0.2", "run_in_background": True},
+        f"curl -sS {hosts[0].url}/page",
+        settings={"network.allowedDomains": [f"127.0.0.1:{hosts[0].port}"]},
+        finishes=True,
+    )
+
+    assert results["results"][1]["content"] == "a page"
+    assert results["reports"] == ["a page"]
