@@ -96,12 +96,15 @@ def test_what_is_right_is_taken(fields):
         ({"max_budget_usd": float("nan")}, "max_budget_usd: must be a number of at least 0, not nan"),
         ({"max_output_tokens": 0}, "max_output_tokens: must be a whole number of at least 1, not 0"),
         (
-            {"allowed_tools": ["Bash(git *)"]},
-            "allowed_tools: holds an entry that is a rule with a specifier (Bash(git *)); only bare tool names are taken here",
+            {"builtin_tools": ["Bash(git *)"]},
+            (
+                "builtin_tools: must be true or false, not ['Bash(git *)'] or holds an entry that is a rule with a "
+                "specifier (Bash(git *)); only bare tool names are taken here"
+            ),
         ),
         (
             {"hooks": {"Stop": print}},
-            "hooks: knows no 'Stop'; did you mean 'stop'? (allowed: stop, post_tool, stop_failure)",
+            "hooks: knows no 'Stop'; did you mean 'stop'? (allowed: stop, post_tool, stop_failure, pre_compact, post_compact)",
         ),
         ({"hooks": {"stop": "echo"}}, "hooks: must map stop to a function or a list of functions"),
         ({"limits": {"pause": 1}}, "limits: knows no 'pause'; did you mean 'pauses'?"),
@@ -214,7 +217,7 @@ def test_a_setup_finds_every_value():
         "home": Path("/home/somebody/.everturn"),
         "thinking": ThinkingConfig(mode=ThinkingMode.DISABLED),
         "task_budget": TaskBudget(total=9),
-        "hooks": {"stop": (print,), "post_tool": (), "stop_failure": ()},
+        "hooks": {"stop": (print,), "post_tool": (), "stop_failure": (), "pre_compact": (), "post_compact": ()},
         "api_key": KEY,
         "auth_token": None,
         "base_url": "http://127.0.0.1:1/case",

@@ -13,7 +13,6 @@ Check = Callable[[Any], str | None]
 LIKENESS = 0.65
 """Of two words, from 0 to 1, from which on one may be a slip for the other."""
 _BARE_NAME = r"[A-Za-z0-9_-]{1,128}"
-_DOMAIN_RULE = r"WebFetch\(domain:[^()\s]+\)"
 _HEADER = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _VISIBLE = r"[\x21-\x7e]+"
 _SESSION = r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}"
@@ -104,10 +103,10 @@ def bare_name(value: Any) -> str | None:
 
 
 def tool_rule(value: Any) -> str | None:
-    """A tool's name, or a rule for a domain of the web."""
-    if isinstance(value, str) and re.fullmatch(_DOMAIN_RULE, value):
-        return None
-    return bare_name(value)
+    """A text that looks like a rule; what rules may say is the permissions' matter."""
+    if not isinstance(value, str) or not value.strip():
+        return f"must be a rule such as Bash(git status), not {_show(value)}"
+    return None
 
 
 def session_id(value: Any) -> str | None:

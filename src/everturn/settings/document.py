@@ -14,6 +14,7 @@ import msgspec
 from everturn.core import limits
 from everturn.settings import options
 from everturn.settings.environment import VARIABLES
+from everturn.settings.keys import KEYS, LIMIT_PREFIX, Reach, is_limit
 
 PAGE = Path("docs/settings.md")
 UNSAID = {
@@ -50,6 +51,14 @@ A value that does not fit raises one `OptionError` that names the option, or the
 LIMITS = """\
 Each is set with `Options(limits={"name": value})`. The most used ones are options of their own, and those beat the same limit here.
 """
+FILES = """\
+Where the files lie and which of them wins is told in [cli.md](cli.md#settings), what trust is in [trust.md](trust.md).
+"""
+FROM_A_REPOSITORY = {
+    Reach.TRUSTED: "when it is trusted",
+    Reach.ANYWHERE: "always: it can only tighten",
+    Reach.MANAGED: "never: only managed settings say it",
+}
 ENVIRONMENT = """\
 An empty variable counts as not set. An option beats its variable.
 """
@@ -60,6 +69,9 @@ def render_page() -> str:
         INTRODUCTION,
         "## Options\n",
         render_table(options, options.Options, {}),
+        "## Settings files\n",
+        FILES,
+        render_keys(),
         "## Limits\n",
         LIMITS,
         render_table(limits, limits.Limits, UNSAID),
@@ -77,6 +89,16 @@ def render_table(module: ModuleType, struct: type[msgspec.Struct], unsaid: dict[
         for field in msgspec.structs.fields(struct)
     ]
     return render_rows(("name", "default", "meaning"), rows)
+
+
+def render_keys() -> str:
+    rows = [
+        (f"`{name}`", key.meaning.replace("|", "\\|"), FROM_A_REPOSITORY[key.reach])
+        for name, key in KEYS.items()
+        if not is_limit(name)
+    ]
+    limits = (f"`{LIMIT_PREFIX}*`", "each limit below by its name", FROM_A_REPOSITORY[Reach.TRUSTED])
+    return render_rows(("key", "meaning", "counts from a repository"), [*rows, limits])
 
 
 def render_rows(heading: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:

@@ -26,6 +26,7 @@ VARIABLES = {
     "ANTHROPIC_DEFAULT_OPUS_MODEL": "what the alias opus means; SONNET, HAIKU and FABLE likewise",
     "EVERTURN_HOME": "where sessions and the user's settings are kept; else `CLAUDE_CONFIG_DIR`, else ~/.everturn",
     "CLAUDE_CONFIG_DIR": "the same, where `EVERTURN_HOME` is not set",
+    "EVERTURN_TRUST": "1 = the folder is trusted for this run, as with `--trust`",
     "BRAVE_API_KEY": "key of the search engine behind WebSearch (`web_search_key`)",
     "EVERTURN_RETRY_SCALE": "factor for the time slept between attempts (`retry_scale`)",
     "EVERTURN_STALL_S": "seconds of silence after which a stream counts as broken (`stall_s`)",
@@ -57,6 +58,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     max_output_tokens: int | None = None
     max_retries: int | None = None
     search_key: str | None = None
+    trust: bool = False
 
     def __repr__(self) -> str:
         return render_without_secrets(self)
@@ -99,6 +101,7 @@ def parse_environment(env: Mapping[str, str]) -> Environment:
         max_output_tokens=read_whole("CLAUDE_CODE_MAX_OUTPUT_TOKENS", 1),
         max_retries=read_whole("CLAUDE_CODE_MAX_RETRIES", 0),
         search_key=read("BRAVE_API_KEY", checks.secret),
+        trust=parse_flag("EVERTURN_TRUST", read("EVERTURN_TRUST") or "0"),
     )
 
 

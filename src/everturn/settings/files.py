@@ -1,6 +1,7 @@
 """Settings as they stand in a file: JSON in, a map out, and for every mistake the file, the line and the reason."""
 
 import os
+import re
 import stat
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ INLINE = "--settings"
 """What text on the command line is called in errors."""
 
 KeyPath = tuple[str, ...]
+_LEAST_READ = 4_096
+_BLANKS = re.compile(r"[ \t\r\n]*")
 
 
 class SettingsText(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,15 +34,18 @@ class SettingsText(msgspec.Struct, frozen=True, kw_only=True):
         return OptionError(f"{self.where}:{find_line(self.text, path)}", f"{'.'.join(path)} {reason}")
 
 
-def load_settings(path: Path) -> SettingsText | None:
+def load_settings(path: Path | str) -> SettingsText | None:
     """None where there is no file. Raises `OptionError` for one that cannot be read or is no JSON object."""
     try:
         # A FIFO would hold us for ever: it is opened without blocking, and then refused.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(descriptor, "rb") as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        try:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
                 raise OptionError(str(path), "is not a regular file")
-            content = file.read(MOST_BYTES + 1)
+            content = _read(descriptor, min(status.st_size, MOST_BYTES))
+        finally:
+            os.close(descriptor)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
@@ -56,7 +62,7 @@ def load_settings(path: Path) -> SettingsText | None:
 
 def load_given(given: str) -> SettingsText:
     """What `--settings` names: JSON itself, or a file, which must be there."""
-    if given.lstrip().startswith("{"):
+    if is_inline(given):
         return parse_settings(given, INLINE)
     if "\0" in given or not given.strip():
         raise OptionError(INLINE, "must be a file or a JSON object")
@@ -64,6 +70,11 @@ def load_given(given: str) -> SettingsText:
     if found is None:
         raise OptionError(INLINE, f"there is no file {given}")
     return found
+
+
+def is_inline(given: str) -> bool:
+    """What is given is JSON itself."""
+    return given.lstrip().startswith("{")
 
 
 def parse_settings(text: str, where: str) -> SettingsText:
@@ -106,6 +117,25 @@ def find_line(text: str, path: KeyPath) -> int:
     return text.count("\n", 0, line_at) + 1
 
 
+def find_item_lines(text: str, path: KeyPath) -> list[int]:
+    """Of each entry of the list at a path, in one pass. The text is valid JSON, and the list is there."""
+    import json
+
+    decode = json.JSONDecoder().raw_decode
+    at = _skip_blanks(text, 0)
+    for name in path:
+        at = dict(_members(text, at))[name][1]
+    at = _skip_blanks(text, at + 1)
+    lines, line, counted = [], 1, 0
+    while text[at] != "]":
+        line += text.count("\n", counted, at)
+        counted = at
+        lines.append(line)
+        at = _skip_blanks(text, decode(text, at)[1])
+        at = _skip_blanks(text, at + 1) if text[at] == "," else at
+    return lines
+
+
 def _members(text: str, at: int) -> list[tuple[str, tuple[int, int]]]:
     """Each key of the object that begins here, with the places of the key and of its value."""
     import json
@@ -123,9 +153,16 @@ def _members(text: str, at: int) -> list[tuple[str, tuple[int, int]]]:
 
 
 def _skip_blanks(text: str, at: int) -> int:
-    while text[at : at + 1] in {" ", "\t", "\r", "\n"}:
-        at += 1
-    return at
+    found = _BLANKS.match(text, at)
+    return found.end() if found else at
+
+
+def _read(descriptor: int, expected: int) -> bytes:
+    """One byte beyond what is expected shows a file that grew; one beyond what is allowed, a file that is too large."""
+    content = b""
+    while len(content) <= MOST_BYTES and (piece := os.read(descriptor, max(expected, _LEAST_READ) + 1)):
+        content += piece
+    return content
 
 
 def _malformed(text: str, where: str) -> OptionError:

@@ -7,7 +7,7 @@ from everturn.core.limits import Limits
 from everturn.settings import checks
 
 LIMITS = Limits.__struct_fields__
-SHARES = frozenset({"work_threshold", "compact_share", "collapse_share"})
+SHARES = frozenset({"work_threshold", "compact_share", "collapse_share", "collapse_from", "clear_share", "clear_gain"})
 POSITIVE = frozenset(
     {
         "output_cap",
@@ -18,6 +18,8 @@ POSITIVE = frozenset(
         "summary_tries",
         "summary_output",
         "file_states",
+        "message_results",
+        "result_preview",
     }
 )
 """Nothing would work at all if they were 0."""

@@ -10,16 +10,18 @@ from everturn.core.errors import OptionError
 from everturn.core.limits import Limits
 from everturn.ports.model import Effort, ModelCard, TaskBudget, ThinkingConfig
 from everturn.ports.policy import Approver
+from everturn.ports.rules import WrittenRule
 from everturn.ports.tool import Tool
 from everturn.settings import checks, numbers
 from everturn.settings.checks import Check
+from everturn.settings.sandbox import check_sandbox
 
 PermissionMode = Literal["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"]
 JournalSync = Literal["always", "end", "off"]
 AnyPath = str | os.PathLike[str]
 
 MODES = ("default", "acceptEdits", "plan", "dontAsk", "bypassPermissions")
-HOOKS = ("stop", "post_tool", "stop_failure")
+HOOKS = ("stop", "post_tool", "stop_failure", "pre_compact", "post_compact")
 SYNCS = ("always", "end", "off")
 EFFORTS = ("low", "medium", "high", "xhigh", "max")
 SECRETS = frozenset({"api_key", "auth_token", "headers", "web_search_key", "search_key"})
@@ -52,9 +54,23 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     permission_mode: PermissionMode | None = None
     """default asks before anything but reading; acceptEdits, plan, dontAsk and bypassPermissions are the others."""
     allowed_tools: Sequence[str] = ()
-    """Names of tools that run without asking; of WebFetch also single domains: `WebFetch(domain:*.example.com)`."""
+    """Rules for calls that run without asking: `Bash(git status)`, `Edit(/src/**)`, `WebFetch(domain:*.example.com)`."""
+    ask_tools: Sequence[str] = ()
+    """Rules for calls that a person is always asked about, in every mode."""
     disallowed_tools: Sequence[str] = ()
-    """The same for what never runs; beats everything else."""
+    """Rules for calls that never run; they beat everything else. A bare name takes the tool off the model's list."""
+    add_dirs: Sequence[AnyPath] = ()
+    """Folders to work in besides the working folder; what the settings add comes on top."""
+    rules: Sequence[WrittenRule] = ()
+    """Rules of settings files, each with its source. What `allowed_tools` and `disallowed_tools` say counts as the command line's."""
+    additional_directories: Sequence[str] = ()
+    """Folders to work in besides the working folder."""
+    bypass_disabled: bool = False
+    """The mode bypassPermissions is refused, whoever asks for it."""
+    trusted: bool = False
+    """The folder's authors are believed: its memory files are given to the model without a warning."""
+    sandbox: bool | Mapping[str, Any] | None = None
+    """Whether commands run in a sandbox; or its settings by their public names (`{"enabled": True, "network": {…}}`)."""
     approver: Approver | None = None
     """Asked where a call needs approval, and where the model asks the person; None = such calls are denied."""
     tools: Sequence[Tool] = ()
@@ -66,7 +82,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     web_search_key: str | None = None
     """The search engine's key. `BRAVE_API_KEY`."""
     hooks: Mapping[str, Callable[..., Any] | Sequence[Callable[..., Any]]] = {}
-    """Functions to call: `stop`, `post_tool`, `stop_failure`."""
+    """Functions to call: `stop`, `post_tool`, `stop_failure`, `pre_compact`, `post_compact`."""
 
     max_turns: int | None = None
     """Rounds with the API in one query; 0 = no limit."""
@@ -249,6 +265,7 @@ def _thinking_details(value: Mapping[str, Any]) -> str | None:
 
 
 _TOOL = checks.having("name", "description", "schema", "parse", "run", hint="write it with the decorator @tool")
+_WRITTEN_RULE = checks.having("text", "ruling", "source", "folder", "origin", hint="write a WrittenRule")
 _MODEL_CARD = checks.any_of(
     lambda value: None if isinstance(value, ModelCard | Mapping) else "must be a catalogue entry (a map with an id)"
 )
@@ -265,7 +282,14 @@ CHECKS: dict[str, Check] = {
     "system_context": checks.text_map,
     "permission_mode": checks.one_of(*MODES),
     "allowed_tools": checks.list_of(checks.tool_rule),
+    "ask_tools": checks.list_of(checks.tool_rule),
     "disallowed_tools": checks.list_of(checks.tool_rule),
+    "add_dirs": checks.list_of(_path),
+    "rules": checks.list_of(_WRITTEN_RULE),
+    "additional_directories": checks.list_of(_path),
+    "bypass_disabled": checks.flag,
+    "trusted": checks.flag,
+    "sandbox": check_sandbox,
     "approver": checks.having("approve", hint="an approver answers approve(call, reason)"),
     "tools": checks.list_of(_TOOL),
     "builtin_tools": checks.any_of(checks.flag, checks.list_of(checks.bare_name)),

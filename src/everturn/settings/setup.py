@@ -62,6 +62,11 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
         return iter([render_without_secrets(self)])
 
     @property
+    def trusted(self) -> bool:
+        """Whoever reads the folder's memory files marks them where it is not (`ports.trust.UNTRUSTED_MEMORY`)."""
+        return self.options.trusted
+
+    @property
     def has_credentials(self) -> bool:
         return bool(self.api_key or self.auth_token or self.options.api_key_helper)
 

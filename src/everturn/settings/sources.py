@@ -1,77 +1,34 @@
-"""Where a setting comes from: user file, environment, `--settings`; merged in this order, each value with its origin."""
+"""What all settings files say together: read in order, held back where nobody trusts them, merged, each value with its origin."""
 
-import re
-from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import Any
+import os
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from everturn.settings import checks
-from everturn.settings.checks import Check
-from everturn.settings.environment import HOME_VARIABLES, Environment, parse_environment
-from everturn.settings.files import FILE_NAME, KeyPath, SettingsText, load_given, load_settings
-from everturn.settings.numbers import LIMITS, check_limit
-from everturn.settings.options import CHECKS, EFFORTS, MODES
+from everturn.core.errors import OptionError
+from everturn.ports.policy import Ruling
+from everturn.ports.rules import Permissions, WrittenRule
+from everturn.settings.environment import Environment, parse_environment
+from everturn.settings.files import INLINE, SettingsText, find_item_lines, load_given, load_settings
+from everturn.settings.flattening import Flat, Remarks, flatten_settings
+from everturn.settings.keys import (
+    ENV,
+    FOLDERS,
+    KEYS,
+    LIMIT_PREFIX,
+    NO_BYPASS,
+    ONLY_MANAGED_RULES,
+    RULES,
+    is_limit,
+)
+from everturn.settings.places import CHOSEN, COMMAND_LINE, MANAGED, PROJECT, Grounds, Place, find_managed, find_places
+from everturn.settings.sandbox import PREFIX as SANDBOX
+from everturn.settings.sandbox import anchor_paths
+from everturn.settings.trust import MCP_FILE, SERVERS, Holding, find_definitions, hold_back
 
-ENV = "env"
-LIMIT_PREFIX = "everturn.limits."
-CLOSED = frozenset({"permissions", "everturn"})
-"""In these an unknown name is an error: a misspelt `deny` that is merely passed over would protect nobody."""
-PASSED_OVER = frozenset({"$schema"})
-_VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
-
-
-class Key(msgspec.Struct, frozen=True, kw_only=True):
-    """A setting by its public name."""
-
-    check: Check
-    meaning: str
-    option: str = ""
-    """The field of `Options` that it becomes; empty: none yet, or one of the limits."""
-    joins: bool = False
-    """The lists of all sources are joined; otherwise the highest source wins."""
-
-
-def _mode(value: Any) -> str | None:
-    return checks.one_of(*MODES, "manual")(value)
-
-
-def _limit(name: str) -> Check:
-    return lambda value: check_limit(name, value)
-
-
-KEYS: dict[str, Key] = {
-    "model": Key(check=checks.text, option="model", meaning="the main model: an id or an alias"),
-    "fallbackModel": Key(
-        check=checks.list_of(checks.text), option="fallback_models", meaning="models to switch to, in this order"
-    ),
-    "effortLevel": Key(check=checks.one_of(*EFFORTS), option="effort", meaning=", ".join(EFFORTS)),
-    "permissions.defaultMode": Key(check=_mode, option="permission_mode", meaning=", ".join(MODES)),
-    "permissions.allow": Key(
-        check=checks.list_of(checks.tool_rule), option="allowed_tools", joins=True, meaning="tools that run unasked"
-    ),
-    "permissions.deny": Key(
-        check=checks.list_of(checks.tool_rule), option="disallowed_tools", joins=True, meaning="tools that never run"
-    ),
-    "apiKeyHelper": Key(check=checks.text, option="api_key_helper", meaning="shell command that prints the credential"),
-    "autoCompactEnabled": Key(check=checks.flag, option="auto_compact", meaning="summarise before the window is full"),
-    "cleanupPeriodDays": Key(
-        check=checks.whole(1), meaning="days after which `everturn sessions prune` removes a session"
-    ),
-    "everturn.webSearch": Key(
-        check=checks.one_of("brave"), option="web_search", meaning="the search engine behind WebSearch: brave"
-    ),
-    "everturn.journalSync": Key(
-        check=CHECKS["journal_sync"],
-        option="journal_sync",
-        meaning="when a session is forced to the disk: always, end (of a query), off",
-    ),
-    "everturn.models": Key(
-        check=CHECKS["models"], option="models", meaning="more entries for the model catalogue, or a file with them"
-    ),
-    **{LIMIT_PREFIX + name: Key(check=_limit(name), meaning="see docs/settings.md") for name in LIMITS},
-}
+if TYPE_CHECKING:
+    from everturn.ports.trust import Definition
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,14 +37,44 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     """For people: a file, a variable, `--settings`."""
     by_environment: bool = False
     """Read again where the options are checked; here only to say that it wins."""
+    managed: bool = False
+    """The administrator's word: not even a flag beats it."""
+
+
+class Layer(msgspec.Struct, frozen=True, kw_only=True):
+    """One source that was read."""
+
+    place: Place
+    text: SettingsText
 
 
 class Merged(msgspec.Struct, frozen=True, kw_only=True):
     found: dict[str, Found]
     """By public name; only what was set somewhere."""
     env: dict[str, str]
-    """The environment of the program: that of the user's file, the process's own over it, that of `--settings` on top."""
+    """The environment of the program: that of the user and the repository, the process's own over it, that of `--settings`
+    and of the administrator on top."""
+    env_origins: dict[str, str] = {}
+    """Of each variable that a file sets, who decides it: the file, or the variable itself where the process has it."""
+    permissions: Permissions = Permissions()
+    definitions: "tuple[Definition, ...]" = ()
+    """Programs that may be run."""
+    of_repository: tuple[tuple[str, Any, str], ...] = ()
+    """Of what counts, that which the repository says: name, value, file."""
+    trusted: bool = False
+    held: str = ""
+    """What of the repository was held back, in one line; empty where nothing was."""
     warnings: tuple[str, ...] = ()
+    problems: tuple[OptionError, ...] = ()
+    """Why nobody should run with these settings: what they were to protect may be missing."""
+
+    @property
+    def bypass_disabled(self) -> Found | None:
+        return self.found.get(NO_BYPASS)
+
+    @property
+    def only_managed_rules(self) -> bool:
+        return _is_on(self.found, ONLY_MANAGED_RULES)
 
     def options(self) -> dict[str, Any]:
         """Fields for `Options`. What the environment decides is left to it."""
@@ -96,74 +83,172 @@ class Merged(msgspec.Struct, frozen=True, kw_only=True):
         if fields.get("permission_mode") == "manual":
             fields["permission_mode"] = "default"
         limits = {name.removeprefix(LIMIT_PREFIX): value for name, value in chosen.items() if is_limit(name)}
-        return fields | ({"limits": limits} if limits else {})
+        held = {name.removeprefix(SANDBOX): value for name, value in chosen.items() if name.startswith(SANDBOX)}
+        more = {
+            "limits": limits,
+            "sandbox": held,
+            "rules": self.permissions.rules,
+            "additional_directories": self.permissions.folders,
+            "bypass_disabled": self.bypass_disabled is not None,
+            "trusted": self.trusted,
+        }
+        return fields | {name: value for name, value in more.items() if value}
 
 
-def load_merged(home: Path, env: Mapping[str, str], given: str | None = None) -> Merged:
-    """`given` is a file or JSON. Raises `OptionError`: a settings file that cannot be understood is never passed over."""
-    return merge_settings(load_settings(home / FILE_NAME), env, load_given(given) if given is not None else None)
+def load_merged(
+    grounds: Grounds,
+    env: Mapping[str, str],
+    given: str | None = None,
+    *,
+    holding: Holding | None = None,
+    wanted: Collection[str] = CHOSEN,
+) -> Merged:
+    """`given` is a file or JSON. A file that cannot be understood is a problem of the result; the others still count."""
+    remarks = Remarks()
+    layers = load_layers(grounds, given, wanted, remarks)
+    servers = load_servers(grounds, remarks) if PROJECT in wanted else []
+    return merge_layers(layers, servers, env=env, folder=grounds.folder, holding=holding or Holding(), remarks=remarks)
 
 
-def merge_settings(user: SettingsText | None, env: Mapping[str, str], given: SettingsText | None) -> Merged:
-    user, given = user or SettingsText(where=""), given or SettingsText(where="")
-    warnings: list[str] = []
-    below, above = flatten_settings(user, warnings), flatten_settings(given, warnings)
-    merged_env = {**below.pop(ENV, {}), **env, **above.pop(ENV, {})}
-    found = {name: Found(value=value, origin=user.where) for name, value in below.items()}
-    for name, (value, variable) in environment_values(parse_environment(merged_env)).items():
+def load_layers(grounds: Grounds, given: str | None, wanted: Collection[str], remarks: Remarks) -> list[Layer]:
+    """Lowest first."""
+    layers: list[Layer] = []
+
+    def load(place: Place) -> None:
+        with remarks.noting():
+            if (text := load_settings(place.path)) is not None:
+                layers.append(Layer(place=place, text=text))
+
+    for place in find_places(grounds, wanted):
+        load(place)
+    if given is not None:
+        with remarks.noting():
+            layers.append(_layer_of(load_given(given), grounds.folder))
+    with remarks.noting():
+        for place in find_managed(grounds.managed, grounds.folder):
+            load(place)
+    return layers
+
+
+def load_servers(grounds: Grounds, remarks: Remarks) -> "list[Definition]":
+    """What the repository's `.mcp.json` would start. A broken one starts nothing."""
+    place = Place(source=PROJECT, path=f"{grounds.folder}/{MCP_FILE}", folder=grounds.folder, foreign=True)
+    try:
+        text = load_settings(place.path)
+    except OptionError as problem:
+        remarks.warnings.append(str(problem))
+        return []
+    if text is None:
+        return []
+    flat = Flat(place=place, text=text, values={}, programs={SERVERS: text.values.get(SERVERS, {})})
+    return list(find_definitions(flat))
+
+
+def _layer_of(text: SettingsText, folder: str) -> Layer:
+    """A file given on the command line is the anchor of its own rules."""
+    anchor = folder if text.where == INLINE else os.path.abspath(text.where).rpartition("/")[0]  # noqa: PTH100
+    return Layer(place=Place(source=COMMAND_LINE, path=text.where, folder=anchor or "/"), text=text)
+
+
+def merge_layers(
+    layers: Iterable[Layer],
+    servers: "Iterable[Definition]",
+    *,
+    env: Mapping[str, str],
+    folder: str,
+    holding: Holding,
+    remarks: Remarks,
+) -> Merged:
+    read = [flatten_settings(layer.place, layer.text, remarks) for layer in layers]
+    held = hold_back(read, servers, holding, remarks)
+    below = [flat for flat in held.flats if flat.place.source not in {COMMAND_LINE, MANAGED}]
+    above = [flat for flat in held.flats if flat.place.source in {COMMAND_LINE, MANAGED}]
+    merged_env = {**_env_of(below), **env, **_env_of(above)}
+    found: dict[str, Found] = {}
+    for flat in below:
+        _lay_over(found, flat)
+    for name, (value, variable) in environment_values(_parse(merged_env, remarks)).items():
         found[name] = Found(value=value, origin=variable, by_environment=True)
-    for name, value in above.items():
-        found[name] = (
-            _join(found.get(name), value, given.where) if KEYS[name].joins else Found(value=value, origin=given.where)
-        )
-    return Merged(found=found, env=merged_env, warnings=tuple(warnings))
+    for flat in above:
+        _lay_over(found, flat)
+    rules = _gather_rules(held.flats, only_managed=_is_on(found, ONLY_MANAGED_RULES))
+    return Merged(
+        found=found,
+        env=merged_env,
+        env_origins=_origins_of(below) | {name: name for name in _env_of(below) if env.get(name)} | _origins_of(above),
+        permissions=Permissions(rules=rules, folders=_gather_folders(held.flats, folder)),
+        definitions=held.kept,
+        of_repository=tuple(
+            (name, value, flat.place.path)
+            for flat in held.flats
+            if flat.place.of_repository
+            for name, value in flat.values.items()
+        ),
+        trusted=holding.trusted,
+        held=held.line,
+        warnings=tuple(remarks.warnings),
+        problems=tuple(remarks.problems),
+    )
 
 
-def flatten_settings(settings: SettingsText, warnings: list[str]) -> dict[str, Any]:
-    """Checked values by their dotted names, `env` as a whole. Raises `OptionError`; a stranger adds a warning."""
-    flat: dict[str, Any] = {}
-    for path, value in _walk(settings):
-        name = ".".join(path)
-        if name == ENV:
-            check_env(settings, value)
-        elif name in KEYS:
-            if problem := KEYS[name].check(value):
-                raise settings.problem(path, problem)
-        elif path[0] in CLOSED:
-            raise settings.problem(path, f"is not a setting{nearest_key(name)}")
-        elif name not in PASSED_OVER:
-            place = settings.problem(path, "is not supported and was passed over")
-            warnings.append(f"{place}{nearest_key(name)}")
-            continue
-        flat[name] = value
-    return {name: value for name, value in flat.items() if name not in PASSED_OVER}
+def _parse(env: Mapping[str, str], remarks: Remarks) -> Environment:
+    with remarks.noting():
+        return parse_environment(env)
+    return Environment()
 
 
-def check_env(settings: SettingsText, value: Any) -> None:
-    if problem := checks.text_map(value):
-        raise settings.problem((ENV,), problem)
-    for name, content in value.items():
-        if problem := check_variable(name, content):
-            raise settings.problem((ENV, name), problem)
+def _is_on(found: Mapping[str, Found], name: str) -> bool:
+    return name in found and found[name].value is True
 
 
-def check_variable(name: str, content: str = "") -> str | None:
-    if name in HOME_VARIABLES:
-        return "cannot be set here: the settings file itself is found through it"
-    if "\0" in content:
-        return "holds a null character, which no variable can"
-    return None if re.fullmatch(_VARIABLE, name) else "is not the name of a variable"
+def _env_of(flats: Iterable[Flat]) -> dict[str, str]:
+    return {name: value for flat in flats for name, value in flat.values.get(ENV, {}).items()}
 
 
-def nearest_key(name: str) -> str:
-    """`allow` finds `permissions.allow`."""
-    last = name.rpartition(".")[2].lower()
-    named = next((key for key in KEYS if "." in key and key.rpartition(".")[2].lower() == last), None)
-    return f"; did you mean {named!r}?" if named else checks.nearest(name, (*KEYS, ENV))
+def _origins_of(flats: Iterable[Flat]) -> dict[str, str]:
+    return {name: flat.place.path for flat in flats for name in flat.values.get(ENV, {})}
 
 
-def is_limit(name: str) -> bool:
-    return name.startswith(LIMIT_PREFIX)
+def _lay_over(found: dict[str, Found], flat: Flat) -> None:
+    for name, value in flat.values.items():
+        if name != ENV:
+            anchored = anchor_paths(name, value, flat.place.folder) if name.startswith(SANDBOX) else value
+            new = Found(value=anchored, origin=flat.place.path, managed=flat.place.source == MANAGED)
+            found[name] = _join(found[name], new) if KEYS[name].joins and name in found else new
+
+
+def _join(lower: Found, upper: Found) -> Found:
+    return Found(
+        value=list(dict.fromkeys([*lower.value, *upper.value])),
+        origin=f"{lower.origin}, {upper.origin}",
+        managed=upper.managed,
+    )
+
+
+def _gather_rules(flats: Iterable[Flat], *, only_managed: bool) -> tuple[WrittenRule, ...]:
+    """Where only managed rules may allow, the others may still deny and ask: that takes nothing from the administrator."""
+    rules: list[WrittenRule] = []
+    for flat in flats:
+        place = flat.place
+        for key in RULES:
+            ruling = Ruling(key.rpartition(".")[2])
+            if not flat.values.get(key) or (only_managed and ruling is Ruling.ALLOW and place.source != MANAGED):
+                continue
+            lines = find_item_lines(flat.text.text, tuple(key.split(".")))
+            rules += [
+                WrittenRule(
+                    text=text, ruling=ruling, source=place.source, folder=place.folder, origin=f"{place.path}:{line}"
+                )
+                for text, line in zip(flat.values[key], lines, strict=True)
+            ]
+    return tuple(rules)
+
+
+def _gather_folders(flats: Iterable[Flat], folder: str) -> tuple[str, ...]:
+    """Absolute; what is relative starts from the working folder."""
+    given = [name for flat in flats for name in flat.values.get(FOLDERS, ())]
+    paths = (os.path.join(folder, os.path.expanduser(name)) for name in given)  # noqa: PTH118, PTH111
+    return tuple(dict.fromkeys(os.path.normpath(path) for path in paths))
 
 
 def environment_values(environment: Environment) -> dict[str, tuple[Any, str]]:
@@ -182,26 +267,3 @@ def environment_values(environment: Environment) -> dict[str, tuple[Any, str]]:
         f"{LIMIT_PREFIX}tries": (None if retries is None else retries + 1, "CLAUDE_CODE_MAX_RETRIES"),
     }
     return {name: pair for name, pair in candidates.items() if pair[0] is not None}
-
-
-def _walk(settings: SettingsText) -> Iterator[tuple[KeyPath, Any]]:
-    """Down to the depth at which names stand: `permissions.*`, `everturn.limits.*`, everything else at the top."""
-
-    def descend(path: KeyPath, value: Any) -> Iterator[tuple[KeyPath, Any]]:
-        name = ".".join(path)
-        if name not in {*CLOSED, LIMIT_PREFIX.rstrip(".")}:
-            yield path, value
-            return
-        if not isinstance(value, dict):
-            raise settings.problem(path, "must be an object")
-        for key, inner in value.items():
-            yield from descend((*path, key), inner)
-
-    for key, value in settings.values.items():
-        yield from descend((key,), value)
-
-
-def _join(lower: Found | None, value: list[str], origin: str) -> Found:
-    if lower is None:
-        return Found(value=value, origin=origin)
-    return Found(value=list(dict.fromkeys([*lower.value, *value])), origin=f"{lower.origin}, {origin}")

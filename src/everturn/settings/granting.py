@@ -1,0 +1,115 @@
+"""Writing down what a person always allows: into the local settings of the project, in one step, and nowhere a link leads."""
+
+import fcntl
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from everturn.core.errors import OptionError
+from everturn.settings.files import MOST_BYTES, PRIVATE, parse_settings
+from everturn.settings.places import LOCAL_NAME, OURS
+
+IGNORE_NAME = ".gitignore"
+IGNORED = f"{LOCAL_NAME}\n{IGNORE_NAME}\n"
+"""What is local is nobody else's: it must not slip into a commit. The list hides itself, so that nobody need wonder at it."""
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def local_path(root: str) -> str:
+    """Where the rules will stand. `root` is the repository's."""
+    return f"{root}/{OURS}/{LOCAL_NAME}"
+
+
+def append_allow_rules(root: str, rules: Sequence[str]) -> str:
+    """The path that was written. Everything else in the file stays. Raises `OptionError`; then nothing has changed."""
+    path = local_path(root)
+    try:
+        with _opened_folder(root) as folder:
+            text = _load(folder, path)
+            settings = parse_settings(text, path).values
+            _replace(folder, _render(_with_rules(settings, rules, path)))
+            _hide_from_git(folder)
+    except OSError as error:
+        raise OptionError(path, f"cannot be written: {error.strerror}") from None
+    return path
+
+
+def _with_rules(settings: dict[str, Any], rules: Sequence[str], path: str) -> dict[str, Any]:
+    permissions = settings.get("permissions", {})
+    allowed = permissions.get("allow", []) if isinstance(permissions, dict) else None
+    if not isinstance(allowed, list):
+        raise OptionError(path, "holds something else than a list in permissions.allow")
+    added = [rule for rule in dict.fromkeys(rules) if rule not in allowed]
+    return {**settings, "permissions": {**permissions, "allow": [*allowed, *added]}}
+
+
+def _render(settings: dict[str, Any]) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(settings), indent=2) + b"\n"
+
+
+@contextmanager
+def _opened_folder(root: str) -> Iterator[int]:
+    """Ours alone while it is open: of two sessions that write at once, the second sees what the first wrote."""
+    place = Path(root, OURS)
+    with suppress(FileExistsError):
+        place.mkdir()
+    if place.is_symlink():
+        raise OptionError(str(place), "is a link; settings are not written where it leads")
+    folder = os.open(place, _FOLDER)
+    try:
+        with suppress(OSError):
+            # Some network file systems know no locks.
+            fcntl.flock(folder, fcntl.LOCK_EX)
+        yield folder
+    finally:
+        os.close(folder)
+
+
+def _load(folder: int, path: str) -> str:
+    try:
+        descriptor = os.open(LOCAL_NAME, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    except FileNotFoundError:
+        return ""
+    with os.fdopen(descriptor, "rb") as file:
+        content = file.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise OptionError(path, f"is larger than {MOST_BYTES:,} bytes")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise OptionError(path, "is not UTF-8") from None
+
+
+def _replace(folder: int, content: bytes) -> None:
+    beside = f".{LOCAL_NAME}-{os.urandom(8).hex()}"
+    try:
+        mode = os.stat(LOCAL_NAME, dir_fd=folder, follow_symlinks=False).st_mode & 0o777
+    except FileNotFoundError:
+        mode = PRIVATE
+    descriptor = os.open(beside, _NEW, PRIVATE, dir_fd=folder)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fchmod(descriptor, mode)
+            os.fsync(descriptor)
+        os.replace(beside, LOCAL_NAME, src_dir_fd=folder, dst_dir_fd=folder)
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(beside, dir_fd=folder)
+    with suppress(OSError):
+        # Some file systems refuse to sync a folder; the rename itself has happened.
+        os.fsync(folder)
+
+
+def _hide_from_git(folder: int) -> None:
+    """A list that is there already is its owner's."""
+    with suppress(OSError):
+        descriptor = os.open(IGNORE_NAME, _NEW, 0o644, dir_fd=folder)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(IGNORED)

@@ -1,0 +1,87 @@
+"""Settings files that change while we run: one look at each before a call, and all are read again where one is new."""
+
+import os
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+
+import msgspec
+
+from everturn.core.errors import OptionError
+from everturn.ports.rules import Permissions
+from everturn.settings.files import is_inline
+from everturn.settings.places import CHOSEN, MANAGED_NAME, Grounds, find_managed, find_places
+from everturn.settings.sources import Merged, load_merged
+from everturn.settings.trust import Holding
+
+Look = tuple[tuple[int, int, int] | None, ...]
+"""Of each file when it was changed, its size and its number; None where there is none."""
+
+
+class SettingsWatch:
+    """`ports.rules.LivePermissions`. Trust is what it was at the start; model and effort are not read again."""
+
+    def __init__(
+        self,
+        grounds: Grounds,
+        env: Mapping[str, str],
+        given: str | None = None,
+        *,
+        holding: Holding,
+        wanted: Collection[str] = CHOSEN,
+        now: Merged,
+    ) -> None:
+        """`now` is what was read at the start."""
+        self._grounds = grounds
+        self._env = env
+        self._given = given
+        self._holding = holding
+        self._wanted = wanted
+        self._good = now.permissions
+        self._held = now.held
+        self._told = ""
+        self._paths = self._find_paths()
+        self._last = self._look()
+
+    def changed(self) -> Permissions | None:
+        look = self._look()
+        if look == self._last:
+            return None
+        merged = load_merged(self._grounds, self._env, self._given, holding=self._holding, wanted=self._wanted)
+        self._paths = self._find_paths()
+        self._last = self._look()
+        return self._judge(merged)
+
+    def forget(self) -> None:
+        self._last = ()
+
+    def _judge(self, merged: Merged) -> Permissions:
+        if merged.problems:
+            told = "; ".join(str(problem) for problem in merged.problems)
+            notice = f"settings changed and cannot be used, so the rules from before stay in force: {told}"
+            fresh, self._told = notice != self._told, notice
+            return msgspec.structs.replace(self._good, notices=(notice,) if fresh else ())
+        self._good, self._told = merged.permissions, ""
+        held = (merged.held,) if merged.held not in {"", self._held} else ()
+        self._held = merged.held
+        return msgspec.structs.replace(self._good, notices=held)
+
+    def _look(self) -> Look:
+        return tuple(_glance(path) for path in self._paths)
+
+    def _find_paths(self) -> list[str]:
+        """New files in a folder of the administrator's show in the folder itself."""
+        grounds = self._grounds
+        places = find_places(grounds, self._wanted)
+        # A folder that cannot be read is told of when it is: `load_merged` looks into it, too.
+        with suppress(OptionError):
+            places += find_managed(grounds.managed, grounds.folder)
+        given = [] if self._given is None or is_inline(self._given) else [os.path.expanduser(self._given)]  # noqa: PTH111
+        return [place.path for place in places] + given + [f"{folder}/{MANAGED_NAME}.d" for folder in grounds.managed]
+
+
+def _glance(path: str) -> tuple[int, int, int] | None:
+    try:
+        status = os.stat(path)  # noqa: PTH116 (before every call: a Path would cost more than the look)
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino

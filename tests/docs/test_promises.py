@@ -1,0 +1,34 @@
+"""The page of promises: each row names tests, and each of them is there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "promises.md"
+NAMED = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
+SECTIONS = ("Rules", "Shell", "Paths", "Modes", "Asking", "Sandbox", "Trust", "Hygiene", "Figures", "Bad input")
+
+
+def rows() -> list[tuple[str, str]]:
+    """Each promise with what holds it."""
+    lines = (line.strip("| \n").split(" | ") for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| "))
+    return [(cells[0], cells[1]) for cells in lines if cells[0] != "promise"]
+
+
+def test_every_promise_names_a_test():
+    assert [promise for promise, held in rows() if not NAMED.search(held)] == []
+
+
+@pytest.mark.parametrize(
+    "named", sorted({found.groups() for _, held in rows() for found in NAMED.finditer(held)}), ids="::".join
+)
+def test_the_test_is_there(named):
+    path, name = named
+    text = (ROOT / path).read_text("utf-8")
+    assert re.search(rf"^(?:async )?def {name}\(", text, re.MULTILINE)
+
+
+def test_every_part_has_its_section():
+    assert tuple(re.findall(r"^## (.+)$", PAGE.read_text("utf-8"), re.MULTILINE)) == SECTIONS

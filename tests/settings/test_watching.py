@@ -1,0 +1,164 @@
+"""Settings files that change while we run."""
+
+import os
+import time
+
+import pytest
+
+from everturn.compose.rules import LivePolicy, join_rules
+from everturn.core.errors import OptionError
+from everturn.ports.policy import Call, Ruling, Verdict
+from everturn.ports.rules import Permissions, WrittenRule
+from everturn.ports.tool import Access, Traits
+from everturn.settings.trust import Holding
+from everturn.settings.watching import SettingsWatch
+
+
+@pytest.fixture
+def watch(ground):
+    def begin() -> SettingsWatch:
+        return SettingsWatch(ground.grounds, {}, holding=Holding(), now=ground.merge(holding=Holding()))
+
+    return begin
+
+
+def texts(permissions: Permissions | None) -> list[str] | None:
+    return None if permissions is None else [rule.text for rule in permissions.rules]
+
+
+def test_what_is_written_counts_from_then_on(ground, watch):
+    ground.write("user", {"permissions": {"deny": ["A"]}})
+    live = watch()
+    assert live.changed() is None
+    ground.write("user", {"permissions": {"deny": ["A", "B"], "additionalDirectories": ["/x"]}})
+    changed = live.changed()
+    assert texts(changed) == ["A", "B"]
+    assert changed.folders == ("/x",)
+    assert live.changed() is None
+
+
+def test_a_file_that_comes_or_goes_is_a_change(ground, watch):
+    live = watch()
+    path = ground.write("foreign local", {"permissions": {"ask": ["A"]}})
+    assert texts(live.changed()) == ["A"]
+    more = ground.managed / "managed-settings.d"
+    more.mkdir()
+    (more / "a.json").write_text('{"permissions": {"deny": ["B"]}}')
+    assert texts(live.changed()) == ["A", "B"]
+    path.unlink()
+    assert texts(live.changed()) == ["B"]
+    (more / "a.json").write_text('{"permissions": {"deny": ["B", "C"]}}')
+    assert texts(live.changed()) == ["B", "C"]
+
+
+def test_a_file_that_became_malformed_keeps_the_last_good_rules_and_is_told_once(ground, watch):
+    ground.write("user", {"permissions": {"deny": ["A"]}})
+    live = watch()
+    path = ground.write("user", '{"permissions": {"deny": []')
+    changed = live.changed()
+    assert texts(changed) == ["A"]
+    assert [notice.startswith("settings changed and cannot be used") for notice in changed.notices] == [True]
+    assert f"{path}:1" in changed.notices[0]
+    assert live.changed() is None
+    ground.write("user", {"permissions": {"deny": ["B"]}})
+    assert texts(live.changed()) == ["B"]
+
+
+def test_an_untrusted_folder_gains_nothing_by_writing_later(ground, watch):
+    live = watch()
+    ground.write("foreign project", {"permissions": {"allow": ["Bash(*)"], "deny": ["Read"]}})
+    changed = live.changed()
+    assert texts(changed) == ["Read"]
+    assert "permissions.allow" in changed.notices[0]
+
+
+def test_a_look_costs_next_to_nothing(ground, watch):
+    ground.write("user", {"permissions": {"deny": ["A"]}})
+    live = watch()
+    best = min(timed(live) for _ in range(50))
+    assert best < 200e-6, f"{best * 1e6:.0f} µs"
+
+
+def timed(live: SettingsWatch) -> float:
+    start = time.process_time()
+    for _ in range(10):
+        live.changed()
+    return (time.process_time() - start) / 10
+
+
+class Recorded:
+    """A policy that remembers which rules it was given."""
+
+    def __init__(self) -> None:
+        self.rules: list[str] = []
+        self.told: list[str] = []
+
+    def judge(self, call: Call) -> Verdict:
+        return Verdict(ruling=Ruling.ALLOW, reason=",".join(self.rules))
+
+    def replace(self, rules, folders) -> None:
+        self.rules = [rule.text for rule in rules]
+
+
+CALL = Call(id="1", name="Read", input={}, traits=Traits(access=Access.READ), line="Read")
+
+
+def test_the_next_call_is_judged_by_the_changed_rules(ground, watch):
+    policy = Recorded()
+    live = LivePolicy(policy, watch(), replace=policy.replace, tell=policy.told.append)
+    assert live.judge(CALL).reason == ""
+    ground.write("user", {"permissions": {"deny": ["Bash(rm *)"], "allow": ["Bash(", "Read"]}})
+    assert live.judge(CALL).reason == "Read,Bash(rm *)"
+    assert len(policy.told) == 1
+    ground.write("user", {"permissions": {"deny": ["Bash(rm"]}})
+    assert live.judge(CALL).reason == "Read,Bash(rm *)"
+    assert "stay in force" in policy.told[1]
+
+
+def rule(text: str, ruling: Ruling) -> WrittenRule:
+    return WrittenRule(text=text, ruling=ruling, source="user", folder="/", origin="settings.json:3")
+
+
+def test_a_broken_allow_is_passed_over_and_a_broken_deny_or_ask_stops_the_start():
+    rules, warnings = join_rules([rule("Bash(ls", Ruling.ALLOW), rule("Read", Ruling.ALLOW)])
+    assert [one.text for one in rules] == ["Read"]
+    assert [warning.startswith("settings.json:3: permissions.allow holds a rule") for warning in warnings] == [True]
+    for ruling in (Ruling.DENY, Ruling.ASK):
+        with pytest.raises(OptionError, match=rf"^settings.json:3: permissions.{ruling} holds a rule that cannot work"):
+            join_rules([rule("Bash(ls", ruling)])
+
+
+def test_whoever_begins_anew_hears_what_holds_now(ground, watch):
+    live = watch()
+    ground.write("user", {"permissions": {"deny": ["A"]}})
+    assert texts(live.changed()) == ["A"]
+    live.forget()
+    assert texts(live.changed()) == ["A"]
+    assert live.changed() is None
+
+
+def test_a_deny_that_another_tools_rules_cover_is_taken_as_what_was_meant():
+    rules, warnings = join_rules([rule("Write(x)", Ruling.DENY)])
+    assert [one.text for one in rules] == ["Edit(x)"]
+    assert warnings == ("settings.json:3: permissions.deny: Write(x) is taken as Edit(x)",)
+
+
+def test_a_file_is_looked_at_by_name_so_that_a_replaced_one_is_seen(ground, watch):
+    path = ground.write("user", {"permissions": {"deny": ["A"]}})
+    live = watch()
+    status = path.stat()
+    other = path.with_suffix(".new")
+    other.write_text(path.read_text().replace("A", "B"))
+    os.utime(other, ns=(status.st_atime_ns, status.st_mtime_ns))
+    other.rename(path)
+    assert texts(live.changed()) == ["B"]
+
+
+def test_a_file_given_by_name_is_watched_too(ground, tmp_path):
+    path = tmp_path / "given.json"
+    path.write_text('{"permissions": {"deny": ["A"]}}')
+    now = ground.merge(given=str(path))
+    live = SettingsWatch(ground.grounds, {}, str(path), holding=Holding(), now=now)
+    assert live.changed() is None
+    path.write_text('{"permissions": {"deny": ["A", "B"]}}')
+    assert texts(live.changed()) == ["A", "B"]

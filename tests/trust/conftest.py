@@ -1,0 +1,5 @@
+"""The program in a folder that somebody else wrote."""
+
+from tests.cli.conftest import program
+
+__all__ = ["program"]

@@ -1,0 +1,146 @@
+"""The question about a folder that nobody has trusted yet, at a real terminal."""
+
+import asyncio
+import json
+import os
+import pty
+import re
+from pathlib import Path
+
+import pytest
+
+from everturn.modelserver import calls
+
+QUESTION = "Trust it? [y/N] "
+TERMINAL = {"TERM": "xterm-256color"}
+
+
+class Terminal:
+    """Both ends of a pseudo-terminal; what the program shows is gathered as it comes."""
+
+    def __init__(self) -> None:
+        self.ours, self.theirs = pty.openpty()
+        self.shown = ""
+
+    async def wait_for(self, text: str) -> None:
+        async with asyncio.timeout(20):
+            while text not in self.shown:
+                piece = await asyncio.to_thread(os.read, self.ours, 65_536)
+                self.shown += piece.decode("utf-8", "replace")
+
+    async def read_rest(self) -> None:
+        try:
+            while piece := await asyncio.to_thread(os.read, self.ours, 65_536):
+                self.shown += piece.decode("utf-8", "replace")
+        except OSError:
+            return  # Linux ends a terminal that nobody holds open any more with an error.
+
+    def type(self, text: str) -> None:
+        os.write(self.ours, text.encode())
+
+
+async def ask(program, answer: str, *, ahead: str = "") -> tuple[int | None, str]:
+    terminal = Terminal()
+    pipes = {"stdin": terminal.theirs, "stdout": terminal.theirs, "stderr": terminal.theirs}
+    if ahead:
+        terminal.type(ahead)
+    async with program.started("-p", "Do it.", env=TERMINAL, **pipes) as process:
+        os.close(terminal.theirs)
+        if answer:
+            await terminal.wait_for(QUESTION)
+            terminal.type(answer)
+        await terminal.read_rest()
+        code = await process.wait()
+    os.close(terminal.ours)
+    return code, terminal.shown
+
+
+@pytest.fixture
+def wishes(program) -> Path:
+    path = program.folder / ".claude" / "settings.json"
+    path.parent.mkdir()
+    hook = {"SessionStart\x1b[2J": [{"hooks": [{"type": "command", "command": "echo \u202e hidden\U000e0041"}]}]}
+    values = {"permissions": {"allow": ["Bash(touch made)"]}, "env": {"A": "\x1b]52;c;x\x07"}, "hooks": hook}
+    path.write_text(json.dumps(values))
+    program.model("Done.", "Done.")
+    return path
+
+
+async def test_a_yes_is_kept_and_nobody_is_asked_again(program, wishes):
+    program.model(calls(("Bash", {"command": "touch made"})), "Done.", "Done.")
+    code, shown = await ask(program, "y\n")
+    assert code == 0
+    assert (program.folder / "made").exists()
+    assert str(program.folder) in json.loads((program.home / "trust.json").read_text())["folders"]
+    code, shown = await ask(program, "")
+    assert QUESTION not in shown
+
+
+async def test_what_is_shown_is_whole_and_obeyed_by_no_terminal(program, wishes):
+    _, shown = await ask(program, "n\n")
+    before = shown.partition(QUESTION)[0]
+    assert re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\U000e0000-\U000e007f]", before) is None
+    for part in ("SessionStart\\e[2J", "\\u202e hidden\\U000e0041", "\\e]52;c;x\\x07", "Bash(touch made)"):
+        assert part in before
+
+
+async def test_a_no_is_kept_too_and_nothing_of_the_folder_counts(program, wishes):
+    for answer in ("\n", ""):
+        _, shown = await ask(program, answer)
+        assert "held back" in shown
+    assert QUESTION not in shown
+
+
+async def test_what_was_typed_before_the_question_is_no_answer(program, wishes):
+    """extra-terminal-04."""
+    _, shown = await ask(program, "n\n", ahead="y\ny\n")
+    assert "It is not trusted" in shown
+    assert "held back" in shown
+
+
+async def test_the_end_of_the_input_is_no_answer_and_is_not_kept(program, wishes):
+    _, shown = await ask(program, "\x04")
+    assert "held back" in shown
+    assert not (program.home / "trust.json").exists()
+
+
+async def test_a_folder_without_wishes_is_not_asked_about(program):
+    (program.folder / ".claude").mkdir()
+    (program.folder / ".claude" / "settings.json").write_text('{"permissions": {"deny": ["Bash"]}}')
+    code, shown = await ask(program, "")
+    assert (code, QUESTION in shown) == (0, False)
+
+
+async def test_without_a_terminal_trust_needs_a_word(program, wishes):
+    done = await program.run("trust")
+    assert (done.code, "--yes" in done.err) == (2, True)
+    assert not (program.home / "trust.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--lst"], "trust knows no '--lst'; did you mean '--list'?"),
+        (["a", "b"], "one folder at a time"),
+        (["nowhere"], "there is no folder nowhere"),
+        (["--revoke"], "is not in the list of trusted folders"),
+    ],
+)
+async def test_what_cannot_be_trusted_is_told(program, words, said):
+    done = await program.run("trust", *words)
+    assert done.code == 2
+    assert said in done.err
+
+
+async def test_a_broken_book_trusts_nothing_and_stops_the_start(program, wishes):
+    program.home.mkdir(parents=True)
+    (program.home / "trust.json").write_text("{")
+    done = await program.run("-p", "Do it.")
+    assert (done.code, "trust.json:1" in done.err, program.requests) == (2, True, [])
+
+
+async def test_a_folder_whose_name_is_no_text_is_told(program, wishes):
+    program.folder = program.folder.rename(os.fsdecode(os.fsencode(program.folder) + b"-\xff"))
+    done = await program.run("trust", "--yes")
+    assert (done.code, "whose name is no text" in done.err) == (2, True)
+    assert (await program.run("-p", "Go.", "--trust")).code == 0

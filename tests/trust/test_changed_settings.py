@@ -1,0 +1,62 @@
+"""A settings file that changes while a query runs: the next call is judged by what it says now."""
+
+import json
+from contextlib import aclosing
+
+from everturn import Engine
+from everturn.compose.cli import Asked, build_live, plan_launch
+from everturn.core.events import CallDenied, CallEnded, Noticed
+from everturn.modelserver import ModelServer, calls, script
+
+
+async def run_changing(tmp_path, texts: list[str]) -> tuple[list[str], list[str], list[str]]:
+    """What was denied, what was told, and what was made, where after each call the user's file gets the next text."""
+    home, folder = tmp_path / "home", tmp_path / "project"
+    home.mkdir()
+    folder.mkdir()
+    settings = home / "settings.json"
+    settings.write_text(texts[0], "utf-8")
+    denied, told = [], []
+    async with ModelServer() as server:
+        turns = [calls(("Bash", {"command": f"touch made-{number}"})) for number in range(len(texts))]
+        server.play(script(*turns, "Done."))
+        env = {"HOME": str(tmp_path), "EVERTURN_HOME": str(home), "ANTHROPIC_API_KEY": "k", "PATH": "/usr/bin:/bin"}
+        launch = plan_launch({"cwd": str(folder), "base_url": server.url}, env, Asked(managed=()))
+        left = texts[1:]
+        async with (
+            Engine(launch.options, env=launch.env, live=build_live(launch)) as engine,
+            aclosing(engine.submit("Go.")) as events,
+        ):
+            async for event in events:
+                if isinstance(event, CallDenied):
+                    denied.append(event.reason)
+                if isinstance(event, Noticed):
+                    told.append(event.text)
+                if isinstance(event, CallEnded) and left:
+                    settings.write_text(left.pop(0), "utf-8")
+    return denied, told, sorted(path.name for path in folder.iterdir())
+
+
+def allowing(*, deny: list[str]) -> str:
+    return json.dumps({"permissions": {"allow": ["Bash(touch *)"], "deny": deny}})
+
+
+async def test_a_rule_that_is_added_counts_from_the_next_call_on(tmp_path):
+    denied, _, made = await run_changing(tmp_path, [allowing(deny=[]), allowing(deny=["Bash(touch *)"])])
+    assert made == ["made-0"]
+    assert len(denied) == 1
+
+
+async def test_a_file_that_became_malformed_leaves_the_last_good_rules_in_force_and_is_told_once(tmp_path):
+    texts = [allowing(deny=["Bash(touch made-1)"]), "{", "{", allowing(deny=["Bash(touch *)"])]
+    denied, told, made = await run_changing(tmp_path, texts)
+    assert made == ["made-0", "made-2"]
+    assert len(denied) == 2
+    assert len([text for text in told if "stay in force" in text]) == 1
+
+
+async def test_a_deny_that_cannot_work_leaves_the_last_good_rules_in_force(tmp_path):
+    denied, told, made = await run_changing(tmp_path, [allowing(deny=["Bash(rm *)"]), allowing(deny=["Bash(touch"])])
+    assert made == ["made-0", "made-1"]
+    assert denied == []
+    assert "stay in force" in told[-1]
