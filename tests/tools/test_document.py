@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from everturn.permissions.modes import ModePolicy
+from everturn.permissions.policy import RulePolicy
 from everturn.ports.policy import Call, Ruling
-from everturn.tools.builtin import NAMES
-from everturn.tools.document import PAGE, SHOWN, list_tools, render_page, render_permission
+from everturn.tools.announced import FILE, AnnouncedTool, encode_announcements
+from everturn.tools.builtin import NAMES, Web, builtin_tools
+from everturn.tools.document import PAGE, SHOWN, NoSearcher, example, list_tools, render_page, render_permission
 
 ROOT = Path(__file__).parents[2]
 FREE_INSIDE = "free in the working folder"
@@ -27,12 +28,25 @@ def test_the_page_is_what_the_code_says():
     assert written == render_page(), "run: python -m everturn.tools.document --write"
 
 
+def test_the_model_is_told_what_the_code_says():
+    assert FILE.read_bytes() == encode_announcements(list_tools()), "run: python -m everturn.tools.document --write"
+
+
+def test_a_tool_says_the_same_of_itself_before_and_after_its_code_is_loaded():
+    offered = builtin_tools(NAMES, Web(searcher=NoSearcher()), (example,), read_tokens=7)
+    announced = [tool for tool in offered if isinstance(tool, AnnouncedTool)]
+
+    assert [tool.name for tool in offered] == list(NAMES)
+    assert {tool.name for tool in offered} - {tool.name for tool in announced} == {"Read", "ToolSearch"}
+    assert encode_announcements(announced) == encode_announcements(tool.made for tool in announced)
+
+
 @pytest.mark.parametrize("tool", list_tools(), ids=lambda tool: tool.name)
 def test_the_permission_on_the_page_is_the_one_that_the_gate_asks_for(tool, tmp_path):
     def judge(mode, place):
-        fields = {field: str(place) for field in ("file_path", "path", "notebook_path")}
+        fields = {field: str(place) for field in ("file_path", "path", "notebook_path")} | {"command": "make"}
         call = Call(id="toolu_1", name=tool.name, input=fields, traits=tool.traits(None), line=tool.name)
-        return ModePolicy(mode, str(tmp_path)).judge(call).ruling
+        return RulePolicy(mode, str(tmp_path)).judge(call).ruling
 
     rulings = (
         judge("default", tmp_path / "a"),

@@ -1,41 +1,44 @@
 """The built-in tools, in the order that the model sees: the order never changes in a session."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from everturn.core.limits import Limits
 from everturn.ports.outputs import Outputs
 from everturn.ports.search import Searcher
+from everturn.ports.shell_folder import ShellFolder
 from everturn.ports.tool import Tool
 from everturn.ports.web import Net
-from everturn.tools.bash import bash_tool
-from everturn.tools.edit import edit_tool
-from everturn.tools.glob import glob_tool
-from everturn.tools.grep import grep_tool
-from everturn.tools.notebook_edit import notebook_edit_tool
-from everturn.tools.read import read_tool
-from everturn.tools.tasks import task_output_tool, task_stop_tool
-from everturn.tools.todo_write import todo_write_tool
-from everturn.tools.web_fetch import web_fetch_tool
-from everturn.tools.write import write_tool
+from everturn.tools.announced import AnnouncedTool, load_announcements
 
-BUILTIN: dict[str, Callable[[], Tool]] = {
-    "Bash": bash_tool,
-    "Edit": edit_tool,
-    "Glob": glob_tool,
-    "Grep": grep_tool,
-    "NotebookEdit": notebook_edit_tool,
-    "Read": read_tool,
-    "TaskOutput": task_output_tool,
-    "TaskStop": task_stop_tool,
-    "Write": write_tool,
-    "WebFetch": web_fetch_tool,
+if TYPE_CHECKING:
+    from everturn.ports.sandbox import Sandbox
+
+_PLACES = {
+    "Bash": "everturn.tools.bash:bash_tool",
+    "Edit": "everturn.tools.edit:edit_tool",
+    "Glob": "everturn.tools.glob:glob_tool",
+    "Grep": "everturn.tools.grep:grep_tool",
+    "NotebookEdit": "everturn.tools.notebook_edit:notebook_edit_tool",
+    "Read": "everturn.tools.read:read_tool",
+    "TaskOutput": "everturn.tools.tasks:task_output_tool",
+    "TaskStop": "everturn.tools.tasks:task_stop_tool",
+    "Write": "everturn.tools.write:write_tool",
+    "WebFetch": "everturn.tools.web_fetch:web_fetch_tool",
+    "WebSearch": "everturn.tools.web_search:web_search_tool",
+    "TodoWrite": "everturn.tools.todo_write:todo_write_tool",
+    "AskUserQuestion": "everturn.tools.ask_user:ask_user_tool",
+    "EnterPlanMode": "everturn.tools.plan_mode:enter_plan_mode_tool",
+    "ExitPlanMode": "everturn.tools.plan_mode:exit_plan_mode_tool",
+    "ToolSearch": "everturn.tools.tool_search:tool_search_tool",
 }
 PERSON_TOOLS = ("AskUserQuestion", "EnterPlanMode", "ExitPlanMode")
 """Questions to the person: without one they can only fail, so they are offered only where they are named."""
-NAMES = (*BUILTIN, "WebSearch", "TodoWrite", *PERSON_TOOLS, "ToolSearch")
+NAMES = tuple(_PLACES)
 
 
 class Web(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,31 +57,41 @@ def builtin_tools(
     deferred: tuple[Tool, ...] = (),
     *,
     outputs: Outputs | None = None,
+    shell: ShellFolder | None = None,
     read_tokens: int = Limits().read_tokens,
+    sandbox: "Sandbox | None" = None,
 ) -> tuple[Tool, ...]:
-    """Fresh for each session: some of them remember. Made only where they are asked for: that takes a moment.
+    """Fresh for each session: some of them remember. A tool's code is loaded when it is first called.
 
-    ToolSearch is offered only where there are `deferred` tools to be found. `outputs` learns which files commands wrote.
+    ToolSearch is offered only where there are `deferred` tools to be found. `outputs` learns which files commands wrote,
+    `shell` where the next one starts; `sandbox` holds them.
     """
     web = web or Web()
-    makers: dict[str, Callable[[], Tool]] = {
-        **BUILTIN,
-        "Bash": partial(bash_tool, outputs),
-        "Read": partial(read_tool, read_tokens),
-        "WebFetch": partial(web_fetch_tool, net=web.net, small_model=web.small_model),
+    given: dict[str, tuple[Any, ...]] = {
+        "Bash": (outputs, shell, sandbox),
+        "Read": (read_tokens,),
+        "WebFetch": (web.net, web.small_model),
+        "WebSearch": (web.searcher,),
+        "ToolSearch": (deferred,),
     }
-    if web.searcher is not None:
-        from everturn.tools.web_search import web_search_tool
+    missing = {"WebSearch": web.searcher is None, "ToolSearch": not deferred}
+    # What these say of themselves depends on what they were given.
+    told_by_code = {
+        "ToolSearch",
+        *(["Bash"] if sandbox else ()),
+        *(["Read"] if read_tokens != Limits().read_tokens else ()),
+    }
+    tools: list[Tool] = []
+    for name in NAMES:
+        if name not in names or missing.get(name):
+            continue
+        make = partial(make_tool, name, *given.get(name, ()))
+        tools.append(make() if name in told_by_code else AnnouncedTool(load_announcements()[name], make))
+    return tuple(tools)
 
-        makers["WebSearch"] = partial(web_search_tool, web.searcher)
-    makers["TodoWrite"] = todo_write_tool
-    if not {*PERSON_TOOLS}.isdisjoint(names):
-        from everturn.tools.ask_user import ask_user_tool
-        from everturn.tools.plan_mode import enter_plan_mode_tool, exit_plan_mode_tool
 
-        makers |= zip(PERSON_TOOLS, (ask_user_tool, enter_plan_mode_tool, exit_plan_mode_tool), strict=True)
-    if deferred and "ToolSearch" in names:
-        from everturn.tools.tool_search import tool_search_tool
-
-        makers["ToolSearch"] = partial(tool_search_tool, deferred)
-    return tuple(make() for name, make in makers.items() if name in names)
+def make_tool(name: str, *given: Any) -> Tool:
+    """The tool itself, loaded now."""
+    module, _, function = _PLACES[name].partition(":")
+    made: Tool = getattr(import_module(module), function)(*given)
+    return made

@@ -8,7 +8,7 @@ from typing import Any, overload
 import msgspec
 
 from everturn.core.errors import OptionError, ToolFault
-from everturn.ports.tool import Access, ToolContext, ToolResult, Traits
+from everturn.ports.tool import Access, Confinement, ToolContext, ToolResult, Traits
 from everturn.tools.done import render_done
 from everturn.tools.inputs import parse_input
 from everturn.tools.pydantic_models import encode_model, is_model
@@ -43,6 +43,7 @@ class FunctionTool:
         deferred: bool = False,
         needs_person: bool = False,
         person_fields: tuple[str, ...] = (),
+        confinement: Callable[[Any], Confinement] | None = None,
     ) -> None:
         self.name = _check_function(function, name)
         if result_limit < 1:
@@ -62,6 +63,7 @@ class FunctionTool:
         self._line = line
         self._done = done or render_done
         self._needs_person = needs_person
+        self._confinement = confinement
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)
@@ -81,6 +83,7 @@ class FunctionTool:
             destructive=_answer(self._destructive, call, otherwise=True),
             access=self._access,
             needs_person=self._needs_person,
+            confinement=self._confinement(call) if self._confinement else Confinement.NONE,
         )
 
     def line(self, call: Any) -> str:
@@ -120,6 +123,7 @@ def tool(
     deferred: bool = False,
     needs_person: bool = False,
     person_fields: tuple[str, ...] = (),
+    confinement: Callable[[Any], Confinement] | None = None,
 ) -> Callable[[Callable[..., Any]], FunctionTool]: ...
 
 
@@ -130,7 +134,7 @@ def tool(
 
     `concurrent` follows `reads_only` unless it is given. A `deferred` tool is not listed until ToolSearch has found it.
     For one that `needs_person`, the approver is asked each time, whatever mode and rules allow; it may fill in
-    `person_fields`, which the model neither sees nor may send.
+    `person_fields`, which the model neither sees nor may send. `confinement` says whether a sandbox holds a call.
     """
     if function is not None:
         return FunctionTool(function)

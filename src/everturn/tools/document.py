@@ -1,4 +1,4 @@
-"""The page of all built-in tools, made from the code: `python -m everturn.tools.document [--write]`."""
+"""The page of all built-in tools, and what the model is told of them, made from the code: `python -m everturn.tools.document [--write]`."""
 
 import re
 import sys
@@ -12,7 +12,8 @@ from everturn.core.errors import ToolFault
 from everturn.ports.search import Hit, SearchQuestion
 from everturn.ports.tool import Access, Tool
 from everturn.tools import shown
-from everturn.tools.builtin import NAMES, Web, builtin_tools
+from everturn.tools.announced import FILE, encode_announcements
+from everturn.tools.builtin import NAMES, make_tool
 from everturn.tools.define import tool
 
 PAGE = Path("docs/tool-list.md")
@@ -22,7 +23,7 @@ INTRODUCTION = """\
 This page is made from the code: `python -m everturn.tools.document --write`. What they do in depth is in [file-tools.md](file-tools.md),
 [bash.md](bash.md), [search-and-web.md](search-and-web.md) and [tools.md](tools.md).
 
-Permission is what holds in the mode `default`, without rules. A tool marked ∥ may run beside others. What a result holds beyond its limit is left out in its middle;
+Permission is what holds in the mode `default`, without rules. A tool marked ∥ may run beside others. What a result holds beyond its limit goes into a file, and both its ends are shown;
 most tools stay below by themselves and say how to go on.
 """
 CALLS = """\
@@ -77,7 +78,9 @@ def example() -> str:
 
 
 def list_tools() -> tuple[Tool, ...]:
-    return builtin_tools(NAMES, Web(searcher=NoSearcher()), (example,))
+    """As their code has them, whatever is written down."""
+    given = {"WebSearch": (NoSearcher(),), "ToolSearch": ((example,),)}
+    return tuple(make_tool(name, *given.get(name, ())) for name in NAMES)
 
 
 def render_page() -> str:
@@ -148,6 +151,7 @@ def main(arguments: list[str]) -> int:
     page = render_page()
     if "--write" in arguments:
         PAGE.write_text(page, encoding="utf-8")
+        FILE.write_bytes(encode_announcements(list_tools()))
     else:
         sys.stdout.write(page)
     return 0

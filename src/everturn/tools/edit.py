@@ -10,6 +10,7 @@ from msgspec import Meta
 
 from everturn.core.errors import InputFault, ToolFault
 from everturn.ports.files import FileState, FileStates
+from everturn.ports.judged import Judged
 from everturn.ports.tool import Access, ToolContext, ToolResult
 from everturn.tools.define import FunctionTool, tool
 from everturn.tools.patch import plan_patch
@@ -42,16 +43,16 @@ Read the file first. Copy `old_string` without the line numbers, with its indent
 to be unique.""",
     )
     async def edit(call: EditInput, context: ToolContext) -> ToolResult:
-        return await asyncio.to_thread(run_edit, call, context.folder, context.files)
+        return await asyncio.to_thread(run_edit, call, context.folder, context.files, context.judged)
 
     return edit
 
 
-def run_edit(call: EditInput, folder: str, files: FileStates) -> ToolResult:
+def run_edit(call: EditInput, folder: str, files: FileStates, judged: Judged | None = None) -> ToolResult:
     """Between looking and writing one folder is held open: nobody can lead the write to another file."""
     if call.old_string == call.new_string:
         raise InputFault("`new_string`: expected a text that differs from `old_string`, got the same.")
-    with open_for_reading(absolute(folder, call.file_path), folder=folder) as file:
+    with open_for_reading(absolute(folder, call.file_path), folder=folder, judged=judged) as file:
         path = file.path
         if path.endswith(".ipynb"):
             raise ToolFault(f"{path} is a notebook. Change its cells with NotebookEdit.")

@@ -5,7 +5,7 @@ import heapq
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -20,10 +20,13 @@ from everturn.tools.found import Names
 from everturn.tools.globs import plan_walk, translate_glob
 from everturn.tools.shown import GlobShown
 from everturn.workspace.files import exists, explain_failure
+from everturn.workspace.opening import refuse_unjudged
 from everturn.workspace.paths import locate
 
 MOST_FILES = 100
 PATIENCE_S = 20.0
+Hides = Callable[[str], bool]
+"""Told by a real path."""
 _LOOK = 1_000
 """After so many entries, the clock and the signal are looked at."""
 
@@ -58,30 +61,35 @@ in all below it. Hidden and ignored files are found too; links to folders and th
         if call.pattern.startswith(("/", "~")) or ".." in call.pattern.split("/"):
             raise InputFault("`pattern`: expected a pattern relative to `path`, got one that leaves it. Set `path`.")
         root = locate(context.folder, call.path)
+        refuse_unjudged(root, context.judged)
         began = time.monotonic()
-        found = await asyncio.to_thread(find_files, root, call.pattern, context.abort)
+        hides = context.judged.hides if context.judged else None
+        found = await asyncio.to_thread(find_files, root, call.pattern, context.abort, hides=hides)
+        refuse_unjudged(locate(context.folder, call.path), context.judged)
         return _render(found, Names(context.folder, root), time.monotonic() - began)
 
     return glob
 
 
-def find_files(root: str, pattern: str, abort: AbortSignal, *, patience_s: float = PATIENCE_S) -> Found:
+def find_files(
+    root: str, pattern: str, abort: AbortSignal, *, patience_s: float = PATIENCE_S, hides: Hides | None = None
+) -> Found:
     """Holds no more than what is shown, however large the tree. Gives up, incomplete, on abort and when it takes too long.
 
-    Raises `ToolFault` where there is no folder.
+    `hides` names files that are left out as if they were not there. Raises `ToolFault` where there is no folder.
     """
     if not exists(root):
         raise explain_failure(FileNotFoundError(), root)
     if not Path(root).is_dir():
         raise ToolFault(f"{root} is not a folder.")
     pattern = pattern.removeprefix("./")
-    walk = _Walk(root, pattern, abort, time.monotonic() + patience_s)
+    walk = _Walk(root, pattern, abort, time.monotonic() + patience_s, hides or _hides_nothing)
     newest = heapq.nsmallest(MOST_FILES, walk.fitting())
     return Found(paths=tuple(path for _, path in newest), total=walk.total, complete=walk.complete)
 
 
 class _Walk:
-    def __init__(self, root: str, pattern: str, abort: AbortSignal, deadline: float) -> None:
+    def __init__(self, root: str, pattern: str, abort: AbortSignal, deadline: float, hides: Hides) -> None:
         self.total = 0
         self.complete = True
         self._root = root
@@ -89,12 +97,13 @@ class _Walk:
         self._start, self._levels = plan_walk(pattern)
         self._abort = abort
         self._deadline = deadline
+        self._hides = hides
         self._seen = 0
 
     def fitting(self) -> Iterator[tuple[int, str]]:
         """Age and relative path of each file that fits."""
         for entry, relative in self._files():
-            if self._fits(relative):
+            if self._fits(relative) and not self._hides(f"{self._root.rstrip('/')}/{relative}"):
                 self.total += 1
                 yield -_changed_ns(entry), relative
 
@@ -133,6 +142,10 @@ class _Walk:
         if due and (self._abort.raised or time.monotonic() > self._deadline):
             self.complete = False
         return self.complete
+
+
+def _hides_nothing(_path: str) -> bool:
+    return False
 
 
 def _is_folder(entry: "os.DirEntry[str]") -> bool:

@@ -37,7 +37,7 @@ Read the notebook first; it shows each cell's id. The outputs of a code cell tha
     async def notebook_edit(call: NotebookEditInput, context: ToolContext) -> ToolResult:
         from everturn.tools.notebooks.change import run_notebook_edit
 
-        return await asyncio.to_thread(run_notebook_edit, call, context.folder, context.files)
+        return await asyncio.to_thread(run_notebook_edit, call, context.folder, context.files, context.judged)
 
     return notebook_edit
 

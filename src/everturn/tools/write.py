@@ -8,6 +8,7 @@ from msgspec import Meta
 
 from everturn.core.errors import ToolFault
 from everturn.ports.files import FileState, FileStates
+from everturn.ports.judged import Judged
 from everturn.ports.tool import Access, ToolContext, ToolResult
 from everturn.tools.define import FunctionTool, tool
 from everturn.tools.patch import plan_patch
@@ -34,14 +35,14 @@ def write_tool() -> FunctionTool:
 A file that exists must have been read whole with Read and be unchanged since. To change a part of a file, use Edit.""",
     )
     async def write(call: WriteInput, context: ToolContext) -> ToolResult:
-        return await asyncio.to_thread(run_write, call, context.folder, context.files)
+        return await asyncio.to_thread(run_write, call, context.folder, context.files, context.judged)
 
     return write
 
 
-def run_write(call: WriteInput, folder: str, files: FileStates) -> ToolResult:
+def run_write(call: WriteInput, folder: str, files: FileStates, judged: Judged | None = None) -> ToolResult:
     """Between looking and writing one folder is held open: nobody can lead the write to another file."""
-    with open_place(absolute(folder, call.file_path), make_folders=True) as place:
+    with open_place(absolute(folder, call.file_path), make_folders=True, judged=judged) as place:
         before = _load_before(place)
         if before is not None and refuse_unread(files, place.path, before.stamp, "overwrite").partial:
             raise ToolFault(

@@ -23,6 +23,7 @@ class BackgroundCommand:
         self._tool_use_id = tool_use_id
         self._stopped = ""
         self._lasted_s: float | None = None
+        self._notices: tuple[str, ...] = ()
         command.move_behind()
         self._watching = asyncio.ensure_future(self._watch())
 
@@ -53,7 +54,7 @@ class BackgroundCommand:
             status=self._judge_status(code),
             description=self._description,
             summary=self._summary(code),
-            output=text.rstrip("\n"),
+            output="\n".join(part for part in (text.rstrip("\n"), *self._notices) if part),
             output_path=self.output_path,
             command=self._text,
             exit_code=code if code is not None and code >= 0 and not self._stopped else None,
@@ -67,6 +68,8 @@ class BackgroundCommand:
                 await self._command.end(_STOP_GRACE_S)
         finally:
             self._lasted_s = self._command.elapsed_s
+            if self._command.ended.done() and not self._stopped:
+                self._notices = self._command.explain(self._command.code)
             self._command.close()
 
     def _judge_status(self, code: int | None) -> TaskStatus:

@@ -2,9 +2,10 @@
 
 import asyncio
 import os
+import signal
 from collections.abc import Callable
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from everturn.ports.abort import AbortedError, AbortSignal
 from everturn.tools.bash.output import Output
@@ -13,10 +14,16 @@ from everturn.tools.bash.progress import Progress
 from everturn.tools.bash.report import DESCRIPTOR, Report, parse_report
 from everturn.tools.bash.shell import Start
 
+if TYPE_CHECKING:
+    from everturn.ports.sandbox import Cell
+
 MOST_PRINTED = 5 * 1024**3
 """Bytes. Who prints more prints for ever."""
 _PIECE = 65_536
+_EXPLAINED = 10_000
+"""Characters of the output in which signs of a sandbox are looked for."""
 _LISTEN_S = 0.05
+_SIGNALLED = 128
 
 
 class Ending(Enum):
@@ -30,10 +37,16 @@ class Command:
     """Close it at its end: then nothing of it runs that can be ended, and no descriptor is left."""
 
     def __init__(
-        self, start: Start, output: Output, show: Callable[[str], None], most_printed: int = MOST_PRINTED
+        self,
+        start: Start,
+        output: Output,
+        show: Callable[[str], None],
+        most_printed: int = MOST_PRINTED,
+        cell: "Cell | None" = None,
     ) -> None:
-        """Raises `ToolFault` when it cannot start."""
+        """`cell`: what it is confined to, closed with it. Raises `ToolFault` when it cannot start."""
         self.start = start
+        self._cell = cell
         self.output = output
         self._most_printed = most_printed
         self._loop = asyncio.get_running_loop()
@@ -52,12 +65,17 @@ class Command:
                 mark=start.mark,
                 reports=(told, DESCRIPTOR),
                 take=self._take,
+                confined=cell.start if cell else None,
             )
         except BaseException:
             os.close(self._heard)
+            if cell:
+                cell.close()
             raise
         finally:
             os.close(told)
+        if cell:
+            cell.note_started()
         # A report that fills the pipe must not keep the shell waiting for long. Most are short: to wake for them costs more.
         self._listening = self._loop.call_later(_LISTEN_S, self._loop.add_reader, self._heard, self._hear)
         self.ended = self._group.ended
@@ -95,10 +113,25 @@ class Command:
             pass
         return parse_report(self._told) if self._told else None
 
+    @property
+    def code(self) -> int:
+        """Of the shell, once it has ended. A wrapper cannot die of its signal: a shell that told nothing was killed by it."""
+        code = self.ended.result()
+        is_wrapped = self._cell is not None and self._cell.start.wrapped
+        if is_wrapped and _SIGNALLED < code < _SIGNALLED + signal.NSIG and self.report() is None:
+            return _SIGNALLED - code
+        return code
+
+    def explain(self, code: int | None) -> tuple[str, ...]:
+        """What a sandbox held back."""
+        return self._cell.explain(self.output.render(_EXPLAINED)[0], code) if self._cell else ()
+
     def close(self) -> None:
         if not self.ended.done():
             self._group.kill()
         self._group.close()
+        if self._cell:
+            self._cell.close()
         self.output.close()
         self._listening.cancel()
         self._loop.remove_reader(self._heard)

@@ -4,10 +4,12 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from everturn.ports.outputs import Outputs
+from everturn.ports.shell_folder import ShellFolder
 from everturn.ports.tasks import Tasks
 from everturn.ports.tool import ToolContext, ToolResult
 from everturn.tools.bash.command import Command, Ending
@@ -16,9 +18,12 @@ from everturn.tools.bash.exits import may_go_on, may_leave_running
 from everturn.tools.bash.members import send
 from everturn.tools.bash.output import MOST_IN_FILE, Output
 from everturn.tools.bash.rendering import Ended, render_ended
-from everturn.tools.bash.shell import Shell
+from everturn.tools.bash.shell import Shell, Start
 from everturn.tools.bash.tool import MOST_CHARACTERS, MOST_TIMEOUT_MS, BashInput
 from everturn.tools.bash.watcher import Watcher
+
+if TYPE_CHECKING:
+    from everturn.ports.sandbox import Cell, Sandbox
 
 _GRACE_SHARE = 0.75
 """We must have killed and answered before the engine's own patience ends."""
@@ -35,14 +40,22 @@ _UNTOLD = (
 )
 
 
+_GONE = "The session was resumed since, and these variables that earlier commands had exported are no longer set"
+
+
 class Commands:
     """One per session; ends with it."""
 
-    def __init__(self, outputs: Outputs | None = None) -> None:
-        self._shell = Shell()
+    def __init__(
+        self, outputs: Outputs | None = None, shell: ShellFolder | None = None, sandbox: "Sandbox | None" = None
+    ) -> None:
+        self._sandbox = sandbox
+        self._shell = Shell(shell)
         self._watcher = Watcher(self._shell.session)
         self._files = OutputFiles(outputs, self._watcher.note_folder)
         self._tasks: Tasks | None = None
+        self._is_known = False
+        """What the notes say of the shell is what it told itself."""
 
     async def run(self, call: BashInput, context: ToolContext) -> ToolResult:
         if context.abort.raised:
@@ -53,7 +66,8 @@ class Commands:
         start = self._shell.plan_start(call.command, context.folder)
         if call.run_in_background or may_leave_running(call.command):
             self._watcher.start()
-        command = Command(start, Output(self._files.open), context.progress)
+        start, cell = await self._confine(call, start, context.folder)
+        command = Command(start, Output(self._files.open), context.progress, cell=cell)
         if call.run_in_background:
             return self._move_behind(call, context, command, "The command runs in the background")
         watching = asyncio.get_running_loop().call_later(_LONG_S, self._watcher.start)
@@ -67,6 +81,8 @@ class Commands:
     async def aclose(self) -> None:
         """Ends what commands left running, and removes the files."""
         await end_members(self._shell.find_left_behind, _LAST_GRACE_S)
+        if self._sandbox is not None:
+            await self._sandbox.aclose()
         self._watcher.close()
         self._files.remove()
 
@@ -74,6 +90,13 @@ class Commands:
         """Commands in the background are among them: they have the mark, too."""
         for member in self._shell.find_left_behind():
             send(member, signal.SIGKILL)
+
+    async def _confine(self, call: BashInput, start: Start, folder: str) -> "tuple[Start, Cell | None]":
+        if self._sandbox is None:
+            return start, None
+        from everturn.tools.bash.confined import run_confining
+
+        return await run_confining(self._sandbox, call, start, folder)
 
     def _end_with(self, tasks: Tasks) -> None:
         if self._tasks is not tasks:
@@ -92,7 +115,7 @@ class Commands:
         opening = _OPENINGS.get(ending, "")
         if timed_out:
             opening = f"The command did not end within {timed_out / 1000:g} s and was ended, with all it had started."
-        code = command.ended.result() if ending is Ending.EXITED else None
+        code = command.code if ending is Ending.EXITED else None
         result = self._render(
             command,
             Ended(
@@ -100,7 +123,7 @@ class Commands:
                 output="",
                 opening=opening,
                 code=code,
-                notices=self._learn(command, code, context.folder),
+                notices=(*self._learn(command, code, context), *command.explain(code)),
                 interrupted=ending is Ending.ABORTED,
                 timed_out_after_ms=timed_out,
             ),
@@ -111,12 +134,20 @@ class Commands:
             return await asyncio.to_thread(run_picture, result, command.output, context.abort)
         return result
 
-    def _learn(self, command: Command, code: int | None, project: str) -> tuple[str, ...]:
+    def _learn(self, command: Command, code: int | None, context: ToolContext) -> tuple[str, ...]:
         """What the shell told counts for the next command; what is odd about it is for the model to know."""
         notice = _UNTOLD if code is not None and code >= 0 else ""
         if (report := command.report()) is not None:
-            notice = self._shell.learn(command.start, report, project)
-        return tuple(each for each in (command.start.notice, notice) if each)
+            notice = self._shell.learn(command.start, report, context.folder)
+        return tuple(each for each in (command.start.notice, notice, self._keep(context)) if each)
+
+    def _keep(self, context: ToolContext) -> str:
+        """The session remembers where the shell stands, and what it exported by name. A notice of what is gone since."""
+        notes = context.notepad.notes
+        gone = () if self._is_known else tuple(name for name in notes.exported if name not in self._shell.exported)
+        self._is_known = True
+        context.notepad.notes = replace(notes, shell_folder=self._shell.folder, exported=(*self._shell.exported,))
+        return f"{_GONE}: {', '.join(gone)}" if gone else ""
 
     def _move_behind(
         self, call: BashInput, context: ToolContext, command: Command, opening: str, timed_out_ms: int | None = None

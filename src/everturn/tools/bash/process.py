@@ -6,11 +6,15 @@ import os
 import signal
 from collections.abc import Callable, Collection
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from everturn.core.errors import ToolFault
 from everturn.tools.bash.ending import end_members
 from everturn.tools.bash.exit_watch import watch_exit
 from everturn.tools.bash.members import find_members, send
+
+if TYPE_CHECKING:
+    from everturn.ports.sandbox import Start as ConfinedStart
 
 _PIECE = 65_536
 _LARGE_PIECE = 1_048_576
@@ -50,14 +54,18 @@ class Group:
         mark: str,
         reports: tuple[int, int],
         take: Callable[[bytes], None],
+        confined: "ConfinedStart | None" = None,
     ) -> None:
         """`reports`: a descriptor, and the number that it has in the child. `take` is given the output.
+
+        `confined`: how a sandbox wants it to start, in place of `arguments` and `environment`.
 
         Raises `ToolFault` when it cannot start.
         """
         self._loop = asyncio.get_running_loop()
         self.ended: asyncio.Future[int] = self._loop.create_future()
         self._mark = mark
+        self._wrapped = confined is not None and confined.wrapped
         self._take = take
         self._code: int | None = None
         self._silent = False
@@ -66,7 +74,12 @@ class Group:
         self._output, writer = os.pipe()
         os.set_blocking(self._output, False)
         try:
-            self._child = Child(spawn(arguments, environment, writer, reports))
+            pid = (
+                spawn(arguments, environment, writer, reports)
+                if confined is None
+                else spawn_confined(confined, writer, reports)
+            )
+            self._child = Child(pid)
         except (OSError, ValueError) as error:
             os.close(self._output)
             raise ToolFault(f"The command could not be started: {error}") from None
@@ -99,7 +112,9 @@ class Group:
         self._watch.close()
 
     def _members(self, known: Collection[int] = ()) -> list[int]:
-        return find_members(lambda marks: self._mark in marks, self._child.pid, known)
+        members = find_members(lambda marks: self._mark in marks, self._child.pid, known)
+        # A wrapper takes all with it at once when it ends, and ends by itself when they have: it is killed last.
+        return [member for member in members if member != self._child.pid] if self._wrapped else members
 
     def _on_output(self) -> None:
         try:
@@ -144,7 +159,22 @@ class Group:
             self.ended.set_result(self._code)
 
 
-def spawn(arguments: list[str], environment: dict[str, str], writer: int, reports: tuple[int, int]) -> int:
+def spawn_confined(start: "ConfinedStart", writer: int, reports: tuple[int, int]) -> int:
+    from everturn.tools.bash.entering import run_after
+
+    def begin() -> int:
+        return spawn(start.arguments, dict(start.environment), writer, reports, start.descriptors)
+
+    return begin() if start.enter is None else run_after(start.enter, begin)
+
+
+def spawn(
+    arguments: list[str],
+    environment: dict[str, str],
+    writer: int,
+    reports: tuple[int, int],
+    more: tuple[tuple[int, int], ...] = (),
+) -> int:
     """In a session of its own, without a terminal and without input. Half the price of `subprocess`."""
     return os.posix_spawn(
         arguments[0],
@@ -155,6 +185,7 @@ def spawn(arguments: list[str], environment: dict[str, str], writer: int, report
             (os.POSIX_SPAWN_DUP2, writer, 1),
             (os.POSIX_SPAWN_DUP2, writer, 2),
             (os.POSIX_SPAWN_DUP2, *reports),
+            *((os.POSIX_SPAWN_DUP2, *pair) for pair in more),
         ],
         setsid=True,
         # The interpreter ignores these; a program expects them as usual.

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from everturn.ports.shell_folder import ShellFolder
 from everturn.tools.bash.members import MARK, find_members
 from everturn.tools.bash.report import Changes, Report, parse_exports, plan_changes, render_telling
 from everturn.workspace.paths import is_inside
@@ -39,9 +40,9 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
 class Shell:
     """Commands may overlap: each begins with what is known then, and what it changed is added at its end."""
 
-    def __init__(self) -> None:
-        self._folder: str | None = None
-        """None is the project's."""
+    def __init__(self, place: ShellFolder | None = None) -> None:
+        """`place` is told where the next command starts."""
+        self._place = place or ShellFolder()
         self._previous = ""
         self._set: dict[str, str] = {}
         self._unset: frozenset[str] = frozenset()
@@ -78,6 +79,16 @@ class Shell:
         self._previous = report.previous
         return self._move_to(report.folder, project)
 
+    @property
+    def folder(self) -> str:
+        """Where the next command starts, if that can be told in text; empty for the project's folder."""
+        path = self._place.path or ""
+        return path if is_text(path) else ""
+
+    @property
+    def exported(self) -> tuple[str, ...]:
+        return tuple(sorted(name for name in self._set if is_text(name)))
+
     def find_left_behind(self, known: Collection[int] = ()) -> list[int]:
         """Processes of all commands that are still there."""
         prefix = f"{self.session}."
@@ -97,24 +108,28 @@ class Shell:
         return given
 
     def _starting_folder(self, project: str) -> tuple[str, str]:
-        if self._folder is None:
+        if self._place.path is None:
             return project, ""
-        if Path(self._folder).is_dir() and is_inside(project, self._folder):
-            return self._folder, ""
-        gone, self._folder = self._folder, None
+        if Path(self._place.path).is_dir() and is_inside(project, self._place.path):
+            return self._place.path, ""
+        gone, self._place.path = self._place.path, None
         return project, f"The folder {gone} is gone; the command ran in {project}"
 
     def _move_to(self, reported: str, project: str) -> str:
         if reported in {"", project}:
             # Empty: the command removed the folder that it stood in.
-            self._folder = None
+            self._place.path = None
             return "" if reported else f"The shell's folder is gone; the next command runs in {project}"
         folder = os.path.realpath(reported)
         if is_inside(project, folder):
-            self._folder = folder
+            self._place.path = folder
             return ""
-        self._folder = None
+        self._place.path = None
         return f"Shell cwd was reset to {project}"
+
+
+def is_text(name: str) -> bool:
+    return name.isprintable()
 
 
 def plan_arguments(command: str, folder: str, previous: str, path: str | None) -> list[str]:

@@ -6,10 +6,12 @@ import msgspec
 from msgspec import Meta
 
 from everturn.ports.outputs import Outputs
-from everturn.ports.tool import Access, ToolContext, ToolResult
+from everturn.ports.shell_folder import ShellFolder
+from everturn.ports.tool import Access, Confinement, ToolContext, ToolResult
 from everturn.tools.define import FunctionTool, tool
 
 if TYPE_CHECKING:
+    from everturn.ports.sandbox import Sandbox
     from everturn.tools.bash.commands import Commands
 
 TIMEOUT_MS = 120_000
@@ -28,22 +30,29 @@ class BashInput(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         bool, Meta(description="Return at once; read the output later with TaskOutput, end it with TaskStop")
     ] = False
     dangerouslyDisableSandbox: Annotated[  # noqa: N815 - its public name
-        bool, Meta(description="No effect: commands run without a sandbox")
+        bool, Meta(description="Where commands run in a sandbox: run this one outside, if the person agrees")
     ] = False
 
 
-def bash_tool(outputs: Outputs | None = None) -> FunctionTool:
+def bash_tool(
+    outputs: Outputs | None = None, shell: ShellFolder | None = None, sandbox: "Sandbox | None" = None
+) -> FunctionTool:
     """One per session: it knows the folder that the last command ended in, and what it exported.
 
-    `outputs` learns which files it writes.
+    `outputs` learns which files it writes, `shell` where the next command starts. `sandbox` holds the commands,
+    and is closed with them.
     """
     made: list[Commands] = []
+
+    def judge_confinement(call: BashInput) -> Confinement:
+        return sandbox.judge(call.command, leave=call.dangerouslyDisableSandbox) if sandbox else Confinement.NONE
 
     @tool(
         name="Bash",
         destructive=True,
         access=Access.EXECUTE,
         result_limit=_RESULT_LIMIT,
+        confinement=judge_confinement,
         line=lambda call: f"Bash {call.command}{' (in the background)' if call.run_in_background else ''}",
         description=f"""Runs a command in bash and returns its output (both streams, in order).
 
@@ -54,14 +63,14 @@ uses git is ended). Output beyond {MOST_CHARACTERS:,} characters is cut in the m
 result names. With `run_in_background` the call returns at once; you are told when the command has ended. All that a
 command started ends with the session; what the user wants to outlive it is started with an empty EVERTURN_MARK
 (`EVERTURN_MARK= nohup server >log 2>&1 &`). To read, find, search or change files, use Read, Glob, Grep, Edit and
-Write.""",
+Write.{f"{chr(10) * 2}{sandbox.description}" if sandbox and sandbox.description else ""}""",
     )
     async def bash(call: BashInput, context: ToolContext) -> ToolResult:
         if not made:
             # Only now: a session that runs no command needs none of this.
             from everturn.tools.bash.commands import Commands
 
-            made.append(Commands(outputs))
+            made.append(Commands(outputs, shell, sandbox))
         return await made[0].run(call, context)
 
     return bash

@@ -16,6 +16,7 @@ from everturn.tools.grep.filetypes import TYPES, is_of_type
 from everturn.tools.grep.query import FileMatches, GrepInput, Line, Matches, Query, plan_query
 from everturn.tools.shown import GrepShown
 from everturn.workspace.files import exists, explain_failure
+from everturn.workspace.opening import refuse_unjudged
 from everturn.workspace.paths import locate
 
 _LINE_LENGTH = 500
@@ -47,7 +48,13 @@ file. Narrow it with `path`, `glob` or `type`; page with `head_limit` and `offse
 
 async def run_grep(call: GrepInput, context: ToolContext, engine: Engine) -> ToolResult:
     query = _locate_query(call, context.folder)
+    judged = context.judged
+    refuse_unjudged(_place_of(query), judged)
     found = _of_type(query, await engine(query, context.abort))
+    if judged is not None:
+        # Searched by its name: a swap that came meanwhile must not tell anything either.
+        refuse_unjudged(locate(context.folder, call.path), judged)
+        found = _without(query, found, judged.hides) if judged.hides else found
     return await asyncio.to_thread(render_matches, call, query, found, context.folder)
 
 
@@ -68,6 +75,16 @@ def _of_type(query: Query, found: Matches) -> Matches:
         return found
     kind = query.type
     return Matches(files=tuple(file for file in found.files if is_of_type(kind, file.path)), complete=found.complete)
+
+
+def _without(query: Query, found: Matches, hides: Callable[[str], bool]) -> Matches:
+    """Files that may not be read are left out as if they were not there."""
+    prefix = f"{query.root.rstrip('/')}/"
+    return Matches(files=tuple(file for file in found.files if not hides(prefix + file.path)), complete=found.complete)
+
+
+def _place_of(query: Query) -> str:
+    return query.root if query.file is None else f"{query.root.rstrip('/')}/{query.file}"
 
 
 def _locate_query(call: GrepInput, folder: str) -> Query:

@@ -8,6 +8,7 @@ from msgspec import UNSET
 
 from everturn.core.errors import InputFault, ToolFault
 from everturn.ports.files import FileState, FileStates
+from everturn.ports.judged import Judged
 from everturn.ports.tool import ToolResult
 from everturn.tools.notebook_edit import NotebookEditInput
 from everturn.tools.notebooks.parse import Notebook, find_cell, parse_notebook
@@ -28,9 +29,11 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     old_source: str | None
 
 
-def run_notebook_edit(call: NotebookEditInput, folder: str, files: FileStates) -> ToolResult:
+def run_notebook_edit(
+    call: NotebookEditInput, folder: str, files: FileStates, judged: Judged | None = None
+) -> ToolResult:
     """Raises `ToolFault`, `InputFault`."""
-    with open_for_reading(absolute(folder, call.notebook_path), folder=folder) as file:
+    with open_for_reading(absolute(folder, call.notebook_path), folder=folder, judged=judged) as file:
         path = file.path
         if not path.endswith(".ipynb"):
             raise ToolFault(f"{path} is not a notebook (.ipynb). Change it with Edit.")

@@ -24,7 +24,8 @@ _HEAD = 8_192
 
 def run_read(call: ReadInput, context: ToolContext, most_tokens: int) -> ToolResult:
     """Raises `ToolFault`, `InputFault`."""
-    with open_for_reading(absolute(context.folder, call.file_path), folder=context.folder) as file:
+    path = absolute(context.folder, call.file_path)
+    with open_for_reading(path, folder=context.folder, judged=context.judged) as file:
         before = context.files.get(file.path)
         if asks_for_all(call) and before is not None and before.shown and _is_as_stamped(file, before):
             return _unchanged(file.path)

@@ -25,7 +25,7 @@ class WebFetchInput(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     prompt: Annotated[str, Meta(min_length=1, description="What to find out from the page")]
 
 
-def web_fetch_tool(*, net: Net | None = None, small_model: str | None = None) -> FunctionTool:
+def web_fetch_tool(net: Net | None = None, small_model: str | None = None) -> FunctionTool:
     """`net` None: the machine's own. `small_model` None: the session's main model reads the page."""
     fetcher = _Fetcher(net, small_model)
 
