@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from everturn.core.masking import mask_keys
 from everturn.core.messages import Answer, Kind, Message, result_block, text_block
 from everturn.core.records import MessageRetracted, Rewound, record_message
 from everturn.modelserver import call, cut, say, text, thinking
 from everturn.sessions.export.document import render_document
 from everturn.sessions.export.markdown import render_markdown
 from everturn.sessions.export.markup import render_markup
-from everturn.sessions.export.masking import mask_keys, mask_values
+from everturn.sessions.export.masking import mask_values
 from everturn.sessions.export.page import render_page
 from everturn.sessions.export.telling import Facts, stream_spoken
 from everturn.sessions.journal import FileJournal

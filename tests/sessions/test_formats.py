@@ -10,8 +10,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from everturn.core.budget import Usage
+from everturn.core.facts import Facts
 from everturn.core.messages import Answer, Kind, Message, decode_block, text_block
 from everturn.core.notes import Notes
+from everturn.core.prefix import Sent
 from everturn.core.records import (
     FORMAT,
     AnyRecord,
@@ -25,6 +27,7 @@ from everturn.core.records import (
     record_message,
 )
 from everturn.core.state import Guards, Transition
+from everturn.core.tokens import Scale
 from everturn.modelserver import text
 from everturn.sessions.formats import decode_line
 from everturn.sessions.journal import FileJournal
@@ -231,7 +234,12 @@ def test_any_other_record_comes_back(kind, data):
     types = {str: TEXTS, int: COUNTS, float: st.floats(0, 1e9), bool: st.booleans(), Usage: usages()}
     types[msgspec.Raw] = st.just(msgspec.Raw(b'{"a":1}'))
     types[Notes] = st.builds(Notes, plan=TEXTS)
+    types[Facts] = st.builds(Facts, changed_files=st.lists(TEXTS, max_size=2).map(tuple))
+    types[dict[str, str]] = st.dictionaries(TEXTS, TEXTS, max_size=2)
+    types[dict[str, Scale]] = st.dictionaries(TEXTS, st.builds(Scale, estimated=COUNTS), max_size=2)
     types[Guards | None] = st.none() | st.builds(Guards, turn=COUNTS, transition=st.sampled_from(Transition))
+    sums = (TEXTS,) * 5
+    types[Sent | None] = st.none() | st.builds(Sent, COUNTS, *sums, COUNTS, COUNTS)
     types[tuple[str, ...]] = st.lists(TEXTS, max_size=3).map(tuple)
     seen = st.builds(SeenFile, path=TEXTS, size=COUNTS, mtime_ns=COUNTS, digest=TEXTS, partial=st.booleans())
     types[tuple[SeenFile, ...]] = st.lists(seen, max_size=3).map(tuple)

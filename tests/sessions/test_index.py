@@ -20,6 +20,7 @@ from everturn.core.records import (
     ModelChanged,
     QueryBegan,
     QueryEnded,
+    Rewound,
     SessionOpened,
     UsageCharged,
     encode_record,
@@ -72,6 +73,27 @@ def answer(id_="a", words="It is mended.", api_id=""):
 def lines_of(*records, session_id="s"):
     encoder = LineEncoder(session_id, now=lambda: 1_000_000.0)
     return [encoder.encode(record) for record in records]
+
+
+@pytest.mark.parametrize("looks", [1, 4, 99], ids=["at once", "once between", "after each line"])
+@pytest.mark.parametrize("to", ["p", "n"], ids=["a prompt", "a notice"])
+def test_what_a_session_left_behind_is_neither_counted_nor_found(tmp_path, looks, to):
+    notice = record_message(Message(id="n", role="user", kind=Kind.NOTICE, blocks=(text_block("Note."),)))
+    charge = UsageCharged(purpose="main", model="m", usage=Usage(input=1), usd=0.5, request_id="a")
+    lines = lines_of(
+        opening(), prompt(), notice, charge, answer("a", "forgotten"), prompt("q", "gone"), Rewound(to=to), answer("b")
+    )
+    path = write_lines(tmp_path, "s")
+    for number, line in enumerate(lines, start=1):
+        with path.open("ab") as file:
+            file.write(line)
+        if number % looks == 0:
+            with SessionIndex(tmp_path) as index:
+                index.search("forgotten")
+    told = only(tmp_path).told
+    assert (told.messages, told.turns, told.usd) == (2, 1, 0.5)
+    with SessionIndex(tmp_path) as index:
+        assert [index.search(word).sessions for word in ("forgotten", "gone", "parser", "mended")] == [0, 0, 1, 1]
 
 
 async def test_a_real_session_is_told_as_its_replay_tells_it(bench):

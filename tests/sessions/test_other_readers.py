@@ -10,9 +10,11 @@ from tests.sessions.readers import (
 )
 
 from everturn import Engine
+from everturn.core.budget import Usage
 from everturn.core.messages import Kind
+from everturn.core.records import UsageCharged
 from everturn.modelserver import call, cut, error, overloaded, say, text, thinking, too_long, truncated
-from everturn.sessions.loading import load_session
+from everturn.sessions.loading import load_session, stream_told
 from everturn.sessions.places import list_session_files
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -126,6 +128,15 @@ async def test_claude_code_log_takes_a_session_in_which_everything_happened(benc
         "preview": "First prompt.",
         "tokens": [sum(column) for column in zip(*map(tokens, answers), strict=True)],
     }
+    kept = {message.id for message in engine.transcript if message.answer is not None}
+    charges = [told.record for told, _ in stream_told(path) if isinstance(told.record, UsageCharged)]
+    others = [charge.usage for charge in charges if charge.request_id not in kept]
+    replay, _ = load_session(path)
+    # What it does not see is exactly what no answer in the file stands for.
+    assert {charge.purpose for charge in charges if charge.request_id not in kept} == {"main", "summary"}
+    assert [
+        seen + unseen for seen, unseen in zip(figures["tokens"], tokens(sum(others, Usage())), strict=True)
+    ] == tokens(replay.usage)
 
 
 async def test_what_claude_code_log_shows_as_the_users_words_are_the_users_words(bench, tmp_path):

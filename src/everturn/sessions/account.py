@@ -6,7 +6,7 @@ from everturn.core.budget import Usage
 from everturn.core.money import PICO, to_pico
 from everturn.core.outcomes import Problem
 from everturn.core.state import Reason
-from everturn.ports.ledger import Allowance
+from everturn.ports.ledger import Allowance, Spent
 from everturn.sessions.purse import Purse
 
 UNLIMITED = Allowance()
@@ -51,6 +51,13 @@ class Account:
         self.usage += usage
         self.usd.spend(pico)
         self.tokens.spend(usage.total)
+
+    def take_up(self, spent: Spent) -> None:
+        """What was used before; those above know of it already. Nothing is reserved here yet."""
+        self.usd.spent += to_pico(spent.usd)
+        self.tokens.spent += spent.tokens
+        self.calls.spent += spent.tool_calls
+        self.started_s = (self.started_s or 0.0) - spent.wall_s
 
     def close(self) -> None:
         for purse in self.purses:

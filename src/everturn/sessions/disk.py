@@ -35,6 +35,17 @@ class LocalDisk:
     def write(self, handle: int, data: bytes) -> int:
         return os.write(handle, data)
 
+    def rewrite(self, handle: int, data: bytes, at: int) -> None:
+        # Where a file is open for appending, Linux appends whatever the offset says.
+        flags = fcntl.fcntl(handle, fcntl.F_GETFL)
+        fcntl.fcntl(handle, fcntl.F_SETFL, flags & ~os.O_APPEND)
+        try:
+            written = 0
+            while written < len(data):
+                written += os.pwrite(handle, data[written:], at + written)
+        finally:
+            fcntl.fcntl(handle, fcntl.F_SETFL, flags)
+
     def pread(self, handle: int, size: int, at: int) -> bytes:
         return os.pread(handle, size, at)
 

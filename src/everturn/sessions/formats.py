@@ -7,6 +7,7 @@ import msgspec
 from everturn.core.budget import decode_usage
 from everturn.core.errors import JournalError
 from everturn.core.messages import Answer, Role
+from everturn.core.prefix import Sent
 from everturn.core.records import FORMAT, MessageAdded, Record, UsageCharged, decode_record
 from everturn.sessions.lines import SYNTHETIC, TEXT, Own, infer_kind
 
@@ -42,6 +43,7 @@ class _Line(msgspec.Struct, frozen=True):
 class _Bill(msgspec.Struct, frozen=True):
     purpose: str
     turn: int = 0
+    sent: Sent | None = None
 
 
 class Told(msgspec.Struct, frozen=True):
@@ -110,6 +112,7 @@ def _decode_own(line: _Line) -> Record | None:
         usage=decode_usage(line.message.usage),
         usd=line.usd,
         turn=bill.turn,
+        sent=bill.sent,
         api_id=_own_id(line.message.id, line.request_id),
         request_id=line.request_id,
     )

@@ -21,6 +21,8 @@ from everturn.sessions.places import UnkeptError, blobs_folder, make_folder
 from everturn.sessions.replay import Fold
 
 SyncPolicy = Literal["always", "end", "off"]
+MOST_UNKEPT = 1 << 26
+"""Bytes in memory that no flush has confirmed; older ones are let go where nobody wants to wait for a flush."""
 _QUICK_S = 0.005
 """Where the last flush took less, the next is done in place: handing it to a thread and back costs as much again."""
 
@@ -30,7 +32,8 @@ class FileJournal:
 
     A line that was cut by a crash is removed at opening, and only the last can be one; a broken line elsewhere is
     skipped and kept. `warnings` tells of both. Records that the disk does not take are held, in order, and written before
-    the next that it takes.
+    the next that it takes. After a flush that failed the system may have dropped what it had taken: that is written again,
+    in its place, before the next flush.
     """
 
     def __init__(
@@ -58,6 +61,15 @@ class FileJournal:
         self._torn = False
         """The file ends in a part of a line that could not be taken back."""
         self._closed = False
+        self._unkept: deque[bytes] = deque()
+        """Taken by the disk since the last flush that it confirmed."""
+        self._unkept_size = self._let_go = 0
+        """Its bytes, and how many pieces came before it."""
+        self._failures = 0
+        self._kept = 0
+        """Where that begins in the file, if nobody else wrote."""
+        self._doubtful = False
+        """A flush failed since."""
         self._unsynced = True
         self._entry_synced = False
         self._flush_s = math.inf
@@ -88,16 +100,24 @@ class FileJournal:
         # Cleared first: a record that is appended while the disk works needs a flush of its own.
         self._unsynced = False
         try:
-            if self._flush_s < _QUICK_S:
+            if self._doubtful:
+                self._write_again()
+            failures, upto, size = self._failures, self._let_go + len(self._unkept), self._disk.size(self._handle)
+            if self._entry_synced and self._flush_s < _QUICK_S:
                 self._flush()
             else:
-                await asyncio.to_thread(self._flush)
+                await self._flush_beside()
         except OSError as error:
-            self._unsynced = True
+            self._unsynced = self._doubtful = True
+            self._failures += 1
             raise self._failure(error) from error
         except BaseException:
             self._unsynced = True
             raise
+        if self._failures == failures:
+            self._doubtful = False
+            self._release(upto)
+            self._kept = max(self._kept, size)
 
     def replay(self) -> Replay:
         if self._fold is None:
@@ -158,6 +178,7 @@ class FileJournal:
         self._fold = fold
         self._encoder.parent, self._encoder.time = fold.last_message, fold.last_time
         self._encoder.first_format = fold.first_format
+        self._kept = self._disk.size(self._handle)
         if tail.torn:
             self._removed = (f"The last line was incomplete and was removed ({tail.torn:,} bytes).",)
         self.warnings = self._removed + fold.warnings
@@ -196,6 +217,7 @@ class FileJournal:
         self._held.clear()
         self._torn = False
         self._unsynced = True
+        self._note_unkept(data)
 
     def _take_back(self, part: bytes) -> None:
         """What was written of a refused piece; not if somebody has written since. Then the next line begins on its own."""
@@ -211,14 +233,53 @@ class FileJournal:
         for _ in range(part.count(b"\n") - self._torn):
             self._held.popleft()
         self._torn = not part.endswith(b"\n")
+        self._note_unkept(part)
+
+    def _note_unkept(self, piece: bytes) -> None:
+        if self._policy == "off":
+            return
+        self._unkept.append(piece)
+        self._unkept_size += len(piece)
+        while self._unkept_size > MOST_UNKEPT:
+            self._kept += len(self._unkept[0])
+            self._release(self._let_go + 1)
+
+    def _release(self, upto: int) -> None:
+        """Two flushes may run at once, and the second confirm what the first did."""
+        while self._let_go < upto:
+            self._unkept_size -= len(self._unkept.popleft())
+            self._let_go += 1
+
+    def _write_again(self) -> None:
+        """The same bytes in the same place. Where others wrote, too, so is theirs, and what is missing of ours is added."""
+        begin, size = self._kept, self._disk.size(self._handle)
+        if size - begin == self._unkept_size:
+            self._disk.rewrite(self._handle, b"".join(self._unkept), begin)
+            return
+        found, at = self._disk.pread(self._handle, size - begin, begin) if size > begin else b"", 0
+        for piece in self._unkept:
+            if (place := found.find(piece, at)) < 0:
+                self._held.append(piece)
+            else:
+                at = place + len(piece)
+        self._disk.rewrite(self._handle, found, begin)
+        if self._held:
+            self._drain()
+
+    async def _flush_beside(self) -> None:
+        """The first time the file's name too, at once: it must survive a power cut as well as its content."""
+        if self._entry_synced:
+            await asyncio.to_thread(self._flush)
+            return
+        name = asyncio.to_thread(self._disk.sync_folder, self.path.parent)
+        for failed in await asyncio.gather(asyncio.to_thread(self._flush), name, return_exceptions=True):
+            if failed is not None:
+                raise failed
+        self._entry_synced = True
 
     def _flush(self) -> None:
-        """The first time the file's name too: it must survive a power cut as well as its content."""
         began = time.monotonic()
         self._disk.sync(self._handle)
-        if not self._entry_synced:
-            self._disk.sync_folder(self.path.parent)
-            self._entry_synced = True
         self._flush_s = time.monotonic() - began
 
     def _failure(self, error: OSError) -> JournalError:

@@ -10,7 +10,7 @@ from everturn.core.limits import Limits
 from everturn.core.money import PICO, to_pico
 from everturn.core.outcomes import Problem
 from everturn.core.state import Reason
-from everturn.ports.ledger import Allowance, Charge
+from everturn.ports.ledger import Allowance, Charge, Spent
 from everturn.sessions.account import UNLIMITED, Account, is_over, reached
 from everturn.sessions.repetition import Repetition
 
@@ -53,7 +53,7 @@ class SessionLedger:
         self._pass_on: Callable[[Charge], None] = _ignore
         self._open_query(Limits())
 
-    def begin_query(self, limits: Limits, started_s: float) -> None:
+    def begin_query(self, limits: Limits, started_s: float, spent: Spent | None = None) -> None:
         """`started_s` is of the clock that `tripped` is asked with."""
         if self._above is None:
             self._root.usd.limit = self._root.usd.wanted = to_pico(limits.max_session_usd) or None
@@ -61,6 +61,8 @@ class SessionLedger:
             self._root.started_s = started_s
         self._open_query(limits)
         self._query.started_s = started_s
+        if spent is not None:
+            self._query.take_up(spent)
 
     def watch(self, *, reached: Callable[[], None], charged: Callable[[Charge], None]) -> None:
         self._tell, self._pass_on = reached, charged

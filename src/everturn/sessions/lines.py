@@ -45,8 +45,9 @@ class LineEncoder:
         """The file began in the first format: an Everturn that knows no other must see that it goes on in a later one."""
         self._before: str | None = None
         self._now = now
-        self._second = -1
+        self._millisecond = self._second = -1
         self._until_second = ""
+        self._stamped = ("", b"")
         self._session = _encode(session_id)
         self._place = (b'""', b'""', b'""')
         self._shared = self._render_shared()
@@ -86,7 +87,7 @@ class LineEncoder:
     def _encode_bill(self, record: UsageCharged) -> bytes:
         return (
             b'"requestId":%b,"costUSD":%b,"message":{"id":%b,"model":%b,"usage":%b},'
-            b'"record":{"type":"usage","purpose":%b,"turn":%d}'
+            b'"record":{"type":"usage","purpose":%b,"turn":%d%b}'
         ) % (
             _encode(record.request_id),
             _encode(record.usd),
@@ -95,6 +96,7 @@ class LineEncoder:
             encode_usage(record.usage),
             _encode(record.purpose),
             record.turn,
+            b"" if record.sent is None else b',"sent":%b' % _encode(record.sent),
         )
 
     def _encode_message(self, record: MessageAdded, blobs: tuple[str, ...]) -> bytes:
@@ -123,13 +125,16 @@ class LineEncoder:
 
     def _stamp(self) -> bytes:
         """Milliseconds in UTC, never before the last one."""
-        milliseconds = int(self._now() * 1_000)
-        second = milliseconds // 1_000
-        if second != self._second:
-            self._second = second
-            self._until_second = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
-        self.time = max(self.time, f"{self._until_second}.{milliseconds % 1_000:03d}Z")
-        return self.time.encode()
+        millisecond = int(self._now() * 1_000)
+        if millisecond != self._millisecond or self.time is not self._stamped[0]:
+            self._millisecond = millisecond
+            second, thousandth = divmod(millisecond, 1_000)
+            if second != self._second:
+                self._second = second
+                self._until_second = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
+            self.time = max(self.time, f"{self._until_second}.{thousandth:03d}Z")
+            self._stamped = (self.time, self.time.encode())
+        return self._stamped[1]
 
 
 class Own(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -76,6 +76,11 @@ def blobs_folder(file: Path) -> Path:
     return file.parent / file.stem / "blobs"
 
 
+def results_folder(file: Path) -> Path:
+    """Of results that were too large to be sent; beside the session's file, too."""
+    return file.parent / file.stem / "results"
+
+
 def make_folder(disk: Disk, folder: Path) -> None:
     """Readable by its owner only. Raises `UnkeptError`."""
     try:

@@ -67,8 +67,12 @@ class Purse:
         """By what the purses below did; all above follow."""
         purse: Purse | None = self
         while purse is not None:
-            before = purse.outstanding
-            purse.spent += spent
-            purse.held += held
-            held = purse.outstanding - before
+            if purse.reserved:
+                before = purse.outstanding
+                purse.spent += spent
+                purse.held += held
+                held = purse.outstanding - before
+            else:
+                purse.spent += spent
+                purse.held += held
             purse = purse.parent

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import msgspec
 
 from everturn.ports.disk import Disk
+from everturn.sessions.patience import Patience
 
 PIECE = 1 << 20
 LONGEST_LINE = 1 << 26
@@ -14,14 +15,18 @@ TOO_LONG = b"\x00"
 """Stands for a line that was too long; it is as broken as it looks."""
 
 
-def read_lines(disk: Disk, handle: int, *, piece: int = PIECE, start: int = 0) -> Iterator[tuple[int, bytes]]:
+def read_lines(
+    disk: Disk, handle: int, *, piece: int = PIECE, start: int = 0, patience: Patience | None = None
+) -> Iterator[tuple[int, bytes]]:
     """Each line with the offset at which it begins, its end included; the last may have none. Raises `OSError`.
 
     `start` is the beginning of a line. Only a newline ends a line: a carriage return may stand in a foreign one.
     """
     at, begin, held = start, start, bytearray()
+    patience = patience or Patience(disk.size(handle))
     while data := disk.pread(handle, piece, at):
         at += len(data)
+        patience.note(at)
         first = data.find(b"\n")
         if first < 0:
             _hold(held, data)

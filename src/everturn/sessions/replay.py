@@ -1,8 +1,11 @@
 """From the lines of a journal to the session they tell: decoding that loses nothing silently, and one fold."""
 
+import contextlib
 from collections.abc import Iterable
+from datetime import datetime
 
 from everturn.core.budget import Usage
+from everturn.core.cache_ledger import Warmth, fold_warmth
 from everturn.core.errors import JournalError, TranscriptError
 from everturn.core.events import ModelUsage
 from everturn.core.messages import Kind, Message
@@ -13,8 +16,11 @@ from everturn.core.records import (
     CompactionTried,
     MessageAdded,
     MessageRetracted,
+    QueryBegan,
+    QueryEnded,
     Record,
     Rewound,
+    SessionOpened,
     UsageCharged,
     restore_message,
 )
@@ -30,6 +36,16 @@ MOST_HELD = 64 << 20
 MOST_IN_VIEW = 512 << 20
 """Bytes that no summary stands for. No model could read as much, and few machines could hold it."""
 MOST_WARNINGS = 20
+KIND_AT = len('{"type":"everturn","timestamp":"2026-11-15T18:00:00.000Z","record":{"type":"')
+"""Where the line of a record says of which kind it is."""
+LONGEST_KIND = 12
+_USE = b'"type":"tool_use"'
+PASSING = (b'intent"', b'settled"', b'withheld"', b'work"')
+"""Nothing of these outlasts a compaction: a call whose outcome was unknown was told of before it."""
+
+
+class RewoundError(Exception):
+    """A session that goes back to an earlier message is not to be skimmed."""
 
 
 def fold_lines(
@@ -46,8 +62,14 @@ class Fold:
     """Feed it every line. Each record has its one effect; kinds that only tell a story have none."""
 
     def __init__(
-        self, blobs: BlobStore | None = None, *, most_held: int = MOST_HELD, most_in_view: int = MOST_IN_VIEW
+        self,
+        blobs: BlobStore | None = None,
+        *,
+        session_id: str = "",
+        most_held: int = MOST_HELD,
+        most_in_view: int = MOST_IN_VIEW,
     ) -> None:
+        self._session_id = session_id
         self._most_held, self._most_in_view = most_held, most_in_view
         self.last_message: str | None = None
         self.last_time = ""
@@ -68,8 +90,13 @@ class Fold:
         self.standing = Standing()
         self.commands = Commands()
         self.progress = Progress()
+        self.warmth: Warmth | None = None
         self._story: list[str | Record] = []
         """Ids of messages and what changed the standing between them, in order."""
+        self._transition = b""
+        self._at_work_since = ""
+        self._before = Standing()
+        """What held when the story began."""
         self._rewound: set[str] = set()
 
     @property
@@ -92,12 +119,57 @@ class Fold:
         except JournalError as error:
             self._warn(f"Line {self.lines} was skipped: {error}.")
             return
+        if isinstance(told.record, SessionOpened | QueryBegan | QueryEnded):
+            # Between two processes nobody works.
+            self.progress.pass_time(measure_s(self._at_work_since, self.last_time))
+            self._at_work_since = max(told.time, self.last_time) if isinstance(told.record, QueryBegan) else ""
         self.last_time = max(self.last_time, told.time)
         if told.record is not None:
             self.first_format = self.first_format or not told.time
             self.take(told)
 
+    def pass_over(self, line: bytes) -> None:
+        """A message that nobody sends again."""
+        self._left_out += 1
+        self.standing.add_message()
+        if self.progress.query is not None:
+            self.progress.count_calls(line.count(_USE))
+        if self.commands.unheard:
+            # Words that were on their way arrive with a message, whatever became of it later.
+            with contextlib.suppress(JournalError, TranscriptError):
+                if isinstance(record := decode_line(line).record, MessageAdded):
+                    self.commands.add_message(restore_message(record))
+
+    def skim(self, line: bytes) -> None:
+        """Any other line among such messages. Raises `RewoundError`: the way back needs them all."""
+        kind = line[KIND_AT : KIND_AT + LONGEST_KIND]
+        if kind.startswith(b'rewound"'):
+            raise RewoundError
+        if kind.startswith(PASSING):
+            return
+        if kind.startswith(b'transition"'):
+            self._transition = line
+            return
+        if kind.startswith(b'query"'):
+            self._catch_up()
+        self.read(line)
+        self._story.clear()
+
+    def _catch_up(self) -> None:
+        """Of many transitions the last one counts."""
+        line, self._transition = self._transition, b""
+        if line:
+            self.read(line)
+
+    def begin_here(self) -> None:
+        """No way leads back to before this line."""
+        self._catch_up()
+        self._before = _copy(self.standing)
+        self._story.clear()
+
     def take(self, told: Told) -> None:
+        if told.record is not None:
+            self.warmth = fold_warmth(self.warmth, told.record)
         match record := told.record:
             case MessageAdded():
                 self._add(record, told.blobs)
@@ -125,8 +197,7 @@ class Fold:
         if not record.request_id or record.request_id not in self._billed:
             self._billed.add(record.request_id)
             self.models[record.model] = add_charge(self.models.get(record.model), record.usage, record.usd)
-            if record.purpose == "main":
-                self.progress.add_output(record.usage.output)
+            self.progress.charge(record)
 
     def rewind(self, to: str) -> None:
         """Everything is as it was with this message, but for what was paid. What ran since, the model no longer knows."""
@@ -134,7 +205,7 @@ class Fold:
             self._warn(f"The session cannot go back to message {to}: it is not there.")
             return
         story, messages = self._story[: self._story.index(to) + 1], self.messages
-        self.messages, self.standing, self._story = {}, Standing(), story
+        self.messages, self.standing, self._story = {}, _copy(self._before), story
         for told in story:
             if isinstance(told, Record):
                 self.standing.take(told)
@@ -163,6 +234,9 @@ class Fold:
             models=self.models,
             unsettled=tuple(self.intents.values()),
             collapses=tuple(self.standing.collapses.values()),
+            cleared=self.standing.cleared,
+            spilled=tuple(self.standing.spilled),
+            facts=self.standing.facts,
             waiting=tuple(self.commands.waiting.values()),
             interrupted=tuple(self.commands.started.values()),
             unheard=tuple(self.commands.unheard.values()),
@@ -171,7 +245,8 @@ class Fold:
             mended=tuple(self.standing.mended),
             compaction=self.compaction,
             counted=self.progress.counted,
-            query=self.progress.query,
+            warmth=self.warmth,
+            query=self.progress.as_of(measure_s(self._at_work_since, self.last_time)),
         )
 
     def _add(self, record: MessageAdded, blobs: tuple[str, ...]) -> None:
@@ -188,6 +263,7 @@ class Fold:
             return
         if record.id not in self.messages:
             self._story.append(record.id)
+            self.progress.count_calls(len(message.uses))
         self.messages[record.id] = message
         self.last_message = record.id
         for follower in (self.commands, self.progress):
@@ -198,10 +274,15 @@ class Fold:
             self._leave_out(self._boundary, message)
         self._boundary = message if message.kind is Kind.BOUNDARY else None
         if self._held > self._most_in_view:
-            raise JournalError(
-                f"The session holds more than {self._most_in_view >> 20:,} MB since its last compaction, which is more than can "
-                "be gone on with. Its file is untouched; start a new session, and let the model read what it needs."
-            )
+            raise self.refusal(self._session_id, self._most_in_view)
+
+    @staticmethod
+    def refusal(session_id: str, most: int = MOST_IN_VIEW) -> JournalError:
+        return JournalError(
+            f"The session holds more than {most >> 20:,} MB since its last compaction, which is more than can be gone on with. "
+            "Its file is untouched. Start a new session, and let the model read what it needs of it: "
+            f"everturn sessions export {session_id or 'SESSION'} --output FILE"
+        )
 
     def _leave_out(self, boundary: Message, summary: Message) -> None:
         """What the summary stands for is sent no more."""
@@ -216,6 +297,22 @@ class Fold:
             self._warnings.append(text)
         else:
             self._unsaid += 1
+
+
+def _copy(standing: Standing) -> Standing:
+    """Few sessions need it, and none that is new."""
+    from copy import deepcopy
+
+    return deepcopy(standing)
+
+
+def measure_s(since: str, until: str) -> float:
+    """Between two times of lines; nothing where one of them is none."""
+    try:
+        passed = datetime.fromisoformat(until) - datetime.fromisoformat(since)
+    except ValueError:
+        return 0.0
+    return max(passed.total_seconds(), 0.0)
 
 
 def add_charge(account: ModelUsage | None, usage: Usage, usd: float) -> ModelUsage:

@@ -3,6 +3,7 @@
 from everturn.core.notes import Notes
 from everturn.core.records import (
     CollapseNoted,
+    FactsKept,
     FilesKnown,
     MessagesMended,
     ModeChanged,
@@ -10,6 +11,8 @@ from everturn.core.records import (
     NotesKept,
     QueryBegan,
     Record,
+    ResultsCleared,
+    ResultSpilled,
     SeenFile,
 )
 
@@ -21,6 +24,9 @@ class Standing:
         self.mode: str | None = None
         self.notes = Notes()
         self.collapses: dict[str, CollapseNoted] = {}
+        self.cleared: dict[str, str] = {}
+        self.spilled: dict[str, None] = {}
+        self.facts: FactsKept | None = None
         self.mended: list[MessagesMended] = []
         self.files: dict[str, SeenFile] = {}
         self._untold: list[FilesKnown] = []
@@ -40,6 +46,12 @@ class Standing:
                 self.notes = notes
             case CollapseNoted(id=id_):
                 self.collapses[id_] = record
+            case ResultsCleared(lines=lines):
+                self.cleared |= lines
+            case ResultSpilled(path=path):
+                self.spilled[path] = None
+            case FactsKept():
+                self.facts = record
             case MessagesMended():
                 self.mended.append(record)
             case FilesKnown():

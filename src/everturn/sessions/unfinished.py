@@ -4,7 +4,15 @@ import msgspec
 
 from everturn.core.commands import MAIN, CommandState, QueuedCommand
 from everturn.core.messages import Kind, Message, Text
-from everturn.core.records import CommandChanged, ContextAltered, QueryBegan, QueryEnded, Record, TransitionTaken
+from everturn.core.records import (
+    CommandChanged,
+    ContextAltered,
+    QueryBegan,
+    QueryEnded,
+    Record,
+    TransitionTaken,
+    UsageCharged,
+)
 from everturn.ports.store import Counted, OpenQuery
 
 
@@ -40,12 +48,17 @@ class Progress:
 
     def __init__(self) -> None:
         self.query: OpenQuery | None = None
+        self._id: str | None = None
         self.counted: Counted | None = None
 
     def take(self, record: Record) -> None:
         query = self.query
         match record:
-            case QueryBegan(goes_on=goes_on):
+            case QueryBegan(query_id=id_) if id_ == self._id:
+                # The same line once more.
+                pass
+            case QueryBegan(query_id=id_, goes_on=goes_on):
+                self._id = id_
                 self.query = query if goes_on and query is not None else OpenQuery()
             case QueryEnded():
                 self.query = None
@@ -54,9 +67,29 @@ class Progress:
             case ContextAltered():
                 self._recount(record)
 
-    def add_output(self, tokens: int) -> None:
-        if self.query is not None:
-            self.query = msgspec.structs.replace(self.query, output=self.query.output + tokens)
+    def charge(self, record: UsageCharged) -> None:
+        if (query := self.query) is None:
+            return
+        spent = msgspec.structs.replace(
+            query.spent, usd=query.spent.usd + record.usd, tokens=query.spent.tokens + record.usage.total
+        )
+        output = record.usage.output if record.purpose == "main" else 0
+        self.query = msgspec.structs.replace(query, output=query.output + output, spent=spent)
+
+    def count_calls(self, calls: int) -> None:
+        if (query := self.query) is not None and calls:
+            spent = msgspec.structs.replace(query.spent, tool_calls=query.spent.tool_calls + calls)
+            self.query = msgspec.structs.replace(query, spent=spent)
+
+    def pass_time(self, seconds: float) -> None:
+        self.query = self.as_of(seconds)
+
+    def as_of(self, seconds: float) -> OpenQuery | None:
+        """The query after so much more time."""
+        if (query := self.query) is None or not seconds:
+            return query
+        spent = msgspec.structs.replace(query.spent, wall_s=query.spent.wall_s + seconds)
+        return msgspec.structs.replace(query, spent=spent)
 
     def add_message(self, message: Message) -> None:
         query, answer = self.query, message.answer
@@ -64,6 +97,8 @@ class Progress:
             self.counted = Counted(message=message.id, tokens=answer.usage.context)
         if query is None:
             return
+        if not query.began_with:
+            self.query = query = msgspec.structs.replace(query, began_with=message.id)
         if message.kind is Kind.RESULTS:
             self.query = msgspec.structs.replace(query, tools_ran=True)
         elif message.kind is Kind.BOUNDARY:

@@ -7,6 +7,8 @@ import re
 import signal
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from itertools import cycle
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,6 +35,7 @@ from everturn.sessions.loading import stream_told
 from everturn.sessions.places import session_file
 
 PATIENCE_S = 60
+STRACE = ("strace", "-f", "-q")
 MATTERS = (
     *(
         "write",
@@ -49,9 +52,7 @@ MATTERS = (
     ),
     *("rename", "renameat", "renameat2", "clone", "clone3", "vfork", "execve", "sendto", "close"),
 )
-AT_OPENING = frozenset({"rewound"})
-"""Written when a session is taken up again, which the killed program does not do."""
-KINDS = tuple(tag for kind in Record.__subclasses__() if (tag := str(kind.__struct_config__.tag)) not in AT_OPENING)
+KINDS = tuple(str(kind.__struct_config__.tag) for kind in Record.__subclasses__())
 UNSIGNED = error(400, message="messages.1.content.0: Invalid `signature` in `thinking` block")
 SHOWN = {
     "user": "message",
@@ -80,7 +81,13 @@ class Verdict(NamedTuple):
     """False where the process ended before it came to that call."""
     last: str
     """Kind of the last record in the file; empty where there was none."""
+    cut: str
+    """Kind of the record that was being written; empty where it was another call, or is not known."""
     faults: list[str]
+
+    def hit(self, kind: str) -> bool:
+        """It died with such a record on its way, or as its last."""
+        return self.killed and kind in {self.last, self.cut}
 
 
 class Place:
@@ -93,9 +100,9 @@ class Place:
         self.file = session_file(self.home, "s", self.folder.resolve())
         self.effects = self.folder / "effects"
 
-    def effect(self, name: str) -> dict[str, object]:
+    def effect(self, name: str, after: str = "true") -> dict[str, object]:
         """A command that leaves one line each time it runs."""
-        return call("Bash", {"command": f"echo {name} >> {self.effects}"}, call_id=f"toolu_{name}")
+        return call("Bash", {"command": f"echo {name} >> {self.effects}; {after}"}, call_id=f"toolu_{name}")
 
     def play(self) -> None:
         """Every kind of record, in as few turns as can be."""
@@ -106,12 +113,13 @@ class Place:
             script(
                 *(
                     cut("Hel"),
-                    say(thinking("I see."), note, self.effect("a")),
+                    say(thinking("I see."), note, self.effect("a", "seq 1000")),
                     UNSIGNED,
                     say(write, self.effect("b")),
                     text("Done. " * 40),
                 ),
                 *(too_long(), overloaded(), overloaded(), overloaded(), self.effect("c"), text("End.")),
+                *(too_long(), text("Again.")),
                 when("In short.", last_user_contains="Write a summary"),
             )
         )
@@ -137,12 +145,10 @@ async def run_program(place: Place, *tracer: str) -> tuple[int, list[str]]:
 
 
 async def kill_at(root: Path, server: ModelServer, point: Point) -> Verdict:
-    place = Place(root, server)
+    place, log = Place(root, server), root / "calls"
     inject = f"inject={point.name}:signal=SIGKILL:when={point.nth}"
-    only = ("-P", str(place.file)) if point.on_file else ()
-    code, printed = await run_program(
-        place, "strace", "-f", "-q", "-o", "/dev/null", *only, "-e", f"trace={point.name}", "-e", inject
-    )
+    only = ("-P", str(place.file), "-s", str(1 << 20), "-o", str(log)) if point.on_file else ("-o", "/dev/null")
+    code, printed = await run_program(place, *STRACE, *only, "-e", f"trace={point.name}", "-e", inject)
     before = place.records()
     faults = [*find_lost(printed, before), *find_unintended(place, before)]
     killed = code in {-signal.SIGKILL, 128 + signal.SIGKILL}
@@ -150,12 +156,24 @@ async def kill_at(root: Path, server: ModelServer, point: Point) -> Verdict:
         faults.append(f"the program ended with {code}")
     if before:
         faults += await go_on(place)
-    return Verdict(killed, str(before[-1]["type"]) if before else "", faults)
+    cut = find_cut(log.read_text("utf-8", "replace")) if killed and point.on_file else ""
+    return Verdict(killed, str(before[-1]["type"]) if before else "", cut, faults)
+
+
+def find_cut(log: str) -> str:
+    """What kind of record a write carried that never came back."""
+    unended = re.search(r'write\(\d+, "(.*)", \d+\) *= \?$', log, re.MULTILINE)
+    if unended is None:
+        return ""
+    own = re.match(r'{"type":"everturn".*"record":{"type":"(\w+)"', unended[1].replace('\\"', '"'))
+    return own[1] if own else "message"
 
 
 def find_lost(printed: list[str], records: list[dict[str, object]]) -> list[str]:
     """Acknowledged, and not in the file."""
     written = Counter(str(record["type"]) for record in records)
+    # What goes into a file is told as a change of the context, too.
+    written["context"] += written["spilled"]
     shown = Counter(SHOWN[kind] for line in printed if (kind := line.split(" ")[0]) in SHOWN)
     ids = {str(record.get("id")) for record in records}
     lost = [f"{shown[kind]} {kind} shown, {written[kind]} written" for kind in shown if shown[kind] > written[kind]]
@@ -214,7 +232,7 @@ async def list_points(root: Path, server: ModelServer) -> tuple[list[str], list[
     """The kinds of all records of an undisturbed session, and every call that matters from its file's opening on."""
     place = Place(root, server)
     log = root / "calls"
-    code, _ = await run_program(place, "strace", "-f", "-q", "-o", str(log), "-e", f"trace={','.join(MATTERS)}")
+    code, _ = await run_program(place, *STRACE, "--seccomp-bpf", "-o", str(log), "-e", f"trace={','.join(MATTERS)}")
     if code != 0:
         raise RuntimeError(f"the program ended with {code}")
     counts: Counter[tuple[str, str]] = Counter()
@@ -230,17 +248,20 @@ async def list_points(root: Path, server: ModelServer) -> tuple[list[str], list[
     return [str(record["type"]) for record in place.records()], points
 
 
-def draw_around(kinds: list[str], kind: str, count: int, rng: random.Random) -> list[Point]:
+def draw_around(kinds: list[str], kind: str, rng: random.Random) -> Iterator[Point]:
     """Around records of this kind: while one is being written, and when one is the last."""
     places = [nth for nth, found in enumerate(kinds, start=1) if found == kind]
     assert places, f"nothing in the session that is killed leaves a {kind} record: let `Place.play` cause one"
     after = [nth + 1 for nth in places if nth < len(kinds)] or places
-    return [Point("write", rng.choice(places if number % 2 else after)) for number in range(count)]
+    for around in cycle((after, places)):
+        yield Point("write", rng.choice(around))
 
 
-def draw_any(points: list[Point], count: int, rng: random.Random) -> list[Point]:
+def draw_any(points: list[Point], rng: random.Random) -> Iterator[Point]:
     """Each kind of call as likely as the next: most are reads of modules, and few are forks."""
     by_name: dict[str, list[Point]] = {}
     for point in points:
         by_name.setdefault(point.name, []).append(point)
-    return [rng.choice(by_name[rng.choice(sorted(by_name))]) for _ in range(count)]
+    names = sorted(by_name)
+    while True:
+        yield rng.choice(by_name[rng.choice(names)])

@@ -21,8 +21,16 @@ def options(url: str, folder: str, home: str, **more: object) -> Options:
         model="claude-sonnet-5",
         fallback_models=["claude-opus-5"],
         permission_mode="bypassPermissions",
-        allowed_tools=["Bash"],
+        allowed_tools=["Bash", "Edit"],
         work_budget=1,
+        models=[{"id": "claude-sonnet-5", "clears_results": False}],
+        limits={
+            "clear_keeps": 0,
+            "clear_share": 0.001,
+            "clear_gain": 0.0001,
+            "result_preview": 1_000,
+            "message_results": 1_500,
+        },
         **more,
     )
 
@@ -39,17 +47,24 @@ def render(event: Event) -> str:
     return f"{event.__struct_config__.tag} {id_}\n"
 
 
+async def ask(engine: Engine, prompt: str) -> None:
+    async for event in engine.submit(prompt):
+        os.write(1, render(event).encode())
+        if isinstance(event, Continued):
+            engine.policy.mode = "acceptEdits"
+
+
 async def main(url: str, folder: str, home: str) -> None:
     env = {"ANTHROPIC_API_KEY": "made-up", "EVERTURN_RETRY_SCALE": "0.001", "PATH": os.environ["PATH"]}
     async with Engine(options(url, folder, home, session_id="s"), env=env) as engine:
         engine.enqueue("Use tabs.")
         for prompt in PROMPTS:
-            async for event in engine.submit(prompt):
-                os.write(1, render(event).encode())
-                if isinstance(event, Continued):
-                    engine.policy.mode = "acceptEdits"
+            await ask(engine, prompt)
             first, last = engine.transcript[0].id, engine.transcript[1].id
             engine.collapses.stage(first, last, "It began.")
+        earlier = engine.transcript[-3].id
+    async with Engine(options(url, folder, home, resume="s", resume_at=earlier), env=env) as engine:
+        await ask(engine, "Third, from an earlier message.")
 
 
 if __name__ == "__main__":

@@ -6,11 +6,12 @@ from typing import Any
 
 import msgspec
 
+from everturn.core.masking import mask_keys
 from everturn.core.messages import Kind
 from everturn.core.records import MessageAdded, MessageRetracted, Rewound
 from everturn.sessions.blobs import BlobStore, restore_media
 from everturn.sessions.disk import LocalDisk
-from everturn.sessions.export.masking import Mask, mask_keys, mask_values
+from everturn.sessions.export.masking import Mask, mask_values
 from everturn.sessions.loading import stream_told
 from everturn.sessions.places import blobs_folder
 

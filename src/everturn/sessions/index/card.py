@@ -2,7 +2,7 @@
 
 import msgspec
 
-from everturn.sessions.export.masking import mask_keys
+from everturn.core.masking import mask_keys
 from everturn.sessions.places import SUFFIX
 
 LONGEST_TITLE = 80

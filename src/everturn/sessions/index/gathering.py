@@ -34,6 +34,10 @@ class Keys(Protocol):
         """Whether it was there."""
         ...
 
+    def after(self, key: str) -> list[str]:
+        """What was counted after it, in order."""
+        ...
+
 
 class _Envelope(msgspec.Struct, frozen=True):
     """Of any line, also of other programs: whatever the values are, they are no reason to refuse it."""
@@ -110,8 +114,11 @@ class Gatherer:
             case QueryBegan():
                 told["unfinished"] = True
                 told["model"] = record.model
-            case QueryEnded() | Rewound():
+            case QueryEnded():
                 told["unfinished"] = False
+            case Rewound():
+                told["unfinished"] = False
+                self._go_back(record.to)
             case ModelChanged():
                 told["model"] = record.model
             case UsageCharged():
@@ -128,7 +135,10 @@ class Gatherer:
 
     def _count(self, record: MessageAdded) -> None:
         told = self._told
-        if record.kind in UNSENT or not self._keys.add(f"message {record.id}"):
+        if record.kind in UNSENT:
+            self._keys.add(f"silent {record.id}")
+            return
+        if not self._keys.add(f"message {record.id}"):
             return
         told["messages"] += 1
         if record.kind is Kind.PROMPT and not told["first_prompt"]:
@@ -139,6 +149,14 @@ class Gatherer:
             if not record.answer.api_id or self._keys.add(f"turn {record.answer.api_id}"):
                 self._keys.add(f"answer {record.id}")
                 told["turns"] += 1
+
+    def _go_back(self, to: str) -> None:
+        """What was said after this message counts no more; what was paid does."""
+        for key in self._keys.after(f"message {to}") or self._keys.after(f"silent {to}"):
+            kind = key.partition(" ")[0]
+            if kind != "bill" and self._keys.discard(key):
+                self._told["messages"] -= kind == "message"
+                self._told["turns"] -= kind == "answer"
 
 
 def _find_folder(line: bytes) -> str:

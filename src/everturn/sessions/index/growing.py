@@ -3,14 +3,14 @@
 from pathlib import Path
 
 from everturn.core.errors import JournalError
-from everturn.core.records import MessageAdded, MessageRetracted
+from everturn.core.records import MessageAdded, MessageRetracted, Rewound
 from everturn.ports.disk import Disk
 from everturn.sessions.formats import decode_line
 from everturn.sessions.index.card import Gathered
 from everturn.sessions.index.following import Mark, has_grown, load_place, read_whole_lines
 from everturn.sessions.index.gathering import Gatherer
 from everturn.sessions.index.passages import SPEAKERS, render_passage
-from everturn.sessions.index.store import SaidRow, Store
+from everturn.sessions.index.store import MESSAGE, SaidRow, Store
 
 STRETCH = 8 << 20
 """Bytes whose words are indexed in one transaction: other programs wait as long."""
@@ -66,7 +66,12 @@ def _hear(store: Store, file: int, line: bytes) -> None:
         return
     if isinstance(record, MessageRetracted):
         store.unhear(file, record.id)
-    elif isinstance(record, MessageAdded) and (text := render_passage(record)):
+    elif isinstance(record, Rewound):
+        store.unhear_uncounted(file)
+    elif not isinstance(record, MessageAdded) or not store.is_counted(file, f"{MESSAGE}{record.id}"):
+        # The card was read as far as this line and further: what is taken back later is not there any more.
+        return
+    elif text := render_passage(record):
         store.hear(SaidRow(file=file, message=record.id, speaker=SPEAKERS[record.kind], text=text))
 
 
@@ -82,3 +87,6 @@ class _Counted:
 
     def discard(self, key: str) -> bool:
         return self._store.uncount(self._file, key)
+
+    def after(self, key: str) -> list[str]:
+        return self._store.counted_after(self._file, key)

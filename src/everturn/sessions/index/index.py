@@ -9,16 +9,17 @@ from typing import Self, TypeVar
 import msgspec
 
 from everturn.core.errors import JournalError
+from everturn.core.masking import mask_keys
 from everturn.ports.disk import Disk
 from everturn.sessions.disk import LocalDisk
-from everturn.sessions.export.masking import mask_keys
 from everturn.sessions.index.card import Card
 from everturn.sessions.index.finding import is_of
 from everturn.sessions.index.following import load_marks
-from everturn.sessions.index.growing import follow_file, hear_more
+from everturn.sessions.index.growing import STRETCH, follow_file, hear_more
 from everturn.sessions.index.opened import find_opened
 from everturn.sessions.index.queries import is_spaced, parse_words, render_expression, render_patterns, render_snippet
 from everturn.sessions.index.store import FileRow, Store, is_damage, remove_index
+from everturn.sessions.patience import Patience
 
 FILE_NAME = "index.sqlite"
 MUCH = 100_000_000
@@ -145,11 +146,14 @@ class SessionIndex:
         gone = [path for path in rows if path not in marks]
         changed = [path for path, mark in marks.items() if path not in rows or rows[path].mark != mark]
         if gone or changed:
-            self._announce(sum(marks[path].size - (rows[path].place.offset if path in rows else 0) for path in changed))
-            for path in changed:
+            new = {path: marks[path].size - (rows[path].place.offset if path in rows else 0) for path in changed}
+            self._announce(sum(new.values()))
+            patience, done = Patience(sum(new.values())), 0
+            for path, size in new.items():
                 # A session that cannot be read is no session; the others are.
                 with suppress(OSError):
                     follow_file(store, self._disk, self._home, path, marks[path])
+                patience.note(done := done + size)
             with store.changing():
                 for path in gone:
                     store.forget_file(path)
@@ -195,11 +199,13 @@ class SessionIndex:
     def _hear_all(self, store: Store) -> None:
         """Words are indexed when somebody searches, not when somebody lists: a list must not wait for them."""
         waiting = [row for row in self._rows.values() if row.heard_to < row.place.offset]
-        self._announce(sum(row.place.offset - row.heard_to for row in waiting))
+        size = sum(row.place.offset - row.heard_to for row in waiting)
+        self._announce(size)
+        patience, done = Patience(size), 0
         for row in waiting:
             with suppress(OSError):
                 while hear_more(store, self._disk, self._home, row.path):
-                    pass
+                    patience.note(done := done + STRETCH)
 
 
 def _hit(store: Store, number: int, words: list[str]) -> Hit:

@@ -13,10 +13,12 @@ from everturn.ports.disk import FILE_MODE
 from everturn.sessions.index.card import Gathered
 from everturn.sessions.index.following import Mark, Place
 
-VERSION = 1
+VERSION = 2
 """Raised with every change of the tables or of what is gathered: an index of another version is made anew."""
 OURS = 0x45565254
 """By this number in its head SQLite knows whose file it is."""
+MESSAGE = "message "
+"""Before the id of a message that counts, in its key."""
 PATIENCE_S = 5.0
 IN_MEMORY = ":memory:"
 _TABLES = """
@@ -24,7 +26,7 @@ CREATE TABLE files(
     id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, inode INTEGER NOT NULL, size INTEGER NOT NULL,
     written INTEGER NOT NULL, read_to INTEGER NOT NULL, tail BLOB NOT NULL, told BLOB NOT NULL, heard_to INTEGER NOT NULL
 );
-CREATE TABLE counted(file INTEGER NOT NULL, key TEXT NOT NULL, PRIMARY KEY(file, key)) WITHOUT ROWID;
+CREATE TABLE counted(id INTEGER PRIMARY KEY, file INTEGER NOT NULL, key TEXT NOT NULL, UNIQUE(file, key));
 CREATE TABLE said(
     id INTEGER PRIMARY KEY, file INTEGER NOT NULL, message TEXT NOT NULL, speaker TEXT NOT NULL, text TEXT NOT NULL,
     UNIQUE(file, message)
@@ -121,10 +123,22 @@ class Store:
             self._base.execute("DELETE FROM files WHERE id = ?", (id_,))
 
     def count(self, file: int, key: str) -> bool:
-        return self._base.execute("INSERT OR IGNORE INTO counted VALUES (?, ?)", (file, key)).rowcount == 1
+        return self._base.execute("INSERT OR IGNORE INTO counted VALUES (NULL, ?, ?)", (file, key)).rowcount == 1
 
     def uncount(self, file: int, key: str) -> bool:
         return self._base.execute("DELETE FROM counted WHERE file = ? AND key = ?", (file, key)).rowcount == 1
+
+    def is_counted(self, file: int, key: str) -> bool:
+        query = "SELECT 1 FROM counted WHERE file = ? AND key = ?"
+        return self._base.execute(query, (file, key)).fetchone() is not None
+
+    def counted_after(self, file: int, key: str) -> list[str]:
+        """In order; nothing where that one was not counted."""
+        query = (
+            "SELECT key FROM counted WHERE file = ?1 AND id > (SELECT id FROM counted WHERE file = ?1 AND key = ?2) "
+            "ORDER BY id"
+        )
+        return [found for (found,) in self._base.execute(query, (file, key))]
 
     def hear(self, said: SaidRow) -> None:
         self.unhear(said.file, said.message)
@@ -134,6 +148,13 @@ class Store:
 
     def unhear(self, file: int, message: str) -> None:
         self._base.execute("DELETE FROM said WHERE file = ? AND message = ?", (file, message))
+
+    def unhear_uncounted(self, file: int) -> None:
+        """What was said and no longer counts."""
+        self._base.execute(
+            "DELETE FROM said WHERE file = ?1 AND ?2 || message NOT IN (SELECT key FROM counted WHERE file = ?1)",
+            (file, MESSAGE),
+        )
 
     def heard(self, file: int, offset: int) -> None:
         self._base.execute("UPDATE files SET heard_to = ? WHERE id = ?", (offset, file))
