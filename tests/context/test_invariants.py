@@ -9,6 +9,7 @@ from tests.context.transcripts import ScriptedAsk, parted_pairs, situation, tran
 
 from everturn.context.pipeline import ContextPipeline
 from everturn.context.rounds import last_prompt, round_starts
+from everturn.core.messages import Thinking
 from everturn.core.transcript import Abilities, normalise, view_of
 from everturn.testing import CountingIds
 
@@ -35,20 +36,57 @@ def check_view(view, talk):
     assert talk[last_prompt(talk)] in view
 
 
-@given(transcripts(), st.data(), WINDOWS)
-@settings(max_examples=150, deadline=None)
-def test_no_stage_breaks_what_is_sent_and_the_transcript_tells_the_same(talk, data, window):
+LIMITS = st.fixed_dictionaries(
+    {
+        "snip_tokens": st.sampled_from([0, 0, 200, 2_000]),
+        "clear_share": st.sampled_from([0.0, 0.5]),
+        "clear_gain": st.sampled_from([0.0, 0.1]),
+        "clear_keeps": st.sampled_from([0, 1, 8]),
+        "auto_compact": st.booleans(),
+    }
+)
+
+
+def resumed(pipeline, talk, prepared):
+    """Another process that knows only what the first one recorded."""
+    again = ContextPipeline(ids=CountingIds("r"))
+    cleared = prepared.cleared.lines if prepared.cleared else {}
+    told = {note.id: note for note in prepared.collapses}
+    transcript = (*talk, *prepared.added)
+    again.restore(tuple(told.values()), cleared=cleared, messages=transcript, facts=prepared.facts)
+    return again.project(view_of(transcript))
+
+
+def thoughts_in_progress(messages):
+    """Of the trajectory that the last prompt began."""
+    begin = last_prompt(messages) or 0
+    return [block.raw for message in messages[begin:] for block in message.blocks if isinstance(block.view, Thinking)]
+
+
+@given(transcripts(), st.data(), WINDOWS, LIMITS)
+@settings(max_examples=300, deadline=None)
+def test_no_stage_breaks_what_is_sent_and_the_transcript_tells_the_same(talk, data, window, limits):
     pipeline = ContextPipeline(ids=CountingIds("n"))
     data.draw(staged(pipeline, talk))
-    room = situation(window=window, fixed=data.draw(st.sampled_from([0, 200])))
+    room = situation(window=window, fixed=data.draw(st.sampled_from([0, 200])), **limits)
 
     first = asyncio.run(pipeline.prepare(talk, room, ScriptedAsk("Short.")))
     check_view(first.messages, talk)
+    assert resumed(pipeline, talk, first) == first.messages
     again = asyncio.run(
         pipeline.prepare(first.messages, msgspec.structs.replace(room, tracking=first.tracking), ScriptedAsk("Short."))
     )
-    assert (again.messages, again.added, again.collapses, again.changes) == (first.messages, (), (), ())
-    assert pipeline.collapses.project(view_of((*talk, *first.added))) == first.messages
+    assert (again.messages, again.added, again.collapses, again.cleared, again.changes) == (
+        first.messages,
+        (),
+        (),
+        None,
+        (),
+    )
+    assert pipeline.project(view_of((*talk, *first.added))) == first.messages
+    assert bool(first.changes) == (first.messages != talk)
+    sent, received = thoughts_in_progress(first.messages), thoughts_in_progress(talk)
+    assert sent == (received[len(received) - len(sent) :] if first.compacted else received)
 
 
 @given(transcripts(), WINDOWS, st.sampled_from(["too_long", "manual"]))

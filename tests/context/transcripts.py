@@ -7,6 +7,7 @@ from everturn.core.budget import Usage
 from everturn.core.errors import ModelFault
 from everturn.core.limits import Limits
 from everturn.core.messages import Answer, Kind, Message, encode_block, result_block, text_block
+from everturn.core.notes import Notes
 from everturn.core.tokens import Meter
 from everturn.core.transcript import unanswered
 from everturn.ports.ask import Question, Reply
@@ -21,20 +22,24 @@ def prompt(id_, text="do it", *, picture=False):
     return Message(id=id_, role="user", kind=Kind.PROMPT, blocks=blocks)
 
 
-def answer(id_, text="I will.", uses=()):
-    calls = tuple(encode_block({"type": "tool_use", "id": use, "name": "Read", "input": {}}) for use in uses)
+def answer(id_, text="I will.", uses=(), *, name="Read", input_=None, thought=""):
+    calls = tuple(
+        encode_block({"type": "tool_use", "id": use, "name": name, "input": {} if input_ is None else input_})
+        for use in uses
+    )
     stop = "tool_use" if uses else "end_turn"
-    blocks = (*((text_block(text),) if text else ()), *calls)
+    thoughts = (encode_block({"type": "thinking", "thinking": thought, "signature": "s"}),) if thought else ()
+    blocks = (*thoughts, *((text_block(text),) if text else ()), *calls)
     return Message(
         id=id_, role="assistant", kind=Kind.ANSWER, blocks=blocks, answer=Answer(asked="m", model="m", stop_reason=stop)
     )
 
 
-def results(id_, uses, text="content", *, picture=False):
+def results(id_, uses, text="content", *, picture=False, is_error=False):
     content = [{"type": "text", "text": text}]
     if picture:
         content.append(msgspec.json.decode(PICTURE.raw))
-    blocks = tuple(result_block(use, content if picture else text) for use in uses)
+    blocks = tuple(result_block(use, content if picture else text, is_error=is_error) for use in uses)
     return Message(id=id_, role="user", kind=Kind.RESULTS, blocks=blocks)
 
 
@@ -48,8 +53,21 @@ def round_of(number, *, size=0, uses=1):
     return (answer(f"a{number}", "I look.", ids), results(f"r{number}", ids, "x" * size))
 
 
-def situation(*, window=200_000, fixed=0, meter=None, tracking=None, output_cap=0, is_compaction=False, **limits):
+def called(number, name, input_, text="done", *, is_error=False, thought=""):
+    """One answer with one call, and its result."""
+    use = f"t{number}"
+    return (
+        answer(f"a{number}", "", [use], name=name, input_=input_, thought=thought),
+        results(f"r{number}", [use], text, is_error=is_error),
+    )
+
+
+def situation(
+    *, window=200_000, fixed=0, meter=None, tracking=None, output_cap=0, is_compaction=False, notes=None, **limits
+):
     return Situation(
+        notes=notes or Notes(),
+        small_model="small",
         card=ModelCard(id="m", window=window, max_output=64_000),
         limits=Limits(**limits),
         fixed_tokens=fixed,
@@ -75,7 +93,17 @@ class ScriptedAsk:
         return said if isinstance(said, Reply) else Reply(text=said, stop_reason="end_turn", usage=Usage(output=1))
 
 
-ACTS = ["prompt", "tools", "answer", "hidden", "side", "late"]
+ACTS = ["prompt", "tools", "tools", "answer", "hidden", "side", "late"]
+CALLS = st.sampled_from(
+    [
+        ("Read", {"file_path": "/p/a.py"}),
+        ("Grep", {"pattern": "a"}),
+        ("Bash", {"command": "make test"}),
+        ("Edit", {"file_path": "/p/a.py"}),
+        ("AskUserQuestion", {}),
+        ("TodoWrite", {"todos": []}),
+    ]
+)
 SIZES = st.sampled_from([3, 40, 400, 3_000])
 
 
@@ -91,8 +119,12 @@ def transcripts(draw, *, max_acts=12):
                 said.append(prompt(at, "p" * size, picture=draw(st.booleans())))
             case "tools":
                 uses = [f"{at}.{n}" for n in range(draw(st.integers(1, 3)))]
-                said.append(answer(at, "a" * size if draw(st.booleans()) else "", uses))
-                said.append(results(f"m{len(said)}", uses, "r" * draw(SIZES), picture=draw(st.booleans())))
+                name, input_ = draw(CALLS)
+                words, thought = ("a" * size if draw(st.booleans()) else ""), draw(st.sampled_from(["", "", "Hm."]))
+                said.append(answer(at, words, uses, name=name, input_=input_, thought=thought))
+                failed, picture = draw(st.booleans()), draw(st.booleans())
+                told = results(f"m{len(said)}", uses, "r" * draw(SIZES), picture=picture, is_error=failed)
+                said.append(told)
             case "late":
                 said += [answer(at, uses=[at]), note(f"{at}h", Kind.HIDDEN), answer(f"{at}b", "b" * size)]
                 said.append(results(f"{at}r", [at]))

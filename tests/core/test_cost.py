@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Callable
+from operator import is_
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,6 +12,7 @@ from everturn.core.messages import Answer, Block, Kind, Message, decode_block, r
 from everturn.core.normaliser import Normaliser
 from everturn.core.transcript import Abilities, Wire, normalise
 from everturn.core.view import View
+from everturn.core.wires import PIECE, Lead, Wires, encode_first
 
 ABLE = Abilities(model="model-1", max_media=3)
 IMAGE = decode_block(b'{"type":"image","source":{"type":"base64","data":"aGk="}}')
@@ -64,15 +66,35 @@ def test_a_late_turn_costs_no_more_than_an_early_one():
     assert cost_of_turn(400) == cost_of_turn(10)
 
 
-def test_what_was_sent_before_is_the_very_same_wire_with_its_bytes():
+def test_what_was_sent_before_is_the_very_same_wire_and_is_not_encoded_again():
     normaliser, grown = Normaliser(), conversation(20)
     before = normaliser.normalise(grown[:-2], ABLE)
-    contents = [wire.encoded for wire in before[:-2]]
+    contents = encode_first(before, len(before) - 3)
 
     after = normaliser.normalise(grown, ABLE)
 
     assert all(one is other for one, other in zip(before[:-2], after, strict=False))
-    assert all(wire.encoded is content for wire, content in zip(after, contents, strict=False))
+    assert all(map(is_, encode_first(after, len(after) - 2), contents))
+
+
+def test_many_bytes_are_joined_once_and_then_taken_as_they_are():
+    wires = [Wire("user", (text_block("x" * PIECE),)) for _ in range(3)]
+    lead = Lead(wires)
+    loose = lead.encode(2)
+
+    (joined,), (same, third) = lead.encode(2), lead.encode(3)
+
+    assert (joined, third) == (b"".join(loose), wires[2].encoded)
+    assert same is joined
+
+
+@given(st.lists(st.integers(0, 12), max_size=12), st.integers(0, 9))
+def test_the_beginning_of_a_request_is_the_same_however_it_was_reached(sizes: list[int], fixed: int):
+    wires = [Wire("user", (text_block(letter * (PIECE // 3)),)) for letter in "abcdefghij"]
+    request = Wires(Lead(wires[:fixed]), fixed, tuple(wires[fixed:]))
+
+    for size in sizes:
+        assert b"".join(encode_first(request, size)) == b"".join(wire.encoded for wire in wires[:size])
 
 
 def test_the_bytes_of_a_wire_are_its_blocks_with_commas_between():

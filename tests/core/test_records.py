@@ -9,11 +9,13 @@ from hypothesis import strategies as st
 
 from everturn.core.budget import Usage
 from everturn.core.errors import JournalError
+from everturn.core.facts import Facts, Failing, Said
 from everturn.core.messages import Answer, Kind, Message, decode_block
 from everturn.core.notes import Notes, Todo, TodoStatus
 from everturn.core.records import (
     FORMAT,
     AnyRecord,
+    CacheBroken,
     CallIntended,
     CallSettled,
     CollapseNoted,
@@ -21,6 +23,7 @@ from everturn.core.records import (
     CompactionTried,
     ContextAltered,
     ErrorWithheld,
+    FactsKept,
     FilesKnown,
     MessageAdded,
     MessageRetracted,
@@ -31,6 +34,8 @@ from everturn.core.records import (
     QueryBegan,
     QueryEnded,
     Record,
+    ResultsCleared,
+    ResultSpilled,
     Rewound,
     SeenFile,
     SessionOpened,
@@ -43,6 +48,7 @@ from everturn.core.records import (
     restore_message,
 )
 from everturn.core.state import Guards
+from everturn.core.tokens import Scale
 
 RAWS = (
     b'{"type":"text","text":"a\\nb \xe2\x80\xa8"}',
@@ -71,7 +77,18 @@ RECORDS = [
     ErrorWithheld(kind="too_long", text="Too long.\nReally."),
     UsageCharged(purpose="main", model="m", usage=Usage(input=3, output=4), usd=0.25, turn=1),
     ContextAltered(stage="snip", cause="old", tokens_before=9, tokens_after=3),
+    CacheBroken(segment="messages", cause="snip", kept=3, tokens=6, usd=0.01, turn=2, request_id="r"),
     CollapseNoted(id="c", first="m1", last="m5", summary="so far", state="staged"),
+    ResultSpilled(tool_use_id="t", path="/s/results/ab", characters=50_000),
+    ResultsCleared(lines={"t": "[cleared]"}),
+    FactsKept(
+        facts=Facts(
+            prompts=(Said(id="m", text="Do it."),),
+            changed_files=("/f/a",),
+            failing=(Failing(tool_use_id="t", command="make", error="no"),),
+        ),
+        scales={"m": Scale(estimated=9, counted=7)},
+    ),
     CompactionTried(failures=1, count=2),
     FilesKnown(
         seen=(SeenFile(path="/f/a", size=1, mtime_ns=2, digest="ff", partial=True),), forgotten=("/f/b",), cleared=True

@@ -3,20 +3,37 @@
 from collections.abc import Collection, Iterable, Sequence
 
 from everturn.core.messages import UNSENT, Message
-from everturn.core.tokens import MEDIA_TOKENS, Meter
+from everturn.core.tokens import MEDIA_TOKENS, Meter, Scale
 from everturn.core.transcript import blamed_in
 from everturn.ports.context import Situation
 
+UNSCALED = Scale()
 IMPLAUSIBLE = 2
 """A meter that shows more than this many windows is wrong."""
+GUESSED_SHARE = 0.33
+"""Of the window: where more than that is estimated, a count is worth a call before something is lost."""
 
 
-def estimate_request(view: Sequence[Message], situation: Situation) -> int:
-    """Tokens of the whole request. With a meter, the cost is that of what is new."""
+def estimate_request(
+    view: Sequence[Message], situation: Situation, scale: Scale = UNSCALED, *, messages_tokens: int | None = None
+) -> int:
+    """Tokens of the whole request. With a meter, the cost is that of what is new.
+
+    `messages_tokens` is the estimate of all messages, where it is known already. `scale` corrects what is estimated.
+    """
     meter = situation.meter
     if meter is None or not is_plausible(meter, view, situation.card.window):
-        return situation.fixed_tokens + estimate_messages(view)
-    return meter.tokens + estimate_messages(view[meter.messages :])
+        whole = estimate_messages(view) if messages_tokens is None else messages_tokens
+        return scale.apply(situation.fixed_tokens + whole)
+    return meter.tokens + scale.apply(estimate_messages(view[meter.messages :]))
+
+
+def is_guess(view: Sequence[Message], situation: Situation) -> bool:
+    """Much of the estimate was never counted."""
+    meter, window = situation.meter, situation.card.window
+    if meter is None or not is_plausible(meter, view, window):
+        return True
+    return estimate_messages(view[meter.messages :]) > GUESSED_SHARE * window
 
 
 def is_plausible(meter: Meter, view: Sequence[Message], window: int) -> bool:

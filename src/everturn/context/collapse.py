@@ -1,6 +1,6 @@
-"""Collapses: summaries that stand for stretches of the history in what is sent, while the history stays whole."""
+"""Stage five: summaries that stand for stretches of the history in what is sent, while the history stays whole."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 
 import msgspec
@@ -8,12 +8,15 @@ import msgspec
 from everturn.context.accounting import estimate_messages
 from everturn.context.rounds import last_prompt, round_starts
 from everturn.core.errors import OptionError
-from everturn.core.messages import Kind, Message, text_block
+from everturn.core.messages import Kind, Message, RedactedThinking, Thinking, text_block
 from everturn.core.records import CollapseNoted
 from everturn.core.transcript import unanswered
 from everturn.ports.clock import Ids
 
+STAGE = "collapse"
 View = Sequence[Message]
+Recall = Callable[[View], str]
+"""What of a stretch must stay in sight, word for word."""
 
 
 class CollapseState(StrEnum):
@@ -35,6 +38,8 @@ class CollapseStore:
         self._replaced: dict[str, View] = {}
         """What each projected collapse stands for."""
         self._news: dict[str, CollapseNoted] = {}
+        self.version = 0
+        """Changes with what is projected."""
 
     def stage(self, first_id: str, last_id: str, summary: str) -> str:
         """From one message to another, both included. Returns the collapse's id."""
@@ -53,6 +58,10 @@ class CollapseStore:
         return True
 
     @property
+    def all(self) -> tuple[CollapseNoted, ...]:
+        return tuple(self._collapses.values())
+
+    @property
     def staged(self) -> tuple[CollapseNoted, ...]:
         """Oldest first."""
         return self._in_state(CollapseState.STAGED)
@@ -64,6 +73,7 @@ class CollapseStore:
     def restore(self, collapses: Iterable[CollapseNoted]) -> None:
         self._collapses = {collapse.id: collapse for collapse in collapses}
         self._replaced, self._news = {}, {}
+        self.version += 1
 
     def take_news(self) -> tuple[CollapseNoted, ...]:
         """What was staged or undone since the last call, for the journal."""
@@ -75,6 +85,11 @@ class CollapseStore:
         for note in notes:
             if note.state == CollapseState.COMMITTED:
                 self._replaced.pop(note.id, None)
+                self.version += 1
+                if note.stage != STAGE:
+                    # It was decided and done in one go: it is decided anew.
+                    del self._collapses[note.id]
+                    continue
                 self._note(msgspec.structs.replace(note, state=CollapseState.STAGED))
             else:
                 self._note(note)
@@ -88,20 +103,54 @@ class CollapseStore:
         if not self._collapses:
             return view
         view = self._expand(view)
+        ids = {message.id for message in view}
         for collapse in self.committed:
-            view = self._replace(view, collapse) or view
+            if (
+                collapse.first in ids
+                and collapse.last in ids
+                and (smaller := self._replace(view, collapse)) is not None
+            ):
+                view = smaller
+                ids.add(collapse.id)
         return view
 
-    def commit_oldest(self, view: View) -> tuple[View, CollapseNoted] | None:
-        """Commits the oldest staged collapse that makes this view smaller; None when there is none."""
+    def commit_oldest(self, view: View, recall: Recall = lambda _: "") -> tuple[View, CollapseNoted] | None:
+        """Commits the oldest staged collapse that makes this view smaller; None when there is none.
+
+        What must stay in sight of its stretch is added to its summary.
+        """
         for collapse in self.staged:
-            smaller = self._replace(view, collapse)
-            if smaller is not None:
-                committed = msgspec.structs.replace(collapse, state=CollapseState.COMMITTED)
+            span = find_span(view, collapse.first, collapse.last)
+            if span is None:
+                continue
+            kept = recall(view[slice(*span)])
+            summary = f"{collapse.summary}\n\n{kept}" if kept else collapse.summary
+            committed = msgspec.structs.replace(collapse, summary=summary, state=CollapseState.COMMITTED)
+            if (smaller := self._replace(view, committed)) is not None:
                 self._collapses[collapse.id] = committed
                 self._news.pop(collapse.id, None)
+                self.version += 1
                 return smaller, committed
         return None
+
+    def leave_out(
+        self, view: View, span: tuple[int, int], text: str, *, stage: str
+    ) -> tuple[View, CollapseNoted] | None:
+        """Commits at once what no model summarised; None where the text would not be smaller."""
+        first, end = span
+        note = CollapseNoted(
+            id=self._ids.new(),
+            first=view[first].id,
+            last=view[end - 1].id,
+            summary=text,
+            state=CollapseState.COMMITTED,
+            stage=stage,
+        )
+        if (smaller := self._replace(view, note)) is None:
+            return None
+        self._collapses[note.id] = note
+        self.version += 1
+        return smaller, note
 
     def sources(self, id_: str) -> tuple[str, ...]:
         """Ids in the transcript behind a message of the view: its own, or those of what it stands for."""
@@ -135,6 +184,8 @@ class CollapseStore:
         return tuple(collapse for collapse in self._collapses.values() if collapse.state == state)
 
     def _note(self, collapse: CollapseNoted) -> None:
+        if collapse.state != CollapseState.STAGED:
+            self.version += 1
         self._collapses[collapse.id] = self._news[collapse.id] = collapse
 
 
@@ -153,4 +204,11 @@ def find_span(view: View, first_id: str, last_id: str) -> tuple[int, int] | None
     prompt = last_prompt(view)
     if first >= end or (prompt is not None and first <= prompt < end):
         return None
+    if (prompt is None or end > prompt) and any(map(has_thoughts, view[first:end])):
+        # Thoughts of the trajectory in progress go back exactly as received.
+        return None
     return first, end
+
+
+def has_thoughts(message: Message) -> bool:
+    return any(isinstance(block.view, Thinking | RedactedThinking) for block in message.blocks)

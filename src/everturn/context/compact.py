@@ -1,4 +1,4 @@
-"""Compaction: one model call makes a summary, and a boundary lets it stand for what is no longer sent."""
+"""Stage six: one model call makes a summary, and a boundary lets it stand for what is no longer sent."""
 
 from itertools import accumulate
 
@@ -7,19 +7,25 @@ import msgspec
 from everturn.context.accounting import costs_of, estimate_messages, usable_window
 from everturn.context.rounds import last_prompt, round_starts
 from everturn.core.errors import FaultKind, ModelFault
-from everturn.core.messages import UNSENT, Kind, Message, text_block
+from everturn.core.messages import UNSENT, Block, Kind, Message, text_block
 from everturn.core.transcript import blamed_in
 from everturn.ports.ask import Ask, Question
 from everturn.ports.clock import Ids
 from everturn.ports.context import Situation
 
 PURPOSE = "summary"
+MANUAL = "manual"
 TOO_LONG = "too_long"
 """The cause when the API refused: its word counts more than our estimate."""
 SMALL_SUMMARY = 500
 """Tokens of a summary that is worth trying whatever it replaces, once the API has refused."""
 KEPT_SHARE = 4
 """At most one part in so many of the window stays word for word."""
+WORTHWHILE = 2 / 3
+"""Of what it was before: a result that is larger is not worth the details that it costs."""
+EMPTY = "The summary was empty."
+NOT_SHORTER = "The summary was not shorter than what it should replace."
+TOO_LITTLE = "The conversation would not have become smaller by a third."
 BOUNDARY = "The conversation was compacted here; what came before is no longer sent."
 INSTRUCTION = """\
 Write a summary of this conversation from which the work can go on: apart from it and the last messages, nothing above will be visible any more. Answer with the summary alone, and call no tools.
@@ -67,24 +73,31 @@ def can_compact(view: tuple[Message, ...]) -> bool:
     return not _split(view, last_prompt(view), len(view)).is_idle
 
 
-def plan_compaction(view: tuple[Message, ...], summary: Message, situation: Situation) -> Plan:
+def plan_compaction(view: tuple[Message, ...], summary_tokens: int, situation: Situation) -> Plan:
     """Keeps the last prompt with what came after it, or as many of its latest rounds as there is room for.
 
     Made when the summary is there, since its size decides about the room: the result is below the threshold, or
     there is nothing left to leave out.
     """
     prompt = last_prompt(view)
-    tail = len(view) if prompt is None else _tail_start(view, prompt, _room(summary, situation))
+    room = _room(summary_tokens, estimate_messages(view), situation)
+    tail = len(view) if prompt is None else _tail_start(view, prompt, room)
     plan = _split(view, prompt, tail)
     return msgspec.structs.replace(_split(view, prompt, len(view)), against_estimate=True) if plan.is_idle else plan
 
 
-def judge_summary(summary: Message, plan: Plan, cause: str) -> str | None:
-    """What is wrong with it, or None. Where the API refused the conversation, its word counts more than our estimate."""
-    if cause == TOO_LONG and (plan.against_estimate or summary.tokens <= SMALL_SUMMARY):
+def judge_summary(text_tokens: int, summary: Message, plan: Plan, cause: str) -> str | None:
+    """What is wrong with it, or None. Where the API refused the conversation, its word counts more than our estimate.
+
+    `text_tokens`: of what the model wrote; the rest of the summary is ours.
+    """
+    if cause == TOO_LONG and (plan.against_estimate or text_tokens <= SMALL_SUMMARY):
         return None
-    if summary.tokens >= estimate_messages(plan.left_out):
-        return "The summary was not shorter than what it should replace."
+    left_out, kept = estimate_messages(plan.left_out), estimate_messages(plan.kept)
+    if summary.tokens >= left_out:
+        return NOT_SHORTER
+    if cause != MANUAL and summary.tokens + kept > WORTHWHILE * (left_out + kept):
+        return TOO_LITTLE
     return None
 
 
@@ -92,10 +105,9 @@ def render_boundary(keeps: tuple[str, ...], ids: Ids) -> Message:
     return Message(id=ids.new(), role="user", kind=Kind.BOUNDARY, blocks=(text_block(BOUNDARY),), keeps=keeps)
 
 
-def render_summary(text: str, ids: Ids) -> Message:
-    return Message(
-        id=ids.new(), role="user", kind=Kind.SUMMARY, blocks=(text_block(WRAPPER.format(summary=text.strip())),)
-    )
+def render_summary(text: str, *additions: str) -> tuple[Block, ...]:
+    """What the model wrote, then what we add to it."""
+    return tuple(text_block(part) for part in (WRAPPER.format(summary=text.strip()), *additions) if part)
 
 
 async def ask_for_summary(
@@ -112,6 +124,7 @@ async def ask_for_summary(
             messages=(*shown, request),
             max_tokens=min(limits.summary_output, situation.card.max_output),
             share_prefix=True,
+            within_s=limits.summary_s,
         )
         try:
             reply = await ask.ask(question)
@@ -124,7 +137,8 @@ async def ask_for_summary(
         if reply.stop_reason == "refusal":
             raise NoSummaryError("The model refused to write a summary.")
         if not reply.text.strip():
-            raise NoSummaryError("The summary was empty.")
+            called = reply.stop_reason == "tool_use"
+            raise NoSummaryError("The model called tools instead of writing a summary." if called else EMPTY)
         return reply.text
     raise NoSummaryError("No summary was asked for.")
 
@@ -141,10 +155,15 @@ def drop_older_half(view: tuple[Message, ...]) -> tuple[Message, ...] | None:
     return (*view[:lead], *pinned, *view[middle:])
 
 
-def _room(summary: Message, situation: Situation) -> int:
+def _room(summary_tokens: int, view_tokens: int, situation: Situation) -> int:
     """Tokens that may stay word for word."""
     threshold = int(situation.limits.compact_share * usable_window(situation))
-    return min(situation.card.window // KEPT_SHARE, threshold - situation.fixed_tokens - summary.tokens)
+    worthwhile = int(WORTHWHILE * view_tokens)
+    return min(
+        situation.card.window // KEPT_SHARE,
+        threshold - situation.fixed_tokens - summary_tokens,
+        max(worthwhile - summary_tokens, 0),
+    )
 
 
 def _tail_start(view: tuple[Message, ...], prompt: int, room: int) -> int:

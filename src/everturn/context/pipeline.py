@@ -1,145 +1,334 @@
 """The context pipeline: the stages through which the conversation goes before each request, in their order."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Coroutine, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from everturn.context.accounting import estimate_messages, estimate_request, usable_window
+from everturn.context import clearing, results
+from everturn.context.accounting import estimate_messages, estimate_request, is_guess, usable_window
+from everturn.context.collapse import STAGE as COLLAPSE
 from everturn.context.collapse import CollapseStore, View
-from everturn.context.compact import (
-    TOO_LONG,
-    NoSummaryError,
-    ask_for_summary,
-    can_compact,
-    judge_summary,
-    plan_compaction,
-    render_boundary,
-    render_summary,
-)
-from everturn.context.media import plan_without_media
-from everturn.core.messages import Message
-from everturn.core.records import CollapseNoted
+from everturn.context.following import Known
+from everturn.context.sight import Sight
+from everturn.core.limits import Limits
+from everturn.core.messages import Block, Message
+from everturn.core.notes import Notes
+from everturn.core.records import CollapseNoted, FactsKept, ResultsCleared
+from everturn.core.tokens import Scale
 from everturn.core.transcript import view_of
 from everturn.core.view import View as Growing
 from everturn.ports.ask import Ask
 from everturn.ports.clock import Ids
-from everturn.ports.context import Change, Prepared, Situation, Tracking
+from everturn.ports.context import Change, Fitted, Prepared, Situation
+from everturn.ports.files import Files
+from everturn.ports.hooks import Hooks
+from everturn.ports.shelf import Shelf
+
+if TYPE_CHECKING:
+    from everturn.context.background import Background
+    from everturn.context.compactor import Compactor
+
+AUTO, TOO_LONG = "auto", "too_long"
+STUCK = "no_summary"
+UNDONE = "undone"
+CLEARED_INSTEAD = "Old tool results were cleared instead."
+SNIPPED_INSTEAD = "The oldest rounds were left out instead."
 
 
 class ContextPipeline:
     """The cheap and local stages come first, so that the dear one is seldom needed.
 
     1. boundary: only what follows the last compaction, led by its summary
-    2. collapse: committed stretches are replaced; above the soft limit staged ones are committed, one at a time
-    3. autocompact: above the threshold, one model call summarises
+    2. tool results: what is too large goes into a file, already when it comes in (`fit_results`)
+    3. snip: above the user's budget the oldest finished rounds are left out
+    4. microcompact: stale results of tools that can be run again give way to a line
+    5. collapse: finished stretches are summarised beside the work, and replaced above the soft limit, one at a time
+    6. autocompact: above the threshold, one model call summarises
 
-    A meter is of the view it was read with: whoever gets `changes` back forgets the meter.
+    What a first request never needs is imported when it is needed. A meter is of the view it was read with: whoever gets
+    `changes` back forgets the meter.
     """
 
-    def __init__(self, *, ids: Ids, collapses: CollapseStore | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        ids: Ids,
+        collapses: CollapseStore | None = None,
+        shelf: Shelf | None = None,
+        files: Files | None = None,
+        hooks: Hooks | None = None,
+    ) -> None:
         self._ids = ids
+        self._shelf = shelf
         self.collapses = collapses or CollapseStore(ids)
+        self._files = files
+        self._hooks = hooks
+        self._cleared: dict[str, str] = {}
+        self._known = Known()
+        self._sight = Sight()
+        self._notes = Notes()
+        self._settled = Growing()
+        """The last view that was given out: what has grown from it is projected already."""
+        self._settled_at = 0
+        """Version of the collapses in it."""
 
     async def prepare(self, messages: Sequence[Message], situation: Situation, ask: Ask) -> Prepared:
-        view = self.collapses.project(slice_view(messages))
-        prepared = self._collapse(view, situation)
-        if not is_compaction_due(prepared.tokens, situation) or not can_compact(tuple(prepared.messages)):
-            return prepared
-        try:
-            compacted = await self._compact(prepared.messages, prepared.tokens, situation, ask, cause="auto")
-        except BaseException:
-            # Cut short: nobody learns what was prepared, so the next preparation has to tell it.
-            self.collapses.take_back(prepared.collapses)
-            raise
-        return msgspec.structs.replace(
-            compacted, collapses=prepared.collapses, changes=prepared.changes + compacted.changes
-        )
-
-    async def compact(
-        self, messages: Sequence[Message], situation: Situation, ask: Ask, *, cause: str, instructions: str = ""
-    ) -> Prepared:
-        view = self.collapses.project(slice_view(messages))
-        tokens = estimate_request(view, situation)
-        if not view or (cause != TOO_LONG and not can_compact(tuple(view))):
-            # Nobody was asked, so nothing failed: the breaker does not count this.
-            return Prepared(
-                messages=view, tracking=situation.tracking, tokens=tokens, problem="There is nothing to compact yet."
-            )
-        return await self._compact(view, tokens, situation, ask, cause=cause, instructions=instructions)
-
-    def drop_media(self, messages: Sequence[Message]) -> Prepared:
-        return plan_without_media(messages, self._ids)
-
-    def drain(self, messages: Sequence[Message]) -> Prepared:
-        view = self.collapses.project(slice_view(messages))
-        return self._commit(view, estimate_messages(view), above=-math.inf, cause=TOO_LONG)
-
-    @property
-    def staged(self) -> int:
-        return len(self.collapses.staged)
-
-    def restore(self, collapses: tuple[CollapseNoted, ...]) -> None:
-        self.collapses.restore(collapses)
-
-    def project(self, messages: Sequence[Message]) -> Sequence[Message]:
-        return self.collapses.project(slice_view(messages))
-
-    def _collapse(self, view: View, situation: Situation) -> Prepared:
-        news, tokens = self.collapses.take_news(), estimate_request(view, situation)
-        undone: tuple[Change, ...] = ()
-        if any(map(self.collapses.is_back, news)):
-            # The meter counted a summary where the messages stand again.
-            whole = situation.fixed_tokens + estimate_messages(view)
-            undone = (Change(stage="collapse", cause="undone", tokens_before=tokens, tokens_after=whole),)
-            tokens = whole
-        soft_limit = situation.limits.collapse_share * usable_window(situation) if situation.collapse else math.inf
-        prepared = self._commit(view, tokens, above=soft_limit, cause="soft_limit")
-        # A record says the whole state: what was committed at once need not be told as staged first.
+        self._notes = situation.notes
+        view = self._see(messages)
+        undone, tokens, news = self._take_undone(view, situation)
+        prepared = self._shrink(view, tokens, situation)
         committed = {note.id for note in prepared.collapses}
-        return msgspec.structs.replace(
+        # A record says the whole state: what was committed at once need not be told as staged first.
+        prepared = msgspec.structs.replace(
             prepared,
             collapses=(*(note for note in news if note.id not in committed), *prepared.collapses),
             changes=undone + prepared.changes,
             tracking=situation.tracking,
         )
+        if is_compaction_due(prepared.tokens, situation):
+            prepared = await self._compact_ahead(prepared, situation, ask)
+        return self._settle(msgspec.structs.replace(prepared, clearing=clearing.plan_by_api(situation)))
+
+    async def compact(
+        self, messages: Sequence[Message], situation: Situation, ask: Ask, *, cause: str, instructions: str = ""
+    ) -> Prepared:
+        self._notes = situation.notes
+        view = self._see(messages)
+        tokens = self._estimate(view, situation)
+        if not view or (cause != TOO_LONG and not self._can_compact(view)):
+            # Nobody was asked, so nothing failed: the breaker does not count this.
+            return Prepared(
+                messages=view, tracking=situation.tracking, tokens=tokens, problem="There is nothing to compact yet."
+            )
+        return self._settle(await self._compact(view, tokens, situation, ask, cause=cause, instructions=instructions))
+
+    async def fit_results(
+        self, results_: Sequence[Block], tool_limits: Mapping[str, int], *, limits: Limits, window: int
+    ) -> Fitted:
+        return await results.fit_results(results_, tool_limits, limits=limits, window=window, shelf=self._shelf)
+
+    def plan_background(self, situation: Situation, ask: Ask) -> Coroutine[Any, Any, None] | None:
+        if not self._sight.finished:
+            return None
+        tokens = self._estimate(self._settled, situation)
+        chosen = self._background.choose(self._settled, self._sight, tokens, situation)
+        return self._background.run(*chosen, situation, ask) if chosen else None
+
+    @cached_property
+    def _background(self) -> "Background":
+        from everturn.context.background import Background
+
+        return Background(self._ids, self.collapses)
+
+    @cached_property
+    def _compactor(self) -> "Compactor":
+        from everturn.context.compactor import Compactor
+
+        return Compactor(
+            ids=self._ids, known=self._known, collapses=self.collapses, files=self._files, hooks=self._hooks
+        )
+
+    def _can_compact(self, view: View) -> bool:
+        from everturn.context.compact import can_compact
+
+        return can_compact(tuple(view))
+
+    def drop_media(self, messages: Sequence[Message]) -> Prepared:
+        from everturn.context.media import plan_without_media
+
+        return self._settle(plan_without_media(messages, self._ids))
+
+    def drain(self, messages: Sequence[Message]) -> Prepared:
+        view = self._see(messages)
+        return self._settle(self._commit(view, self._sight.tokens, above=-math.inf, cause=TOO_LONG))
+
+    @property
+    def staged(self) -> int:
+        return len(self.collapses.staged)
+
+    def take_news(self) -> tuple[tuple[CollapseNoted, ...], tuple[Change, ...]]:
+        news, tokens = self.collapses.take_news(), self._sight.tokens
+        if not any(map(self.collapses.is_back, news)):
+            return news, ()
+        whole = estimate_messages(self.project(self._settled))
+        return news, (Change(stage=COLLAPSE, cause=UNDONE, tokens_before=tokens, tokens_after=whole),)
+
+    def restore(
+        self,
+        collapses: tuple[CollapseNoted, ...],
+        *,
+        cleared: Mapping[str, str] = {},
+        messages: Sequence[Message] = (),
+        facts: FactsKept | None = None,
+    ) -> None:
+        self.collapses.restore(collapses)
+        self._cleared = dict(cleared)
+        self._known.restore(messages, facts)
+
+    def project(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """A view that grew from one that was given out holds all decisions already, but for what was undone since."""
+        if isinstance(messages, Growing) and messages.grew_from(self._settled):
+            return messages if self._settled_at == self.collapses.version else self.collapses.project(messages)
+        view = slice_view(messages)
+        if self._cleared:
+            view = clearing.clear_results(view, self._cleared)
+        return self.collapses.project(view)
+
+    def _see(self, messages: Sequence[Message]) -> Growing:
+        """The view as it is sent, and all that there is to know of it."""
+        self._known.take(messages[len(self._settled) :] if self._is_settled(messages) else messages)
+        view = Growing.of(self.project(messages))
+        self._sight.follow(view)
+        return view
+
+    def _is_settled(self, messages: Sequence[Message]) -> bool:
+        return isinstance(messages, Growing) and messages.grew_from(self._settled)
+
+    def _settle(self, prepared: Prepared) -> Prepared:
+        view = Growing.of(prepared.messages)
+        self._sight.follow(view)
+        self._settled, self._settled_at = view, self.collapses.version
+        held = self._known.facts.held_by
+        next_cleared = next((each.use.id for each in self._sight.shown if each.use.id not in held), "")
+        return msgspec.structs.replace(prepared, messages=view, next_cleared=next_cleared)
+
+    def _estimate(self, view: Growing, situation: Situation) -> int:
+        return estimate_request(view, situation, self._scale(situation), messages_tokens=self._sight.tokens)
+
+    def _scale(self, situation: Situation) -> Scale:
+        return self._known.scales.get(situation.card.id, Scale())
+
+    def _take_undone(
+        self, view: Growing, situation: Situation
+    ) -> tuple[tuple[Change, ...], int, tuple[CollapseNoted, ...]]:
+        news, tokens = self.collapses.take_news(), self._estimate(view, situation)
+        if not any(map(self.collapses.is_back, news)):
+            return (), tokens, news
+        # The meter counted a summary where the messages stand again.
+        whole = self._scale(situation).apply(situation.fixed_tokens + self._sight.tokens)
+        return (Change(stage=COLLAPSE, cause=UNDONE, tokens_before=tokens, tokens_after=whole),), whole, news
+
+    def _shrink(self, view: Growing, tokens: int, situation: Situation) -> Prepared:
+        """Stages three to five."""
+        self._sight.follow(view)
+        prepared = self._snip(Prepared(messages=view, tokens=tokens), situation)
+        prepared = self._clear(prepared, situation)
+        soft_limit = situation.limits.collapse_share * usable_window(situation) if situation.collapse else math.inf
+        return join(prepared, self._commit(prepared.messages, prepared.tokens, above=soft_limit, cause="soft_limit"))
+
+    def _snip(self, before: Prepared, situation: Situation) -> Prepared:
+        budget = situation.limits.snip_tokens
+        return before if not budget or self._sight.tokens <= budget else self._snip_to(budget, before, "budget")
+
+    def _snip_to(self, budget: int, before: Prepared, cause: str) -> Prepared:
+        from everturn.context import snip
+
+        own = {note.id for note in self.collapses.committed if note.stage == snip.STAGE}
+        span = snip.plan_snip(Growing.of(before.messages), budget, own)
+        if span is None:
+            return before
+        stretch = before.messages[slice(*span)]
+        count = sum(len(self.collapses.sources(message.id)) for message in stretch)
+        text = "\n\n".join(filter(None, (snip.NOTE.format(count=count), self._recall_from(stretch))))
+        step = self.collapses.leave_out(before.messages, span, text, stage=snip.STAGE)
+        if step is None:
+            return before
+        view, note = step
+        return msgspec.structs.replace(shrunk(before, view, snip.STAGE, cause), collapses=(*before.collapses, note))
+
+    def _clear(self, before: Prepared, situation: Situation, *, forced: bool = False) -> Prepared:
+        view = Growing.of(before.messages)
+        self._sight.follow(view)
+        held = self._known.facts.held_by
+        lines = clearing.plan_clearing(self._sight.shown, before.tokens, situation, held=held, forced=forced)
+        if not lines:
+            return before
+        self._cleared |= lines
+        messages, cause = clearing.clear_results(view, lines), TOO_LONG if forced else "stale"
+        after = shrunk(before, messages, clearing.STAGE, cause)
+        return msgspec.structs.replace(after, cleared=ResultsCleared(lines=lines))
 
     def _commit(self, view: View, tokens: int, *, above: float, cause: str) -> Prepared:
         """Commits staged collapses, oldest first, while the estimate is above a limit."""
         now, committed = tokens, []
-        while now > above and (step := self.collapses.commit_oldest(view)) is not None:
+        while now > above and (step := self.collapses.commit_oldest(view, self._recall_from)) is not None:
             smaller, note = step
             now -= estimate_messages(view) - estimate_messages(smaller)
             view = smaller
             committed.append(note)
-        change = Change(stage="collapse", cause=cause, tokens_before=tokens, tokens_after=now)
+        change = Change(stage=COLLAPSE, cause=cause, tokens_before=tokens, tokens_after=now)
         return Prepared(messages=view, collapses=tuple(committed), changes=(change,) if committed else (), tokens=now)
 
-    async def _compact(
-        self, view: View, tokens: int, situation: Situation, ask: Ask, *, cause: str, instructions: str = ""
-    ) -> Prepared:
-        tracking = situation.tracking
+    def _recall_from(self, stretch: View) -> str:
+        from everturn.context.retention import recall_from
+
+        return recall_from(stretch, self._known.facts, self._notes, self._known.calls)
+
+    async def _compact_ahead(self, before: Prepared, situation: Situation, ask: Ask) -> Prepared:
+        """Stage six, unless there is nothing to sum up, or a count shows that it is not due after all."""
+        view = Growing.of(before.messages)
+        if not self._can_compact(view):
+            return before
         try:
-            text = await ask_for_summary(tuple(view), situation, ask, self._ids, instructions=instructions)
-            summary = render_summary(text, self._ids)
-            plan = plan_compaction(tuple(view), summary, situation)
-            problem = judge_summary(summary, plan, cause)
-        except NoSummaryError as error:
-            problem = str(error)
-        if problem is not None:
-            failed = msgspec.structs.replace(tracking, failures=tracking.failures + 1)
-            return Prepared(messages=view, tracking=failed, tokens=tokens, problem=problem)
-        keeps = tuple(source for message in plan.kept for source in self.collapses.sources(message.id))
-        compacted = (summary, *plan.kept)
-        after = situation.fixed_tokens + estimate_messages(compacted)
-        return Prepared(
-            messages=compacted,
-            added=(render_boundary(keeps, self._ids), summary),
-            changes=(Change(stage="compact", cause=cause, tokens_before=tokens, tokens_after=after),),
-            tracking=Tracking(count=tracking.count + 1),
-            tokens=after,
-            compacted=True,
+            if situation.count is not None and is_guess(view, situation):
+                counted = await situation.count(view)
+                if counted is not None and not is_compaction_due(counted, situation):
+                    return msgspec.structs.replace(before, tokens=counted)
+            after = await self._compact(view, before.tokens, situation, ask, cause=AUTO)
+        except BaseException:
+            # Cut short: nobody learns what was prepared, so the next preparation has to tell it.
+            self.collapses.take_back(before.collapses)
+            if before.cleared is not None:
+                self._cleared = {id_: line for id_, line in self._cleared.items() if id_ not in before.cleared.lines}
+            raise
+        return join(before, after)
+
+    async def _compact(
+        self, view: Growing, tokens: int, situation: Situation, ask: Ask, *, cause: str, instructions: str = ""
+    ) -> Prepared:
+        """Where there is no summary to be had, or none worth having, the next-lighter means is used."""
+        prepared = await self._compactor.run(view, tokens, situation, ask, cause=cause, instructions=instructions)
+        if prepared.compacted:
+            # What stays word for word goes through the lighter stages, too.
+            return join(prepared, self._shrink(Growing(prepared.messages), prepared.tokens, situation))
+        lighter = self._clear(Prepared(messages=view, tokens=tokens), situation, forced=True)
+        instead = CLEARED_INSTEAD
+        if cause == TOO_LONG and (lighter.cleared is None or lighter.tokens > threshold(situation)):
+            # Nothing else is left, and a session that cannot go on is worth less than its oldest rounds.
+            snipped = self._snip_to(min(self._sight.tokens // 2, threshold(situation)), lighter, STUCK)
+            lighter, instead = (snipped, SNIPPED_INSTEAD) if snipped.changes != lighter.changes else (lighter, instead)
+        if not lighter.changes:
+            return prepared
+        return msgspec.structs.replace(
+            lighter, tracking=prepared.tracking, compacted=True, problem=f"{prepared.problem} {instead}"
         )
+
+
+def join(first: Prepared, then: Prepared) -> Prepared:
+    """What two stages did, one after the other; the later one says where it led."""
+    lines = {**(first.cleared.lines if first.cleared else {}), **(then.cleared.lines if then.cleared else {})}
+    return msgspec.structs.replace(
+        then,
+        added=first.added + then.added,
+        collapses=first.collapses + then.collapses,
+        cleared=ResultsCleared(lines=lines) if lines else None,
+        facts=then.facts or first.facts,
+        restored=then.restored or first.restored,
+        changes=first.changes + then.changes,
+        tracking=then.tracking if then.compacted or then.problem else first.tracking,
+        compacted=first.compacted or then.compacted,
+        problem=first.problem or then.problem,
+    )
+
+
+def shrunk(before: Prepared, messages: View, stage: str, cause: str) -> Prepared:
+    freed = estimate_messages(before.messages) - estimate_messages(messages)
+    after = max(before.tokens - freed, 0)
+    change = Change(stage=stage, cause=cause, tokens_before=before.tokens, tokens_after=after)
+    return msgspec.structs.replace(before, messages=messages, tokens=after, changes=(*before.changes, change))
 
 
 def slice_view(messages: Sequence[Message]) -> View:
@@ -151,4 +340,8 @@ def is_compaction_due(tokens: int, situation: Situation) -> bool:
     limits = situation.limits
     if situation.is_compaction or not limits.auto_compact or situation.tracking.failures >= limits.compact_failures:
         return False
-    return tokens > limits.compact_share * usable_window(situation)
+    return tokens > threshold(situation)
+
+
+def threshold(situation: Situation) -> int:
+    return int(situation.limits.compact_share * usable_window(situation))

@@ -95,6 +95,8 @@ def decode_nested(report: Any) -> tuple[tuple[str | None, Usage], ...]:
 
 
 def _count(value: Any) -> int:
+    if type(value) is int:
+        return max(value, 0)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0
     return int(value) if 0 < value < math.inf else 0

@@ -8,6 +8,10 @@ MAIN = "main"
 """The address of the main thread; subagents have their own."""
 
 
+SENT_MEANWHILE = "The user sent this while you were working:"
+"""Stands before a queued command's words where the model reads them."""
+
+
 class CommandState(StrEnum):
     QUEUED = "queued"
     STARTED = "started"

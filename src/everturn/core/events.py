@@ -161,6 +161,17 @@ class CallEnded(Event, frozen=True, kw_only=True, tag="tool_end"):
     """How it ended, in one line for people; empty where there is nothing to say."""
 
 
+class PermissionAsked(Event, frozen=True, kw_only=True, tag="permission_request"):
+    """A person, or a program in their place, is asked now. `tool_start`, `permission_denied` or an abort follows."""
+
+    tool_use_id: str
+    name: str
+    reason: str
+    """Which rule or mode asks."""
+    line: str = ""
+    """What the call would do, in one line for people."""
+
+
 class CallDenied(Event, frozen=True, kw_only=True, tag="permission_denied"):
     """In place of `tool_start`: the call will not run. Its `tool_end` follows."""
 
@@ -178,6 +189,17 @@ class ContextChanged(Event, frozen=True, kw_only=True, tag="context"):
     cause: str
     tokens_before: int
     tokens_after: int
+
+
+class CacheMissed(Event, frozen=True, kw_only=True, tag="cache_break"):
+    """The cache had less of this request than the one before it left there. Follows the `usage` of the call."""
+
+    segment: str
+    cause: str
+    kept: int
+    tokens: int
+    usd: float
+    turn: int
 
 
 class TaskBegan(Event, frozen=True, kw_only=True, tag="task_start"):
@@ -298,6 +320,10 @@ class Denial(msgspec.Struct, frozen=True, kw_only=True):
     tool_name: str
     tool_input: dict[str, Any]
     reason: str
+    rules: tuple[str, ...] = ()
+    """Where nobody could be asked: allow rules that would have let it run."""
+    mode: str = ""
+    """Where nobody could be asked: the permission mode that would have."""
 
 
 class ResultEvent(Event, frozen=True, kw_only=True, tag="result"):

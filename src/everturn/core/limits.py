@@ -52,6 +52,18 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     abort_grace_s: float = 2.0
     """From the abort signal to the end of a tool that does not obey."""
 
+    result_preview: int = 4_000
+    """Characters that stay in sight of a result that is too large, from both its ends; the whole is in a file."""
+    message_results: int = 200_000
+    """Characters that the results of one round may bring together; beyond it the largest go into files."""
+    snip_tokens: int = 0
+    """Tokens of messages above which the oldest finished rounds are no longer sent; 0 = never."""
+    clear_share: float = 0.5
+    """Of the window without the reserved output: above it stale results are cleared."""
+    clear_gain: float = 0.1
+    """Of the same: what clearing must free at once, since it makes the API read everything after it anew."""
+    clear_keeps: int = 8
+    """Results that are never stale: the latest."""
     auto_compact: bool = True
     compact_share: float = 0.9
     """Of the window without the reserved output."""
@@ -59,7 +71,17 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Failed compactions in a row after which it stops trying in this session."""
     collapse_share: float = 0.8
     """Above it staged collapses are committed, one at a time."""
+    collapse_from: float = 0.4
+    """Above it finished stretches of work are summarised in the background."""
     summary_tries: int = 3
     """Times a summary that is itself too long is cut and sent again."""
     summary_output: int = 8_192
+    summary_s: float = 180.0
+    """Time that a summary may take, all tries included; 0 = no limit."""
+    restored_files: int = 5
+    """Files read last that are shown again after a compaction."""
+    restored_tokens: int = 20_000
+    """What these files may take together; never more than a tenth of the window."""
+    recalled_tokens: int = 4_000
+    """Earlier prompts that are repeated word for word after a compaction, the latest first."""
     file_states: int = 1_000

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from everturn.core.messages import Message
+from everturn.core.messages import Block, Message
 from everturn.core.transcript import (
     Abilities,
     Wire,
@@ -11,22 +11,25 @@ from everturn.core.transcript import (
     join_segments,
     segment_starts,
 )
-from everturn.core.view import Joined, View
+from everturn.core.view import View
+from everturn.core.wires import Lead, Wires
 
 
 class Normaliser:
     """Gives what `transcript.normalise` gives, and the very same wires for what the last call had settled.
 
-    Settled are all segments but the last, which may still grow.
+    Settled are all segments but the last, which may still grow. What `opening` holds stands before everything.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, opening: tuple[Block, ...] = ()) -> None:
+        self._opening = [Wire("user", opening)] if opening else []
         self._abilities = Abilities()
         self._blamed: frozenset[str] = frozenset()
         self._seen = View()
         self._known = 0
         """So many of these are settled: whole segments, and the message after them that ended the last."""
-        self._wires: list[Wire] = []
+        self._wires = self._opening.copy()
+        self._lead = Lead(self._wires)
         self._media = 0
         """Pieces in all of these but the last, which the next segment may join."""
         self.dropped = 0
@@ -36,7 +39,8 @@ class Normaliser:
         view = View.of(messages)
         if abilities != self._abilities or view.blamed != self._blamed or not self._is_known(view):
             # A blame may concern what was settled long ago: all is made again.
-            self._abilities, self._blamed, self._wires, self._media, self._known = abilities, view.blamed, [], 0, 0
+            self._abilities, self._blamed, self._wires = abilities, view.blamed, self._opening.copy()
+            self._lead, self._media, self._known = Lead(self._wires), 0, 0
         begin = max(0, self._known - 1)
         tail = view[begin:]
         *_, last = (0, *segment_starts(tail))
@@ -48,7 +52,7 @@ class Normaliser:
         wires = self._wires[fixed:]
         join_segments(wires, tail[last:], abilities, view.blamed)
         self.dropped = max(0, self._media + count_media(wires) - abilities.max_media)
-        return complete_wires(Joined(self._wires, fixed, tuple(wires)), excess=self.dropped)
+        return complete_wires(Wires(self._lead, fixed, tuple(wires)), excess=self.dropped)
 
     def _is_known(self, view: View) -> bool:
         return view.grew_from(self._seen) or view[: self._known] == self._seen[: self._known]

@@ -25,8 +25,14 @@ class Notes(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     todos: tuple[Todo, ...] = ()
     plan: str = ""
     """The one that the person approved last."""
+    pins: tuple[str, ...] = ()
+    """Notes of the person that no compaction may lose."""
     found_tools: tuple[str, ...] = ()
     """Deferred tools that are listed since a search found them, in the order of finding."""
+    shell_folder: str = ""
+    """Where the next command starts; empty for the project's folder."""
+    exported: tuple[str, ...] = ()
+    """Names of variables that commands exported. Their values are not kept: one may be a secret."""
 
     @property
     def open_todos(self) -> tuple[Todo, ...]:

@@ -12,10 +12,12 @@ LEDGER_REASONS = (
     Reason.MAX_BUDGET_USD,
     Reason.MAX_TOKENS_TOTAL,
     Reason.MAX_TOOL_CALLS,
+    Reason.MAX_TURNS,
     Reason.MAX_WALL_TIME,
     Reason.REPEATED_CALLS,
     Reason.STRUCTURED_OUTPUT_RETRIES,
 )
+"""Turns are among them where somebody above allowed this part of the work only so many; else the policy counts them."""
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):

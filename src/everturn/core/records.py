@@ -6,9 +6,12 @@ import msgspec
 
 from everturn.core.budget import Usage
 from everturn.core.errors import JournalError
+from everturn.core.facts import Facts
 from everturn.core.messages import Answer, Kind, Message, Role, decode_block, repair_surrogates
 from everturn.core.notes import Notes
+from everturn.core.prefix import Sent
 from everturn.core.state import Guards
+from everturn.core.tokens import Scale
 
 FORMAT = 2
 """Raised when an older Everturn could misread what we write. How a record looks on disk is the journal's matter."""
@@ -79,6 +82,8 @@ class CallIntended(Record, frozen=True, kw_only=True, tag="intent"):
     tool_use_id: str
     name: str
     input: msgspec.Raw
+    ahead: bool = False
+    """It waits for a call before it, and is written a second time when it begins."""
 
 
 class CallSettled(Record, frozen=True, kw_only=True, tag="settled"):
@@ -111,6 +116,8 @@ class UsageCharged(Record, frozen=True, kw_only=True, tag="usage"):
     """Of the response, by the API's word."""
     request_id: str = ""
     """Tells the calls apart: the id of the message that the response became or would have become, or one of its own."""
+    sent: Sent | None = None
+    """Of a call of the main loop: the fingerprint of its request."""
 
 
 class ContextAltered(Record, frozen=True, kw_only=True, tag="context"):
@@ -122,6 +129,24 @@ class ContextAltered(Record, frozen=True, kw_only=True, tag="context"):
     tokens_after: int = 0
 
 
+class CacheBroken(Record, frozen=True, kw_only=True, tag="cache_break"):
+    """A request of the main loop found less in the cache than the one before it had left there. Follows its `usage`."""
+
+    segment: str
+    """The first that differs; `nothing` where all was sent as before."""
+    cause: str
+    """The stages that reported it, settings that changed, `expired`, or `unexplained`."""
+    kept: int = 0
+    """Messages that went on as they were."""
+    tokens: int = 0
+    """Paid for again."""
+    usd: float = 0.0
+    """More than reading them would have cost."""
+    turn: int = 0
+    request_id: str = ""
+    """The call's, as in its `usage`."""
+
+
 class CollapseNoted(Record, frozen=True, kw_only=True, tag="collapse"):
     """A stretch of the transcript for which `summary` stands once it is committed."""
 
@@ -130,6 +155,31 @@ class CollapseNoted(Record, frozen=True, kw_only=True, tag="collapse"):
     last: str
     summary: str
     state: str
+    stage: str = "collapse"
+    """`snip`: no model wrote the summary."""
+
+
+class ResultSpilled(Record, frozen=True, kw_only=True, tag="spilled"):
+    """A result that was too large to be sent: its message holds both ends of it, the file all of it."""
+
+    tool_use_id: str
+    path: str
+    characters: int
+
+
+class ResultsCleared(Record, frozen=True, kw_only=True, tag="cleared"):
+    """Results that went stale: from now on a line stands for each in what is sent. The transcript stays whole."""
+
+    lines: dict[str, str]
+    """By `tool_use_id`. The words themselves, so that another version sends the same bytes."""
+
+
+class FactsKept(Record, frozen=True, kw_only=True, tag="facts"):
+    """What was known when a compaction began, written right before its boundary: what came earlier need not be read again."""
+
+    facts: Facts
+    scales: dict[str, Scale] = {}
+    """By model."""
 
 
 class CompactionTried(Record, frozen=True, kw_only=True, tag="compaction"):
@@ -208,7 +258,11 @@ AnyRecord = (
     | ErrorWithheld
     | UsageCharged
     | ContextAltered
+    | CacheBroken
     | CollapseNoted
+    | ResultSpilled
+    | ResultsCleared
+    | FactsKept
     | CompactionTried
     | FilesKnown
     | ModeChanged

@@ -44,24 +44,27 @@ class BlockStarted(StreamEvent, frozen=True):
     raw: bytes
 
 
-class TextAdded(StreamEvent, frozen=True):
+class Added(StreamEvent, frozen=True):
+    """A piece of a block; what it belongs to is said by its class."""
+
     index: int
     text: str
 
 
-class ThinkingAdded(StreamEvent, frozen=True):
-    index: int
-    text: str
+class TextAdded(Added, frozen=True):
+    pass
 
 
-class SignatureAdded(StreamEvent, frozen=True):
-    index: int
-    text: str
+class ThinkingAdded(Added, frozen=True):
+    pass
 
 
-class InputAdded(StreamEvent, frozen=True):
-    index: int
-    text: str
+class SignatureAdded(Added, frozen=True):
+    pass
+
+
+class InputAdded(Added, frozen=True):
+    pass
 
 
 class CitationAdded(StreamEvent, frozen=True):
@@ -69,11 +72,8 @@ class CitationAdded(StreamEvent, frozen=True):
     raw: bytes
 
 
-class ContentAdded(StreamEvent, frozen=True):
+class ContentAdded(Added, frozen=True):
     """Content of a block whose kind we only carry (`compaction`)."""
-
-    index: int
-    text: str
 
 
 class BlockStopped(StreamEvent, frozen=True):
@@ -85,6 +85,8 @@ class MessageChanged(StreamEvent, frozen=True):
     details: dict[str, Any]
     """`stop_details` of a refusal; empty otherwise."""
     report: dict[str, Any]
+    cleared: int = 0
+    """Tokens of old results that the API left out of what the model read, by its own count."""
 
 
 class MessageStopped(StreamEvent, frozen=True):
@@ -108,6 +110,12 @@ class _Open:
         self.input: list[str] = []
         self.citations: list[msgspec.Raw] = []
 
+    def pieces_of(self, event: Added) -> list[str]:
+        """Where such a piece belongs."""
+        if isinstance(event, InputAdded):
+            return self.input
+        return self.signature if isinstance(event, SignatureAdded) else self.text
+
     def string(self, name: str) -> str:
         """The string in a field; anything else counts as empty."""
         value = self._values.get(name)
@@ -130,6 +138,7 @@ class Fold:
         self.model = ""
         self.stop_reason: str | None = None
         self.details: dict[str, Any] = {}
+        self.cleared = 0
         self.report: dict[str, Any] = {}
         self._read_report, self._usage = self.report, Usage()
         self.started = False
@@ -162,22 +171,20 @@ class Fold:
         """Raises `ModelFault` where the stream contradicts itself; nothing after the message's end counts."""
         if self._ended:
             return None
+        if isinstance(event, Added):
+            self._at(event.index).pieces_of(event).append(event.text)
+            return None
         match event:
-            case TextAdded(index, text) | ThinkingAdded(index, text) | ContentAdded(index, text):
-                self._at(index).text.append(text)
-            case InputAdded(index, text):
-                self._at(index).input.append(text)
             case BlockStarted(index, raw):
                 self._start(index, raw)
             case BlockStopped(index) if index in self._open:
                 return self._close(index)
-            case SignatureAdded(index, text):
-                self._at(index).signature.append(text)
             case CitationAdded(index, raw):
                 self._at(index).citations.append(msgspec.Raw(raw))
             case MessageStarted(api_id, model, report):
                 self._begin(api_id, model, report)
-            case MessageChanged(stop_reason, details, report):
+            case MessageChanged(stop_reason, details, report, cleared):
+                self.cleared = cleared or self.cleared
                 self.stop_reason = stop_reason or self.stop_reason
                 self.details = details or self.details
                 self.report = merge_reports(self.report, report)

@@ -1,11 +1,21 @@
 """Token estimates: cheap, made once per block, and on the high side."""
 
+import math
+
 import msgspec
 
 BYTES_PER_TOKEN = 3
 MEDIA_TOKENS = 4_784
 """The most that one picture costs after the API scaled it down (the newer models' limit)."""
 BLOCK_OVERHEAD = 4
+MARGIN = 1.1
+"""Estimates stay so much above what they turned out to be worth."""
+PLAUSIBLE = (0.2, 2.0)
+"""Counts per estimate. Outside of it, something else than the estimate was wrong."""
+LEAST_SEEN = 50
+"""Tokens of a step that says anything about the rest."""
+MOST_SEEN = 200_000
+"""Tokens after which what was seen first counts half."""
 
 
 class Meter(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,3 +34,23 @@ def estimate_block(raw: bytes, *, media: int) -> int:
 
 def estimate_bytes(size: int) -> int:
     return size // BYTES_PER_TOKEN + BLOCK_OVERHEAD
+
+
+class Scale(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How estimates for one model compare with what the API counted, over all that was seen of both."""
+
+    estimated: int = 0
+    counted: int = 0
+
+    def seen(self, *, estimated: int, counted: int) -> "Scale":
+        """One step more. A step that cannot be right (the view was changed between) is passed over; old ones fade."""
+        if not PLAUSIBLE[0] * estimated <= counted <= PLAUSIBLE[1] * estimated or estimated < LEAST_SEEN:
+            return self
+        before = self if self.estimated < MOST_SEEN else Scale(estimated=self.estimated // 2, counted=self.counted // 2)
+        return Scale(estimated=before.estimated + estimated, counted=before.counted + counted)
+
+    def apply(self, estimate: int) -> int:
+        """On the high side still, and never below what was seen."""
+        if not self.estimated:
+            return estimate
+        return math.ceil(estimate * self.counted / self.estimated * MARGIN)

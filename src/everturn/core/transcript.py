@@ -1,7 +1,6 @@
 """From the transcript to what is sent: the boundary, the four normalisation steps, and the invariants they keep."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import cached_property
 from itertools import pairwise
 
 import msgspec
@@ -30,20 +29,20 @@ CONTINUED = "[The conversation goes on from here.]"
 _PARTS = msgspec.json.Decoder(list[msgspec.Raw])
 
 
-class Wire(msgspec.Struct, frozen=True, dict=True):
-    """One message as the API sees it. What is derived from it is made once, however often it is sent."""
+class Wire(msgspec.Struct, frozen=True, gc=False):
+    """One message as the API sees it."""
 
     role: Role
     blocks: tuple[Block, ...]
 
-    @cached_property
+    @property
     def encoded(self) -> bytes:
         """Its JSON as it stands in a request, with the comma before it."""
         return encode_wire(self.role, [block.raw for block in self.blocks])
 
-    @cached_property
+    @property
     def media(self) -> int:
-        return sum(block.media for block in self.blocks)
+        return sum([block.media for block in self.blocks])
 
 
 class Abilities(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,5 +1,6 @@
 """Side questions to a model (summaries, classifiers, hooks): retried like the main call, charged like it, never shown."""
 
+import asyncio
 from contextlib import aclosing
 
 import msgspec
@@ -30,6 +31,16 @@ class Asker:
         self._turn = turn
 
     async def ask(self, question: Question) -> Reply:
+        limit = asyncio.timeout(question.within_s or None)
+        try:
+            async with limit:
+                return await self._ask(question)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            raise ModelFault(FaultKind.TIMEOUT, f"There was no answer within {question.within_s:g} s.") from None
+
+    async def _ask(self, question: Question) -> Reply:
         request = self._build(question)
         tried = 1
         while True:

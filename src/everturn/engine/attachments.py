@@ -26,6 +26,13 @@ class Attachments:
         """What came to its end between two prompts."""
         return self._attach(self._finished())
 
+    def attach_pins(self) -> None:
+        """Notes that the person pinned and that the model has not heard of yet."""
+        if not (pins := self._recorder.notes.pins):
+            return
+        heard = "\n".join(m.text for m in self._recorder.view if m.kind in {Kind.ATTACHMENT, Kind.SUMMARY})
+        self._attach([wording.pinned(pin) for pin in pins if pin not in heard])
+
     def _attach(self, texts: list[str]) -> list[Message]:
         return [self._recorder.add_user(Kind.ATTACHMENT, *texts)] if texts else []
 

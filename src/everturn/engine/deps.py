@@ -11,9 +11,9 @@ from everturn.ports.context import Pipeline
 from everturn.ports.files import Files
 from everturn.ports.hooks import Checker, Hooks
 from everturn.ports.ledger import Ledger
-from everturn.ports.model import Catalog, Effort, Model, TaskBudget, ThinkingConfig
+from everturn.ports.model import Catalog, Clearing, Effort, Model, TaskBudget, ThinkingConfig
 from everturn.ports.modes import Modes
-from everturn.ports.policy import Approver, Policy
+from everturn.ports.policy import Approver, Grants, Policy
 from everturn.ports.store import Journal
 from everturn.ports.tool import Tool
 
@@ -34,6 +34,8 @@ class Deps(msgspec.Struct, frozen=True, kw_only=True):
     modes: Modes | None = None
     """Of the policy, where it has any."""
     approver: Approver | None = None
+    grants: Grants | None = None
+    """Of the policy, where a person's yes can add to its rules."""
     checker: Checker | None = None
     """Set where the answer must fit a schema."""
     secrets: Callable[[], Collection[str]] = tuple
@@ -82,6 +84,8 @@ class AgentContext(msgspec.Struct, frozen=True, kw_only=True):
     max_output: int | None = None
     """The caller's own output cap."""
     task_budget: TaskBudget | None = None
+    clearing: Clearing | None = None
+    """What the API is asked to clear by itself."""
     address: str = MAIN
     source: str = "main"
     """Main thread, `sdk`, `agent:…`, `compact`, …"""

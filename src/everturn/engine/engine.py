@@ -1,7 +1,7 @@
 """One conversation: owns the transcript, the totals, the denials and the abort signal; runs one query at a time."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Container, Coroutine, Generator
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Mapping
 from contextlib import contextmanager
 from typing import Any, Self
 
@@ -32,11 +32,12 @@ from everturn.core.events import (
 )
 from everturn.core.messages import Block, Kind, Message, ToolUse, encode_block, result_block
 from everturn.core.notes import Notes
-from everturn.core.records import CallSettled, QueryBegan
+from everturn.core.records import CallIntended, CallSettled, QueryBegan
 from everturn.core.state import ENDINGS, AbortCause, Guards, Reason
 from everturn.core.tokens import Meter
 from everturn.core.transcript import is_askable, unanswered
 from everturn.core.view import View
+from everturn.core.window import WindowUse
 from everturn.engine import wording
 from everturn.engine.asking import Asker
 from everturn.engine.attachments import Attachments
@@ -51,7 +52,7 @@ from everturn.engine.outbox import Outbox
 from everturn.engine.query import run_query
 from everturn.engine.recorder import Recorder
 from everturn.engine.requests import Requests
-from everturn.engine.restoring import decode_files, is_open, plan_meter, plan_task_budget
+from everturn.engine.restoring import decode_files, is_open, list_calls, plan_meter, plan_task_budget
 from everturn.engine.state import State
 from everturn.engine.stop_phase import StopPhase
 from everturn.engine.summaries import Summaries
@@ -167,6 +168,13 @@ class Engine:
         """The next word is the model's: `resume_query` can go on without a prompt."""
         return is_open(self._recorder.view, self._unfinished)
 
+    def window(self) -> WindowUse:
+        """What the next request would take of the model's window, and what it is made of."""
+        from everturn.engine.windowing import measure_window
+
+        view = self._deps.pipeline.project(self._recorder.view)
+        return measure_window(self._requests, self._agent, view, self._meter, self._config.limits)
+
     async def __aenter__(self) -> Self:
         return self
 
@@ -200,6 +208,25 @@ class Engine:
         """Starts what still waits, for a frontend that submits it as the next prompt."""
         return self._queue.take(address)
 
+    def pin(self, text: str) -> None:
+        """A note that no compaction may lose; the model hears it with the next prompt. Raises `BusyError`, `OptionError`."""
+        if not text.strip():
+            raise OptionError("pin", "it is empty")
+        self._keep_pins((*self.notes.pins, text.strip()))
+
+    def unpin(self, number: int) -> str:
+        """The note, counted from 1, that is kept no longer. Raises `BusyError`, `OptionError`."""
+        pins = self.notes.pins
+        if not 1 <= number <= len(pins):
+            raise OptionError("pin", f"there is no note {number} (there are {len(pins)})")
+        self._keep_pins((*pins[: number - 1], *pins[number:]))
+        return pins[number - 1]
+
+    def _keep_pins(self, pins: tuple[str, ...]) -> None:
+        if self._busy:
+            raise BusyError("The engine is at work; notes are pinned between two prompts.")
+        self._recorder.keep_notes(msgspec.structs.replace(self.notes, pins=pins))
+
     def note(self, text: str) -> None:
         """Shown as a notice at the start of the next query."""
         self._notices.append(text)
@@ -215,6 +242,11 @@ class Engine:
             await self._outbox.wait_closed()
         await self._background.end()
         await self.tasks.aclose()
+        collapses, changes = self._deps.pipeline.take_news()
+        for collapse in collapses:
+            self._recorder.record(collapse)
+        for change in changes:
+            self._recorder.note_change(change)
         self._deps.ledger.close()
         self._deps.journal.close()
         await self._deps.model.aclose()
@@ -292,7 +324,9 @@ class Engine:
             fallbacks=tuple(model for model in self._fallbacks if model != self._agent.model),
             task_budget=plan_task_budget(self._task_budget, unfinished or OpenQuery()),
         )
-        self._deps.ledger.begin_query(self._config.limits, started_s)
+        self._deps.ledger.begin_query(self._config.limits, started_s, unfinished.spent if unfinished else None)
+        for call in list_calls(self._recorder.transcript, unfinished.began_with) if unfinished else ():
+            self._deps.ledger.note_call(*call)
         self._recorder.record(
             QueryBegan(
                 query_id=query_id,
@@ -308,6 +342,7 @@ class Engine:
         shop, guards = self._workshop(query_id, signal), Guards()
         if unfinished is None:
             self._recorder.add_user(Kind.PROMPT, *blocks)
+            shop.attachments.attach_pins()
             shop.attachments.collect_finished()
         else:
             self._queue.take_up()
@@ -351,6 +386,7 @@ class Engine:
                 tools=agent.tools,
                 crew=crew,
                 eager=config.streaming_tools,
+                window=self._requests.card(agent).window,
                 tasks=self.tasks,
                 ask=asker,
                 deferred=tuple(tool.name for tool in agent.deferred),
@@ -425,9 +461,10 @@ class Engine:
         for plan in replay.mended:
             recorder.take_mending(plan)
         self.files.restore(decode_files(replay.files))
-        pipeline.restore(replay.collapses)
+        pipeline.restore(replay.collapses, cleared=replay.cleared, messages=recorder.transcript, facts=replay.facts)
         if (tried := replay.compaction) is not None:
             self._tracking = Tracking(failures=tried.failures, count=tried.count)
+        recorder.cache.restore(replay.warmth)
         self._meter = plan_meter(replay.counted, pipeline.project(recorder.view))
         heard = tuple(command for command in replay.interrupted if command not in replay.unheard)
         self._queue.restore((*replay.unheard, *replay.waiting), heard)
@@ -444,7 +481,7 @@ class Engine:
             for use in unanswered(recorder.transcript)
         ]
         lost = [
-            wording.lost_call(intent.name, bytes(intent.input).decode("utf-8", "replace"))
+            wording.lost_call(intent.name, bytes(intent.input).decode("utf-8", "replace"), waited=intent.ahead)
             for intent in unsettled.values()
             if intent.tool_use_id not in recorder.use_ids
         ]
@@ -494,9 +531,9 @@ class Engine:
         )
 
 
-def open_call_text(use: ToolUse, unsettled: Container[str]) -> str:
-    if use.id in unsettled:
-        return wording.unknown_outcome(use.name, bytes(use.input).decode("utf-8", "replace"))
+def open_call_text(use: ToolUse, unsettled: Mapping[str, CallIntended]) -> str:
+    if (intent := unsettled.get(use.id)) is not None:
+        return wording.unknown_outcome(use.name, bytes(use.input).decode("utf-8", "replace"), waited=intent.ahead)
     return wording.tool_error(wording.CALL_INTERRUPTED)
 
 

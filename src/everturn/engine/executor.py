@@ -7,8 +7,9 @@ from typing import Any
 import msgspec
 
 from everturn.core.errors import EverturnError, InputFault, ToolFault
-from everturn.core.events import CallBegan, CallEnded, CallProgressed, TaskBegan, TaskEnded
-from everturn.core.messages import Block, ToolUse, result_block
+from everturn.core.events import CallBegan, CallEnded, CallProgressed, ContextChanged, TaskBegan, TaskEnded
+from everturn.core.hiding import hide_secrets
+from everturn.core.messages import Block, Kind, Message, ToolUse, result_block
 from everturn.core.records import CallIntended
 from everturn.core.stream import INVALID_JSON, is_invalid, parse_input
 from everturn.engine import wording
@@ -19,8 +20,9 @@ from everturn.engine.recorder import Recorder
 from everturn.ports.abort import AbortedError, AbortSignal
 from everturn.ports.ask import Ask
 from everturn.ports.files import FileStates
+from everturn.ports.model import ModelCard
 from everturn.ports.notes import Notepad
-from everturn.ports.policy import Call, Ruling
+from everturn.ports.policy import Call, Ruling, Verdict
 from everturn.ports.tasks import Tasks
 from everturn.ports.tool import Tool, ToolContext, ToolResult
 
@@ -40,6 +42,8 @@ class _Slot:
         self.refusal: str | None = None
         self.input_changed = False
         self.running = False
+        self.announced = False
+        """Its intent is on the disk, written with that of a call before it."""
         self.result: Block | None = None
         self.task: asyncio.Task[None] | None = None
 
@@ -50,6 +54,10 @@ class _Slot:
     @property
     def has_effects(self) -> bool:
         return self.running and self.call is not None and not self.call.traits.read_only
+
+    @property
+    def may_be_announced(self) -> bool:
+        return not (self.running or self.announced or self.refusal is not None or self.result is not None)
 
 
 class Executor:
@@ -70,6 +78,7 @@ class Executor:
         tools: tuple[Tool, ...],
         crew: Crew,
         eager: bool,
+        window: int = ModelCard(id="").window,
         ask: Ask | None = None,
         tasks: Tasks | None = None,
         deferred: Collection[str] = (),
@@ -86,6 +95,7 @@ class Executor:
         self._deferred = deferred
         self._crew = crew
         self._eager = eager
+        self._window = window
         self._ask = ask
         self._tasks = tasks or Tasks()
         self._slots: list[_Slot] = []
@@ -135,6 +145,7 @@ class Executor:
             if slot.result is None:
                 failed = failure(wording.CALL_INTERRUPTED)
                 self._settle(slot, failed, encode_result(slot.use, failed), 0.0, wording.CALL_INTERRUPTED)
+        await self._fit()
         self._known_files.adopt(self._files)
         self._recorder.keep_notes(self._notepad.notes)
         results = [slot.result for slot in self._slots if slot.result is not None]
@@ -142,6 +153,24 @@ class Executor:
             self._deps.ledger.note_call(use.name, bytes(use.input), block.raw.replace(use.id.encode(), b""))
         self._noted = len(results)
         return results
+
+    async def _fit(self) -> None:
+        """Before the results enter the transcript, the context pipeline has its say on their size."""
+        slots = self._slots[self._noted :]
+        blocks = tuple(slot.result for slot in slots if slot.result is not None)
+        if secrets := self._deps.secrets():
+            # What is too large goes into a file, where our credentials have no place either.
+            blocks = hide_secrets(Message(id="", role="user", kind=Kind.RESULTS, blocks=blocks), secrets).blocks
+        tool_limits = {slot.use.id: slot.tool.result_limit for slot in slots if slot.tool is not None}
+        fitted = await self._deps.pipeline.fit_results(
+            blocks, tool_limits, limits=self._config.limits, window=self._window
+        )
+        for record in fitted.spilled:
+            self._recorder.record(record)
+        if fitted.change is not None:
+            self._recorder.emit(ContextChanged(**msgspec.structs.asdict(fitted.change)))
+        for slot, block in zip(slots, fitted.blocks, strict=True):
+            slot.result = block
 
     async def discard(self) -> None:
         """Cancels what runs and drops all results. Never called once a call has effects."""
@@ -228,16 +257,31 @@ class Executor:
         slot.running = True
         if not call.traits.read_only:
             self._recorder.record(CallIntended(tool_use_id=call.id, name=call.name, input=input_))
-            await self._recorder.sync()
+            if not slot.announced or slot.input_changed:
+                await self._announce(slot)
             if self._signal.raised:
                 raise Refusal(wording.CALL_NOT_RUN)
         self._recorder.emit(CallBegan(tool_use_id=call.id, name=call.name, line=call.line))
-        result = await tool.run(slot.parsed, self._context(slot, call))
+        result = await tool.run(slot.parsed, self._context(slot, call, verdict))
         self._gate.note_mode()
         self._tell_tasks()
         said = await self._deps.hooks.post_tool(call, result)
         self.stopped_by = self.stopped_by or said.stop
-        return fit(result, tool.result_limit, said.note)
+        return add_note(result, said.note)
+
+    async def _announce(self, slot: _Slot) -> None:
+        """One flush for this call and for all that are known to follow it: they need not wait for the disk again.
+
+        Nobody is asked ahead of time, and each is judged anew when its turn has come.
+        """
+        following = self._slots[self._slots.index(slot) + 1 :]
+        ahead = [each for each in following if each.may_be_announced and self._gate.foresees(each.call)]
+        for each in ahead:
+            use = each.use
+            self._recorder.record(CallIntended(tool_use_id=use.id, name=use.name, input=use.input, ahead=True))
+        await self._recorder.sync()
+        for each in ahead:
+            each.announced = True
 
     def _tell_tasks(self) -> None:
         for report in self._tasks.take_began():
@@ -260,7 +304,7 @@ class Executor:
                 )
             )
 
-    def _context(self, slot: _Slot, call: Call) -> ToolContext:
+    def _context(self, slot: _Slot, call: Call, verdict: Verdict) -> ToolContext:
         return ToolContext(
             folder=self._config.folder,
             tool_use_id=call.id,
@@ -272,6 +316,7 @@ class Executor:
             tasks=self._tasks,
             notepad=self._notepad,
             modes=self._deps.modes,
+            judged=None if slot.input_changed else verdict.judged,
             input_changed=slot.input_changed,
         )
 
@@ -340,14 +385,11 @@ def encode_result(use: ToolUse, result: ToolResult) -> Block:
     return result_block(use.id, result.content, is_error=result.is_error)
 
 
-def fit(result: ToolResult, limit: int, note: str) -> ToolResult:
-    """Within the tool's limit: what is too long loses its middle. A hook's note comes last."""
+def add_note(result: ToolResult, note: str) -> ToolResult:
+    """A hook's note comes last."""
     content = result.content
-    if isinstance(content, str):
-        if len(content) > limit:
-            half = limit // 2
-            content = f"{content[:half]}\n[… {len(content) - 2 * half} characters left out …]\n{content[-half:]}"
-        content = f"{content}\n{note}" if note else content
+    if note and isinstance(content, str):
+        content = f"{content}\n{note}"
     elif note:
         content = [*content, {"type": "text", "text": note}]
     return ToolResult(content=content or "(no output)", is_error=result.is_error, shown=result.shown)

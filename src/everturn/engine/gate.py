@@ -1,11 +1,15 @@
 """The gate in front of every call: rules and mode first, then the person where they say ask. Denials are remembered."""
 
-from everturn.core.events import CallDenied, Denial, ModeSwitched
+import asyncio
+
+import msgspec
+
+from everturn.core.events import CallDenied, Denial, Level, ModeSwitched, Noticed, PermissionAsked
 from everturn.core.records import ModeChanged
 from everturn.engine.deps import Deps
 from everturn.engine.recorder import Recorder
 from everturn.ports.abort import AbortSignal
-from everturn.ports.policy import Call, Ruling, Verdict
+from everturn.ports.policy import Call, Ruling, Scope, Verdict
 
 NOBODY = "nobody is here to approve it"
 NOBODY_ANSWERS = "nobody is here to answer"
@@ -17,6 +21,7 @@ class Gate:
         self._recorder = recorder
         self._denials = denials
         self._mode = deps.modes.mode if deps.modes else ""
+        self._turn = asyncio.Lock()
 
     async def admit(self, call: Call, signal: AbortSignal) -> Verdict:
         """Allows or denies; never asks. An `input` in it is to run in place of the call's.
@@ -24,15 +29,21 @@ class Gate:
         An abort does not wait for the person: it raises `AbortedError`.
         """
         verdict = self._deps.policy.judge(call)
-        if verdict.ruling is Ruling.ASK:
-            verdict = await self._ask(call, verdict, signal)
-        if verdict.ruling is Ruling.ALLOW:
-            return verdict
-        self._denials.append(
-            Denial(tool_use_id=call.id, tool_name=call.name, tool_input=call.input, reason=verdict.reason)
-        )
-        self._recorder.emit(CallDenied(tool_use_id=call.id, name=call.name, reason=verdict.reason, line=call.line))
+        if verdict.ruling is Ruling.ASK and self._deps.approver is None:
+            call = self._prepare(call)
+            nobody = NOBODY_ANSWERS if call.traits.needs_person else NOBODY
+            verdict = Verdict(ruling=Ruling.DENY, reason=f"{verdict.reason}, and {nobody}")
+        elif verdict.ruling is Ruling.ASK:
+            verdict = await signal.guard(self._ask(call, verdict))
+        if verdict.ruling is not Ruling.ALLOW:
+            self._deny(call, verdict)
         return verdict
+
+    def foresees(self, call: Call | None) -> bool:
+        """Whether a call with effects would run as things are, without a question to anybody."""
+        if call is None or call.traits.read_only or call.traits.needs_person:
+            return False
+        return self._deps.policy.judge(call).ruling is Ruling.ALLOW
 
     def note_mode(self) -> None:
         """Tells of a mode that was switched since."""
@@ -41,12 +52,50 @@ class Gate:
             self._recorder.record(ModeChanged(mode=self._mode))
             self._recorder.emit(ModeSwitched(before=before, mode=self._mode))
 
-    async def _ask(self, call: Call, verdict: Verdict, signal: AbortSignal) -> Verdict:
+    async def _ask(self, call: Call, verdict: Verdict) -> Verdict:
+        if not getattr(self._deps.approver, "one_at_a_time", False):
+            return await self._put(call, verdict)
+        async with self._turn:
+            # The yes to another call may have answered this one, too.
+            verdict = self._deps.policy.judge(call)
+            return await self._put(call, verdict) if verdict.ruling is Ruling.ASK else verdict
+
+    async def _put(self, call: Call, verdict: Verdict) -> Verdict:
         if self._deps.approver is None:
-            nobody = NOBODY_ANSWERS if call.traits.needs_person else NOBODY
-            return Verdict(ruling=Ruling.DENY, reason=f"{verdict.reason}, and {nobody}")
-        answer = await signal.guard(self._deps.approver.approve(call, verdict.reason))
-        if answer.ruling is Ruling.ALLOW and answer.mode is not None and self._deps.modes is not None:
+            return verdict
+        call = self._prepare(call)
+        # Nothing is awaited between the event and the question: who sees the event knows that the approver is at it.
+        self._recorder.emit(PermissionAsked(tool_use_id=call.id, name=call.name, reason=verdict.reason, line=call.line))
+        answer = await self._deps.approver.approve(call, verdict.reason)
+        if answer.ruling is Ruling.ALLOW:
+            self._take_over(answer)
+        # What the person saw is what was judged: the yes is for that file, not for what its name leads to later.
+        return msgspec.structs.replace(answer, judged=verdict.judged)
+
+    def _prepare(self, call: Call) -> Call:
+        """How a longer yes would look is planned only here: most calls never need it."""
+        return self._deps.grants.prepare(call) if self._deps.grants else call
+
+    def _take_over(self, answer: Verdict) -> None:
+        """What the yes says beyond this call."""
+        if answer.mode is not None and self._deps.modes is not None:
             self._deps.modes.switch(answer.mode)
             self.note_mode()
-        return answer
+        if answer.grants and answer.scope is not Scope.ONCE and self._deps.grants is not None:
+            problem = self._deps.grants.add(answer.grants, answer.scope)
+            if problem:
+                self._recorder.emit(Noticed(text=problem, level=Level.WARNING))
+
+    def _deny(self, call: Call, verdict: Verdict) -> None:
+        is_nobodys = self._deps.approver is None
+        self._denials.append(
+            Denial(
+                tool_use_id=call.id,
+                tool_name=call.name,
+                tool_input=call.input,
+                reason=verdict.reason,
+                rules=next((offer.rules for offer in call.offers if offer.rules), ()) if is_nobodys else (),
+                mode=next((offer.mode for offer in call.offers if offer.mode), "") if is_nobodys else "",
+            )
+        )
+        self._recorder.emit(CallDenied(tool_use_id=call.id, name=call.name, reason=verdict.reason, line=call.line))

@@ -1,6 +1,6 @@
 """One iteration of the loop: performs actions and tells what came of them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -192,17 +192,30 @@ class Iteration:
     async def _call_model(self) -> AnyOutcome:
         self.shop.recorder.emit(RequestStarted(turn=self.state.guards.turn, model=self.agent.model))
         self.summary = self.shop.summaries.show_finished(self.summary)
-        prepared = await self.shop.deps.pipeline.prepare(self.messages, self._situation(), self._asker())
+        pipeline, situation = self.shop.deps.pipeline, self._situation()
+        prepared = await pipeline.prepare(self.messages, situation, self._asker())
         self._take(prepared)
         self._track(prepared.tracking)
+        if prepared.clearing != self.agent.clearing:
+            self.agent = msgspec.structs.replace(self.agent, clearing=prepared.clearing)
         if prepared.problem:
             last_try = self.tracking.failures >= self.shop.config.limits.compact_failures
             ending = " It is not tried again in this session." if last_try else ""
             self.notice(f"Compaction did not work: {prepared.problem}{ending}", Level.WARNING)
         if self._is_full(prepared):
             return NoRoom(error=msgspec.structs.replace(self._overflow, by_api=False))
+        if prepared.changes:
+            situation = self._situation()
+        if (work := pipeline.plan_background(situation, self._asker())) is not None:
+            self.shop.crew.start(work)
         guards = self.state.guards
-        sampled = await self.sampling.run(self.messages, self.agent, cap=guards.max_output_override, turn=guards.turn)
+        sampled = await self.sampling.run(
+            self.messages,
+            self.agent,
+            cap=guards.max_output_override,
+            turn=guards.turn,
+            next_cleared=prepared.next_cleared,
+        )
         self.agent, self.messages = sampled.agent, View.of(sampled.view)
         return self._judge_fault(sampled.fault) if sampled.fault else await self._judge_reply(sampled.attempt)
 
@@ -219,6 +232,7 @@ class Iteration:
 
     async def _judge_reply(self, attempt: Attempt) -> AnyOutcome:
         self.stop_reason = attempt.fold.stop_reason
+        self._note_cleared(attempt.fold.cleared, attempt.fold.usage.context)
         message = self._message(attempt)
         meaning = judge_meaning(message.blocks, self.stop_reason, has_effects=attempt.executor.has_effects)
         attempt.settled = meaning is not Meaning.REFUSAL
@@ -243,6 +257,15 @@ class Iteration:
             case Meaning.ANSWER:
                 self.commit(message)
                 return Answered()
+
+    def _note_cleared(self, cleared: int, context: int) -> None:
+        """What the API cleared by itself, by its own count; told again when there is more."""
+        recorder = self.shop.recorder
+        if cleared > recorder.cleared_by_api:
+            before = context + cleared - recorder.cleared_by_api
+            change = Change(stage="microcompact", cause="by_api", tokens_before=before, tokens_after=context)
+            recorder.note_change(change)
+        recorder.cleared_by_api = cleared
 
     def _message(self, attempt: Attempt) -> Message:
         blocks = attempt.blocks
@@ -333,21 +356,36 @@ class Iteration:
     def _take(self, prepared: Prepared) -> None:
         """What the pipeline made: for the transcript, for the journal, for the next request."""
         recorder = self.shop.recorder
+        if prepared.changes:
+            self._forget_files(prepared)
+        if prepared.facts is not None:
+            recorder.record(prepared.facts)
         for message in prepared.added:
             recorder.add(message)
         for collapse in prepared.collapses:
             recorder.record(collapse)
+        if prepared.cleared is not None:
+            recorder.record(prepared.cleared)
         for change in prepared.changes:
             recorder.note_change(change)
         if prepared.changes:
             self.meter = None
-            # What was read may no longer be in the context: it must be read again before it is relied on.
-            self.shop.files.clear()
-            if self.shop.files.has_news:
-                recorder.keep_files()
         if any(message.kind is Kind.BOUNDARY for message in prepared.added):
             self._carry_task_budget()
         self.messages = View.of(prepared.messages)
+
+    def _forget_files(self, prepared: Prepared) -> None:
+        """What was read may no longer be in the context: it must be read again before it is relied on."""
+        files = self.shop.files
+        if prepared.only_cleared:
+            files.hide()
+        else:
+            files.clear()
+        for path, state in prepared.restored:
+            # Recorded with the summary, which shows them.
+            files.remember(path, state)
+        if files.has_news and not prepared.added:
+            self.shop.recorder.keep_files()
 
     def _track(self, tracking: Tracking) -> None:
         """A breaker that is open stays open when the session is resumed."""
@@ -389,7 +427,20 @@ class Iteration:
             collapse=self.shop.config.collapse,
             is_compaction=self.shop.config.is_compaction,
             notes=self.shop.recorder.notes,
+            session_id=self.shop.config.session_id,
+            small_model=self.shop.config.small_model,
+            tools=tuple([tool.name for tool in self.agent.tools]),
+            recent_files=self.shop.files.recent(2 * self.shop.config.limits.restored_files),
+            count=self._count,
         )
+
+    async def _count(self, view: Sequence[Message]) -> int | None:
+        requests, agent = self.shop.requests, self.agent
+        request = requests.build(view, agent, max_tokens=requests.output_cap(agent, None))
+        try:
+            return await self.shop.deps.model.count_tokens(request)
+        except ModelFault:
+            return None
 
     def _asker(self) -> Asker:
         return Asker(

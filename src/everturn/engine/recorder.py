@@ -8,6 +8,7 @@ from everturn.core.budget import Usage, price_usage
 from everturn.core.errors import JournalError
 from everturn.core.events import (
     AnswerAdded,
+    CacheMissed,
     ContextChanged,
     Event,
     Level,
@@ -22,7 +23,9 @@ from everturn.core.hiding import hide_secrets
 from everturn.core.messages import Block, Kind, Message, text_block
 from everturn.core.notes import Notes
 from everturn.core.outcomes import Problem
+from everturn.core.prefix import Look, Sent
 from everturn.core.records import (
+    CacheBroken,
     CallIntended,
     CallSettled,
     ContextAltered,
@@ -36,6 +39,7 @@ from everturn.core.records import (
 )
 from everturn.core.stream import Fold
 from everturn.core.transcript import view_of
+from everturn.engine.cache_watch import CacheWatch
 from everturn.engine.deps import Deps
 from everturn.engine.mending import mend_messages
 from everturn.engine.restoring import encode_news
@@ -71,8 +75,12 @@ class Recorder:
         """Messages that the API refused as they are, in the form in which it takes them."""
         self.media_dropped = 0
         """Pieces of media that the last request left out because the model takes no more."""
+        self.cleared_by_api = 0
+        """Tokens of old results that the API left out of the last request by itself."""
         self.notes = Notes()
         """What the session keeps beside the transcript."""
+        self.cache = CacheWatch()
+        """What of each request the API should still hold."""
         self.api_s = 0.0
         """Time spent waiting for the API."""
 
@@ -141,6 +149,7 @@ class Recorder:
 
     def note_change(self, change: Change) -> None:
         fields = msgspec.structs.asdict(change)
+        self.cache.report(change.stage)
         self.record(ContextAltered(**fields))
         self.emit(ContextChanged(**fields))
 
@@ -174,6 +183,7 @@ class Recorder:
         turn: int = 0,
         api_id: str = "",
         request_id: str = "",
+        sent: Sent | None = None,
     ) -> None:
         """Every call is charged, also an attempt that was thrown away."""
         if usage == Usage():
@@ -190,13 +200,27 @@ class Recorder:
                 turn=turn,
                 api_id=api_id,
                 request_id=request_id,
+                sent=sent,
             )
         )
         self._deps.ledger.charge(purpose, model, usage, usd, api_id=api_id, request_id=request_id)
         self.emit(UsageReported(purpose=purpose, model=model, usage=usage, usd=usd, turn=turn))
 
-    def charge_response(self, purpose: str, fold: Fold, request: Request, *, turn: int, request_id: str = "") -> None:
-        """All that one response cost: calls inside it are charged to their own models."""
+    def charge_response(
+        self,
+        purpose: str,
+        fold: Fold,
+        request: Request,
+        *,
+        turn: int,
+        request_id: str = "",
+        look: Look | None = None,
+    ) -> None:
+        """All that one response cost: calls inside it are charged to their own models.
+
+        `look` comes with a call of the main loop, whose request should begin with all of the one before it.
+        """
+        sent, call_id = None if look is None else look.sent, request_id
         for model, usage in fold.nested or ((None, fold.usage),):
             self.charge(
                 purpose,
@@ -206,8 +230,19 @@ class Recorder:
                 turn=turn,
                 api_id=fold.api_id,
                 request_id=request_id,
+                sent=sent,
             )
-            request_id = ""
+            request_id, sent = "", None
+        if look is not None and fold.usage != Usage():
+            self._note_break(look, fold.usage, request, turn=turn, request_id=call_id)
+
+    def _note_break(self, look: Look, usage: Usage, request: Request, *, turn: int, request_id: str) -> None:
+        card = self._deps.catalog.card(request.model)
+        prices = card.fast_prices if request.fast and card.fast_prices else card.prices
+        if (found := self.cache.judge(look, request.cache_ttl, usage, prices)) is not None:
+            fields = msgspec.structs.asdict(found)
+            self.record(CacheBroken(**fields, turn=turn, request_id=request_id))
+            self.emit(CacheMissed(**fields, turn=turn))
 
     def note_charge_below(self, charge: Charge) -> None:
         """Somebody who works for this session spent it: the ledger knows, the journal must, too."""
@@ -220,8 +255,8 @@ class Recorder:
         self._refused += 1
         if not self._journal_lost:
             self._journal_lost = True
-            self.emit(Noticed(text=f"This session is no longer saved: {error}", level=Level.WARNING))
+            self.emit(Noticed(text=f"This session is not saved. {error}", level=Level.WARNING))
 
     def _regain_journal(self) -> None:
         self._journal_lost = False
-        self.emit(Noticed(text="This session is saved again, with everything that was held back."))
+        self.emit(Noticed(text="This session is saved now, with everything that was held back."))

@@ -9,7 +9,8 @@ from everturn.core.limits import Limits
 from everturn.core.messages import Message, text_block
 from everturn.core.normaliser import Normaliser
 from everturn.core.tokens import estimate_bytes
-from everturn.core.transcript import Abilities, Wire, normalise
+from everturn.core.transcript import Abilities, normalise
+from everturn.core.window import CONTEXT_CATEGORIES, MCP_PREFIX, Category, Item
 from everturn.engine import wording
 from everturn.engine.deps import AgentContext, Config, Deps, Prompting
 from everturn.ports.model import ModelCard, Request
@@ -23,10 +24,11 @@ class Requests:
         self._schema: dict[str, Any] | None = dict(prompting.output_schema) if prompting.output_schema else None
         closing = (wording.system_context(prompting.system_context),) if prompting.system_context else ()
         self._system = (*prompting.system, *closing)
+        self._user_context = prompting.user_context
         self._opening = (text_block(wording.user_context(prompting.user_context)),) if prompting.user_context else ()
         self._own_tokens: int = sum(block.tokens for block in (*map(text_block, self._system), *self._opening))
         self._tools: dict[str, bytes] = {}
-        self._normaliser = Normaliser()
+        self._normaliser = Normaliser(self._opening)
 
     def card(self, agent: AgentContext) -> ModelCard:
         return self._deps.catalog.card(agent.model)
@@ -44,12 +46,31 @@ class Requests:
         """Estimate of all that stands before the messages."""
         return self._own_tokens + estimate_bytes(sum(map(len, self._encoded(agent.tools))))
 
+    def list_fixed(self, agent: AgentContext) -> tuple[Item, ...]:
+        """What stands before the messages, thing by thing."""
+        tools = tuple(
+            Item(
+                category=Category.MCP_TOOLS if tool.name.startswith(MCP_PREFIX) else Category.TOOLS,
+                name=tool.name,
+                tokens=estimate_bytes(len(encoded)),
+            )
+            for tool, encoded in zip(agent.tools, self._encoded(agent.tools), strict=True)
+        )
+        system = (
+            Item(category=Category.SYSTEM, name="system", tokens=text_block(text).tokens) for text in self._system
+        )
+        opening = (
+            Item(category=CONTEXT_CATEGORIES.get(key, Category.CONTEXT), name=key, tokens=text_block(text).tokens)
+            for key, text in self._user_context.items()
+        )
+        return (*system, *tools, *opening)
+
     def build(self, messages: Sequence[Message], agent: AgentContext, *, max_tokens: int) -> Request:
         card = self.card(agent)
         abilities = Abilities(model=agent.model, max_media=card.max_media)
         return Request(
             model=agent.model,
-            messages=self._open(self._normaliser.normalise(messages, abilities)),
+            messages=self._normaliser.normalise(messages, abilities),
             max_tokens=max_tokens,
             system=self._system,
             tools=self._encoded(agent.tools),
@@ -61,6 +82,8 @@ class Requests:
             cache=self._config.cache,
             cache_ttl="1h" if self._config.cache_ttl == "1h" else "5m",
             output_schema=self._schema,
+            clearing=agent.clearing,
+            opening=len(self._opening),
         )
 
     def build_plain(
@@ -72,11 +95,6 @@ class Requests:
         return Request(
             model=model, messages=wires, max_tokens=min(max_tokens, card.max_output), system=system, cache=False
         )
-
-    def _open(self, wires: Sequence[Wire]) -> Sequence[Wire]:
-        if not self._opening:
-            return wires
-        return (Wire("user", self._opening + wires[0].blocks), *wires[1:])
 
     def _encoded(self, tools: tuple[Tool, ...]) -> tuple[bytes, ...]:
         for tool in tools:

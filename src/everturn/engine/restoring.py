@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from everturn.core.messages import UNSENT, Kind, Message
+from everturn.core.messages import UNSENT, Kind, Message, ToolResult, ToolUse
 from everturn.core.records import FilesKnown, SeenFile
 from everturn.core.tokens import Meter
 from everturn.ports.files import FileNews, FileState, Stamp
@@ -49,6 +49,17 @@ def plan_task_budget(budget: TaskBudget | None, query: OpenQuery) -> TaskBudget 
     if budget is None or query.output_before_compaction is None:
         return budget
     return TaskBudget(total=budget.total, remaining=max(budget.total - query.output_before_compaction, 0))
+
+
+def list_calls(transcript: Sequence[Message], first: str) -> Iterator[tuple[str, bytes, bytes]]:
+    """Tool, input and result of every call from this message on that has a result, as the ledger is told of them."""
+    begin = next((place for place, message in enumerate(transcript) if message.id == first), len(transcript))
+    uses: dict[str, ToolUse] = {}
+    for message in transcript[begin:]:
+        uses |= {use.id: use for use in message.uses}
+        for block in message.blocks:
+            if isinstance(block.view, ToolResult) and (use := uses.get(block.view.tool_use_id)) is not None:
+                yield use.name, bytes(use.input), block.raw.replace(use.id.encode(), b"")
 
 
 def is_open(view: Sequence[Message], query: OpenQuery | None) -> bool:

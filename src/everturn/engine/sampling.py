@@ -24,9 +24,11 @@ from everturn.core.messages import (
     Message,
     ToolUse,
 )
+from everturn.core.prefix import Segment
 from everturn.core.records import ModelChanged
 from everturn.core.schedule import Attempts, MendWith, Repair, RetryAfter, SwitchModel, plan_recovery
 from everturn.core.stream import (
+    Added,
     BlockStarted,
     BlockStopped,
     Fold,
@@ -44,6 +46,12 @@ from everturn.engine.requests import Requests
 from everturn.ports.context import Change
 from everturn.ports.model import Request
 
+_DELTAS: dict[type[StreamEvent], type[TextDelta | InputDelta | ThinkingDelta]] = {
+    TextAdded: TextDelta,
+    InputAdded: InputDelta,
+    ThinkingAdded: ThinkingDelta,
+}
+"""What is shown while it grows."""
 CALL_ID = re.compile(r"[a-zA-Z0-9_-]+")
 """Ids that the API takes back."""
 
@@ -107,11 +115,21 @@ class Sampling:
         self.attempt: Attempt | None = None
         """The one under way; an abort salvages what it has."""
 
-    async def run(self, view: Sequence[Message], agent: AgentContext, *, cap: int | None, turn: int) -> Sampled:
+    async def run(
+        self,
+        view: Sequence[Message],
+        agent: AgentContext,
+        *,
+        cap: int | None,
+        turn: int,
+        next_cleared: str = "",
+    ) -> Sampled:
         attempts = Attempts(fallbacks_left=len(agent.fallbacks))
         while True:
             max_tokens = self._requests.output_cap(agent, cap)
             request = self._requests.build(view, agent, max_tokens=max_tokens)
+            if next_cleared:
+                request = self._recorder.cache.anchor(request, next_cleared)
             self._note_media()
             attempt = self._begin(agent)
             fault = await self._stream(attempt, request, turn)
@@ -168,6 +186,9 @@ class Sampling:
 
     async def _stream(self, attempt: Attempt, request: Request, turn: int) -> ModelFault | None:
         fold = attempt.fold
+        look = self._recorder.cache.look(request, self._deps.clock.now())
+        if (departure := look.departure) is not None and departure.segment is Segment.MESSAGES:
+            request = msgspec.structs.replace(request, kept=departure.kept)
         started = self._deps.clock.elapsed()
         try:
             async with aclosing(self._deps.model.stream(request)) as stream:
@@ -184,7 +205,7 @@ class Sampling:
                 return fault
         finally:
             self._recorder.api_s += self._deps.clock.elapsed() - started
-            self._recorder.charge_response("main", fold, request, turn=turn, request_id=attempt.message_id)
+            self._recorder.charge_response("main", fold, request, turn=turn, request_id=attempt.message_id, look=look)
         if not fold.complete:
             return ModelFault(FaultKind.STREAM_BROKEN, "The stream ended before the answer was complete.")
         for block in fold.finish():
@@ -193,16 +214,11 @@ class Sampling:
 
     def _show(self, attempt: Attempt, event: StreamEvent) -> None:
         id_, emit = attempt.message_id, self._recorder.emit
+        if (delta := _DELTAS.get(type(event))) is not None and isinstance(event, Added):
+            if attempt.fold.is_open(event.index):
+                emit(delta(message_id=id_, index=event.index, text=event.text))
+            return
         match event:
-            case TextAdded(index, text):
-                if attempt.fold.is_open(index):
-                    emit(TextDelta(message_id=id_, index=index, text=text))
-            case InputAdded(index, text):
-                if attempt.fold.is_open(index):
-                    emit(InputDelta(message_id=id_, index=index, text=text))
-            case ThinkingAdded(index, text):
-                if attempt.fold.is_open(index):
-                    emit(ThinkingDelta(message_id=id_, index=index, text=text))
             case BlockStarted(index):
                 attempt.shown = True
                 kind, name, use_id = attempt.fold.describe(index)

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from everturn.core.commands import SENT_MEANWHILE
 from everturn.ports.tasks import TaskReport
 
 SYSTEM_PROMPT = """\
@@ -65,7 +66,11 @@ def budget_nudge(percent: int) -> str:
 
 
 def queued_command(text: str) -> str:
-    return reminder(f"The user sent this while you were working:\n{text}")
+    return reminder(f"{SENT_MEANWHILE}\n{text}")
+
+
+def pinned(text: str) -> str:
+    return reminder(f"The user pinned this note; it holds until they take it back:\n{text}")
 
 
 def changed_files(paths: list[str]) -> str:
@@ -86,16 +91,23 @@ def finished_task(report: TaskReport) -> str:
     )
 
 
-def unknown_outcome(name: str, input_: str) -> str:
-    return tool_error(
-        f"The outcome of this {name} call is unknown: the session ended while it ran. {verify_first(input_)}"
+def unknown_outcome(name: str, input_: str, *, waited: bool = False) -> str:
+    """`waited`: it was the turn of another call. After a power cut the record that it had begun may be missing."""
+    told = (
+        f"This {name} call did not run, as far as is known: the session ended before its turn came."
+        if waited
+        else f"The outcome of this {name} call is unknown: the session ended while it ran."
     )
+    return tool_error(f"{told} {verify_first(input_)}")
 
 
-def lost_call(name: str, input_: str) -> str:
-    return reminder(
-        f"An answer was cut off after its {name} call had begun; the outcome is unknown. {verify_first(input_)}"
+def lost_call(name: str, input_: str, *, waited: bool = False) -> str:
+    told = (
+        f"An answer was cut off before the turn of its {name} call came; as far as is known, it did not run."
+        if waited
+        else f"An answer was cut off after its {name} call had begun; the outcome is unknown."
     )
+    return reminder(f"{told} {verify_first(input_)}")
 
 
 def verify_first(input_: str) -> str:

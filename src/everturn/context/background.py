@@ -1,0 +1,116 @@
+"""Finished stretches are summarised by the small model while the main one works: staged, and committed when room is needed."""
+
+from collections.abc import Sequence
+
+from everturn.context.accounting import usable_window
+from everturn.context.collapse import CollapseStore, find_span
+from everturn.context.finished import Stretch
+from everturn.context.sight import Sight
+from everturn.core.errors import ModelFault
+from everturn.core.messages import UNSENT, Kind, Message, Text, ToolResult, ToolUse, result_text, text_block
+from everturn.ports.ask import Ask, Question
+from everturn.ports.clock import Ids
+from everturn.ports.context import Situation
+
+PURPOSE = "collapse"
+OUTPUT = 1_024
+LEAST_TOKENS = 1_000
+"""Of a stretch that is worth summarising; less where the window is small."""
+LEAST_SHARE = 50
+LONGEST_PART = 4_000
+"""Characters of one text, call or result that the small model is shown."""
+MOST = 120_000
+"""Characters of the whole stretch that it is shown."""
+INSTRUCTION = """\
+Below is a finished stretch of an agent's work ({why}). Write at most 150 words that can stand in its place: what was wanted, what was found or changed, with exact names, paths and figures, and what did not work. Answer with that alone.
+
+{stretch}"""
+STANDS_FOR = "[A finished stretch of work, a {why}, in short: {summary}]"
+
+
+class Background:
+    """One stretch at a time. One that could not be summarised is not tried again."""
+
+    def __init__(self, ids: Ids, store: CollapseStore) -> None:
+        self._ids = ids
+        self._store = store
+        self._tried: set[Stretch] = set()
+        self._busy = False
+        self._nothing_at: tuple[int, str] | None = None
+        """How things were when there was nothing to choose: until they change, nobody need look again."""
+
+    def choose(
+        self, view: Sequence[Message], sight: Sight, tokens: int, situation: Situation
+    ) -> tuple[Stretch, Sequence[Message]] | None:
+        """The oldest that is worth it and not staged yet, with its messages."""
+        room = usable_window(situation)
+        if self._busy or not sight.finished or not situation.collapse or not situation.small_model:
+            return None
+        if tokens <= situation.limits.collapse_from * room or self._nothing_at == (
+            now := (len(sight.finished), sight.prompt)
+        ):
+            return None
+        least = min(LEAST_TOKENS, room // LEAST_SHARE)
+        for stretch in [each for each in sight.finished if each not in self._tried]:
+            span = find_span(view, stretch.first, stretch.last)
+            if span is None:
+                continue
+            messages = view[slice(*span)]
+            if sum(message.tokens for message in messages) < least or self._overlaps(messages):
+                self._tried.add(stretch)
+                continue
+            return stretch, messages
+        self._nothing_at = now
+        return None
+
+    async def run(self, stretch: Stretch, messages: Sequence[Message], situation: Situation, ask: Ask) -> None:
+        self._busy = True
+        try:
+            words = INSTRUCTION.format(why=stretch.why, stretch=render_stretch(messages))
+            request = Message(id=self._ids.new(), role="user", kind=Kind.HIDDEN, blocks=(text_block(words),))
+            question = Question(
+                purpose=PURPOSE,
+                messages=(request,),
+                model=situation.small_model,
+                max_tokens=OUTPUT,
+                within_s=situation.limits.summary_s,
+            )
+            reply = await ask.ask(question)
+        except ModelFault:
+            self._tried.add(stretch)
+            return
+        finally:
+            self._busy = False
+        self._tried.add(stretch)
+        if reply.text.strip() and reply.stop_reason != "refusal":
+            text = STANDS_FOR.format(why=stretch.why, summary=reply.text.strip())
+            self._store.stage(stretch.first, stretch.last, text)
+
+    def _overlaps(self, messages: Sequence[Message]) -> bool:
+        ids = {message.id for message in messages}
+        return any(note.first in ids or note.last in ids for note in self._store.all)
+
+
+def render_stretch(messages: Sequence[Message]) -> str:
+    """In the middle of what is too long, something is missing."""
+    parts = []
+    for message in messages:
+        if message.kind in UNSENT:
+            continue
+        for block in message.blocks:
+            match block.view:
+                case Text(text=text):
+                    parts.append(f"{message.role}: {_cut(text, LONGEST_PART)}")
+                case ToolUse(name=name, input=input_):
+                    parts.append(f"call {name} {_cut(bytes(input_).decode('utf-8', 'replace'), LONGEST_PART)}")
+                case ToolResult() as result:
+                    failed = " (failed)" if result.is_error else ""
+                    parts.append(f"result{failed}: {_cut(result_text(result), LONGEST_PART)}")
+    return _cut("\n\n".join(parts), MOST)
+
+
+def _cut(text: str, most: int) -> str:
+    if len(text) <= most:
+        return text
+    half = most // 2
+    return f"{text[:half]}\n[… {len(text) - 2 * half:,} characters …]\n{text[-half:]}"

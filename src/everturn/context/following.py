@@ -1,0 +1,126 @@
+"""What the stages know of the messages without searching them each turn: folded from each message once."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from everturn.core.commands import SENT_MEANWHILE
+from everturn.core.facts import Facts, Failing, Said
+from everturn.core.messages import UNSENT, Kind, Message, Text, ToolResult, ToolUse, result_text
+from everturn.core.records import FactsKept
+from everturn.core.tokens import Scale
+
+SHELL = "Bash"
+EDITORS = {"Edit": "file_path", "Write": "file_path", "NotebookEdit": "notebook_path"}
+"""Which field of their input names the file that they change."""
+QUESTION, PLAN = "AskUserQuestion", "ExitPlanMode"
+LONGEST_PROMPT = 6_000
+"""Characters of an earlier prompt that is worth repeating."""
+MOST_PROMPTS = 50
+LONGEST_ERROR = 8_000
+"""Characters of a failed command's output; of a longer one both ends are kept."""
+
+
+class Known:
+    """Of the whole session. Feed it every message, in order; what it has seen it passes over."""
+
+    def __init__(self) -> None:
+        self.facts = Facts()
+        self.scales: dict[str, Scale] = {}
+        """By model."""
+        self.calls: dict[str, ToolUse] = {}
+        self._seen: set[str] = set()
+        self._counted = 0
+        """What the API counted with the last answer."""
+        self._since = 0
+        """Estimate of what came after that."""
+
+    def take(self, messages: Iterable[Message]) -> None:
+        for message in messages:
+            if message.id not in self._seen:
+                self._seen.add(message.id)
+                self._follow(message)
+
+    def keep(self) -> FactsKept:
+        return FactsKept(facts=self.facts, scales=dict(self.scales))
+
+    def restore(self, messages: Iterable[Message], kept: FactsKept | None) -> None:
+        """Of a resumed session. What came before its last compaction is told by `kept`."""
+        after: list[Message] = []
+        for message in messages:
+            self.calls |= {use.id: use for use in message.uses}
+            if kept is not None and message.kind is Kind.BOUNDARY:
+                self._seen.update(earlier.id for earlier in after)
+                after.clear()
+            after.append(message)
+        if kept is not None:
+            self.facts, self.scales = kept.facts, dict(kept.scales)
+        self.take(after)
+
+    def _follow(self, message: Message) -> None:
+        self.facts = fold_facts(self.facts, message, self.calls)
+        self.calls |= {use.id: use for use in message.uses}
+        if message.kind in UNSENT:
+            return
+        self._since += message.tokens
+        answer = message.answer
+        if answer is None or not answer.usage.context or answer.incomplete:
+            return
+        if self._counted:
+            counted = answer.usage.context - self._counted
+            before = self.scales.get(answer.asked, Scale())
+            scale = before.seen(estimated=self._since, counted=counted)
+            if scale is not before:
+                self.scales[answer.asked] = scale
+        self._counted, self._since = answer.usage.context, 0
+
+
+def fold_facts(facts: Facts, message: Message, calls: Mapping[str, ToolUse]) -> Facts:
+    """`calls` are those that stand before the message."""
+    match message.kind:
+        case Kind.PROMPT:
+            text = message.text
+            kept = bool(text.strip()) and len(text) <= LONGEST_PROMPT
+            facts = facts.with_prompt(Said(id=message.id, text=text) if kept else None)
+            return msgspec.structs.replace(facts, prompts=facts.prompts[-MOST_PROMPTS:])
+        case Kind.ATTACHMENT:
+            for block in message.blocks:
+                if isinstance(block.view, Text) and SENT_MEANWHILE in block.view.text:
+                    facts = facts.with_words(Said(id=message.id, text=block.view.text))
+        case Kind.RESULTS:
+            for result in message.results:
+                if (use := calls.get(result.tool_use_id)) is not None:
+                    facts = _fold_result(facts, use, result)
+    return facts
+
+
+def _fold_result(facts: Facts, use: ToolUse, result: ToolResult) -> Facts:
+    name = use.name
+    if name in EDITORS and not result.is_error:
+        path = field_of(use, EDITORS[name])
+        return facts.with_change(path) if path else facts
+    if name == SHELL:
+        command = field_of(use, "command")
+        if not result.is_error:
+            return facts.with_success(command)
+        return facts.with_failure(Failing(tool_use_id=use.id, command=command, error=_both_ends(result_text(result))))
+    if (name == QUESTION and not result.is_error) or name == PLAN:
+        return facts.with_answer(Said(id=use.id, text=result_text(result)))
+    return facts
+
+
+def field_of(use: ToolUse, name: str) -> str:
+    """Empty where the input has no such text."""
+    try:
+        value: Any = msgspec.json.decode(use.input, type=dict[str, Any]).get(name)
+    except (msgspec.DecodeError, RecursionError):
+        return ""
+    return value if isinstance(value, str) else ""
+
+
+def _both_ends(text: str) -> str:
+    if len(text) <= LONGEST_ERROR:
+        return text
+    half = LONGEST_ERROR // 2
+    return f"{text[:half]}\n[… {len(text) - 2 * half:,} characters left out …]\n{text[-half:]}"

@@ -1,0 +1,89 @@
+"""What no stage may lose: put back word for word where it would be out of sight. No model is trusted with it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from everturn.context.following import EDITORS, PLAN, fold_facts
+from everturn.core.facts import Facts, Said
+from everturn.core.messages import UNSENT, Message, ToolUse
+from everturn.core.notes import Notes
+from everturn.core.tokens import estimate_bytes
+
+HEAD = "What was kept word for word from the part that is no longer shown:"
+TASK_TOOLS = frozenset({"TodoWrite", PLAN})
+
+
+def recall(facts: Facts, notes: Notes, kept: Sequence[Message], *, prompts_room: int = 0) -> str:
+    """All that the kept messages do not show, after a compaction. Empty where there is nothing.
+
+    What is shown is known by its identity: the id of the message or of the call that brought it.
+    """
+    ids = {message.id for message in kept}
+    answered = {result.tool_use_id for message in kept for result in message.results}
+    missing = Facts(
+        prompts=choose_prompts([said for said in facts.prompts if said.id not in ids], prompts_room),
+        words=tuple(said for said in facts.words if said.id not in ids),
+        answers=tuple(said for said in facts.answers if said.id not in answered),
+        changed_files=facts.changed_files,
+        failing=tuple(failing for failing in facts.failing if failing.tool_use_id not in answered),
+    )
+    return render_facts(missing, notes)
+
+
+def recall_from(stretch: Sequence[Message], facts: Facts, notes: Notes, calls: Mapping[str, ToolUse]) -> str:
+    """What of this stretch must stay in sight when something stands for it."""
+    found = Facts()
+    for message in stretch:
+        found = fold_facts(found, message, calls)
+    uses = [use for message in stretch for use in message.uses]
+    still = {failing.tool_use_id for failing in facts.failing}
+    words = {said.id for said in facts.words}
+    missing = Facts(
+        words=tuple(said for said in found.words if said.id in words),
+        answers=found.answers,
+        changed_files=found.changed_files if any(use.name in EDITORS for use in uses) else (),
+        failing=tuple(failing for failing in found.failing if failing.tool_use_id in still),
+    )
+    listed = notes if any(use.name in TASK_TOOLS for use in uses) else Notes()
+    text = "\n".join(message.text for message in stretch if message.kind not in UNSENT)
+    pins = tuple(pin for pin in notes.pins if pin in text)
+    return render_facts(missing, msgspec.structs.replace(listed, pins=pins))
+
+
+def choose_prompts(prompts: Sequence[Said], room: int) -> tuple[Said, ...]:
+    """The latest that fit, in their order."""
+    chosen: list[Said] = []
+    for said in reversed(prompts):
+        room -= estimate_bytes(len(said.text.encode(errors="replace")))
+        if room < 0:
+            break
+        chosen.append(said)
+    return tuple(reversed(chosen))
+
+
+def render_facts(facts: Facts, notes: Notes) -> str:
+    parts = [
+        _section("The user's earlier prompts", (said.text for said in facts.prompts)),
+        _section("Sent by the user while this query was at work", (said.text for said in facts.words)),
+        _section("Answers of the user to questions and plans", (said.text for said in facts.answers)),
+        _section("Notes that the user pinned", notes.pins),
+        _section("The plan that the user approved", (notes.plan,) if notes.plan else ()),
+        _list("Open tasks", (f"[{todo.status}] {todo.content}" for todo in notes.open_todos)),
+        _list("Files changed so far", facts.changed_files),
+        _section(
+            "Commands that failed and have not passed since",
+            (f"$ {failing.command}\n{failing.error}" for failing in facts.failing),
+        ),
+    ]
+    said = [part for part in parts if part]
+    return "\n\n".join([HEAD, *said]) if said else ""
+
+
+def _section(title: str, texts: Iterable[str]) -> str:
+    body = "\n\n".join(texts)
+    return f"## {title}\n{body}" if body else ""
+
+
+def _list(title: str, entries: Iterable[str]) -> str:
+    return _section(title, ["\n".join(f"- {entry}" for entry in entries)])

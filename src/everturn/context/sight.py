@@ -1,0 +1,73 @@
+"""What is in the view that is sent: its size, and the results in it that may go stale. Grows with the view, message by message."""
+
+from operator import is_
+
+import msgspec
+
+from everturn.context.accounting import costs_of
+from everturn.context.finished import Stretch, Stretches
+from everturn.core.messages import Kind, Message, ToolResult, ToolUse
+from everturn.core.view import View
+
+RERUNNABLE = frozenset({"Read", "Grep", "Glob", "Bash", "TaskOutput", "WebFetch", "WebSearch"})
+"""What they told can be asked for again."""
+VERBOSE = 200
+"""Tokens below which a result is not worth clearing."""
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """A verbose result of a tool that can be run again."""
+
+    use: ToolUse
+    tokens: int
+
+
+class Sight:
+    def __init__(self) -> None:
+        self._view = View()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._uses: dict[str, ToolUse] = {}
+        self._stretches = Stretches()
+        self.tokens = 0
+        """Estimate of all messages."""
+        self.shown: list[Shown] = []
+        """Oldest first."""
+        self.prompt = ""
+        """Id of the last one."""
+
+    @property
+    def finished(self) -> list[Stretch]:
+        return self._stretches.finished
+
+    def follow(self, view: View) -> None:
+        """Costs what is new, where the view has only grown."""
+        known = len(self._view)
+        if not self._has_grown(view):
+            self._begin()
+            known = 0
+        self._view = view
+        self._take(view[known:], view.blamed)
+
+    def _has_grown(self, view: View) -> bool:
+        before = self._view
+        if view.blamed != before.blamed:
+            return False
+        if view.grew_from(before):
+            return True
+        # A new query brings the same messages in another sequence. Both ends alone do not tell: results are cleared between.
+        return bool(before) and len(view) >= len(before) and all(map(is_, view, before))
+
+    def _take(self, messages: tuple[Message, ...], blamed: frozenset[str]) -> None:
+        self.tokens += sum(costs_of(messages, blamed))
+        for message in messages:
+            if message.kind is Kind.PROMPT:
+                self.prompt = message.id
+            self._uses |= {use.id: use for use in message.uses}
+            for block in message.blocks:
+                if isinstance(block.view, ToolResult) and block.tokens >= VERBOSE and message.id not in blamed:
+                    use = self._uses.get(block.view.tool_use_id)
+                    if use is not None and use.name in RERUNNABLE:
+                        self.shown.append(Shown(use, block.tokens))
+            self._stretches.take(message)

@@ -1,0 +1,39 @@
+"""Stage three: above a budget that the user sets, the oldest finished rounds are no longer sent. Nothing is asked for it."""
+
+from collections.abc import Collection
+from itertools import accumulate
+
+from everturn.context.accounting import costs_of
+from everturn.context.rounds import last_prompt, round_starts
+from everturn.core.messages import Kind
+from everturn.core.transcript import blamed_in
+from everturn.core.view import View
+
+STAGE = "snip"
+LEFT_SHARE = 0.75
+"""Of the budget: so much is left, since each snip makes the API read everything anew."""
+NOTE = "[{count} earlier messages of this conversation are no longer sent.]"
+
+
+def plan_snip(view: View, budget: int, own: Collection[str]) -> tuple[int, int] | None:
+    """The stretch to leave out, as indices, its end excluded; None where there is none.
+
+    Only what stands before the last prompt: what came after it is in progress. A compaction's summary stays; `own` are
+    ids of earlier snips, which give way to the new one.
+    """
+    prompt = last_prompt(view)
+    if prompt is None:
+        return None
+    costs = costs_of(view, blamed_in(view))
+    first = 1 if view[0].kind is Kind.SUMMARY and view[0].id not in own else 0
+    starts = [start for start in round_starts(view) if first <= start <= prompt]
+    if not starts or starts[0] != first:
+        return None
+    freed = list(accumulate(costs, initial=0))
+    excess = freed[-1] - LEFT_SHARE * budget
+    ends = [start for start in starts if start > first]
+    enough = (end for end in ends if freed[end] - freed[first] >= excess)
+    end = next(enough, ends[-1] if ends else first)
+    if end - first < 1 or (end - first == 1 and view[first].id in own):
+        return None
+    return first, end

@@ -1,0 +1,68 @@
+"""What a session must not forget, however often it is compacted: folded from its messages, one by one."""
+
+import msgspec
+
+MOST_FAILING = 3
+"""Commands that failed and have not passed since; older ones are forgotten."""
+
+
+class Said(msgspec.Struct, frozen=True, kw_only=True):
+    """Words of the person, as they were said."""
+
+    id: str
+    """Of the message, or of the call that asked."""
+    text: str
+
+
+class Failing(msgspec.Struct, frozen=True, kw_only=True):
+    """A command that failed, until it passes."""
+
+    tool_use_id: str
+    command: str
+    error: str
+
+
+class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Never mutated: who learns something makes the next one, whole. What is learnt twice is known once."""
+
+    prompts: tuple[Said, ...] = ()
+    """Earlier ones; the last is in sight by itself."""
+    words: tuple[Said, ...] = ()
+    """What the person sent while the present query was at work."""
+    answers: tuple[Said, ...] = ()
+    """To questions and to plans."""
+    changed_files: tuple[str, ...] = ()
+    """In the order of their first change."""
+    failing: tuple[Failing, ...] = ()
+    """The last one last."""
+
+    def with_prompt(self, said: Said | None) -> "Facts":
+        """A new query begins: what was sent during the one before is a prompt like any other. None: too long to repeat."""
+        new = tuple(each for each in (*self.words, *((said,) if said else ())) if each not in self.prompts)
+        return msgspec.structs.replace(self, prompts=self.prompts + new, words=())
+
+    def with_words(self, said: Said) -> "Facts":
+        known = said in self.words or said in self.prompts
+        return self if known else msgspec.structs.replace(self, words=(*self.words, said))
+
+    def with_answer(self, said: Said) -> "Facts":
+        return self if said in self.answers else msgspec.structs.replace(self, answers=(*self.answers, said))
+
+    def with_change(self, path: str) -> "Facts":
+        if path in self.changed_files:
+            return self
+        return msgspec.structs.replace(self, changed_files=(*self.changed_files, path))
+
+    def with_failure(self, failing: Failing) -> "Facts":
+        others = tuple(each for each in self.failing if each.command != failing.command)
+        return msgspec.structs.replace(self, failing=(*others, failing)[-MOST_FAILING:])
+
+    def with_success(self, command: str) -> "Facts":
+        if all(each.command != command for each in self.failing):
+            return self
+        return msgspec.structs.replace(self, failing=tuple(each for each in self.failing if each.command != command))
+
+    @property
+    def held_by(self) -> frozenset[str]:
+        """Ids of calls whose results hold one of these: they are never cleared."""
+        return frozenset(each.tool_use_id for each in self.failing) | {said.id for said in self.answers}

@@ -1,0 +1,148 @@
+"""Where the window goes: what each kind of content takes of it, what is kept free for the answer, and what is left."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+
+import msgspec
+
+from everturn.core.messages import (
+    UNSENT,
+    Block,
+    Kind,
+    Message,
+    RedactedThinking,
+    Thinking,
+    ToolResult,
+    ToolUse,
+)
+from everturn.core.money import share_out
+from everturn.core.tokens import BLOCK_OVERHEAD
+from everturn.core.transcript import blamed_in
+
+MCP_PREFIX = "mcp__"
+"""Names of tools that a server brought: `mcp__server__tool`."""
+
+
+class Category(StrEnum):
+    """In the order in which they stand in a request; free space and reserve close the picture."""
+
+    SYSTEM = "system prompt"
+    TOOLS = "tools"
+    MCP_TOOLS = "MCP tools"
+    MEMORY = "memory files"
+    SKILLS = "skills"
+    CONTEXT = "other context"
+    SUMMARIES = "summaries"
+    USER_TEXT = "user text"
+    ASSISTANT_TEXT = "assistant text"
+    THINKING = "thinking"
+    CALLS = "tool calls"
+    RESULTS = "tool results"
+    MEDIA = "media"
+    NOTES = "notes to the model"
+    FREE = "free space"
+    RESERVE = "reserve"
+
+
+CONTEXT_CATEGORIES = {"memory": Category.MEMORY, "skills": Category.SKILLS}
+"""By the key of an entry of the user's context; any other is other context."""
+
+
+class Item(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that stands before the messages."""
+
+    category: Category
+    name: str
+    tokens: int
+
+
+class WindowUse(msgspec.Struct, frozen=True, kw_only=True):
+    model: str
+    window: int
+    total: int
+    """Tokens of the next request, as far as they are known."""
+    is_counted: bool
+    """By the API, but for what came since its last answer; otherwise it is an estimate."""
+    shares: tuple[tuple[Category, int], ...]
+    """Those that take anything, in the order of the categories; they add up to the window, or to more if it is too small."""
+    items: tuple[Item, ...] = ()
+
+    @property
+    def percentage(self) -> float:
+        return 100 * self.total / self.window if self.window else 0.0
+
+    @property
+    def over(self) -> int:
+        """Tokens beyond the window."""
+        return max(0, self.total - self.window)
+
+
+def fold_window(
+    items: Sequence[Item],
+    messages: Iterable[Message],
+    *,
+    model: str,
+    window: int,
+    reserve: int,
+    total: int | None = None,
+) -> WindowUse:
+    """`total` is what the API counted, where it did: the estimates are then scaled so that they add up to it."""
+    taken: Counter[Category] = Counter()
+    for item in items:
+        taken[item.category] += item.tokens
+    taken.update(measure_messages(tuple(messages)))
+    estimated = taken.total()
+    if total is not None and estimated:
+        weights = [taken[category] for category in Category]
+        taken = Counter(dict(zip(Category, share_out(total, weights), strict=True)))
+        items = _scale(items, total, estimated)
+    used = estimated if total is None else total
+    kept_free = min(reserve, max(0, window - used))
+    taken[Category.RESERVE], taken[Category.FREE] = kept_free, max(0, window - used - kept_free)
+    return WindowUse(
+        model=model,
+        window=window,
+        total=used,
+        is_counted=total is not None,
+        shares=tuple((category, taken[category]) for category in Category if taken[category]),
+        items=tuple(items),
+    )
+
+
+def measure_messages(messages: Sequence[Message]) -> Mapping[Category, int]:
+    """Estimates, block by block. What is not sent takes nothing; refused media is sent as a short note."""
+    blamed = blamed_in(messages)
+    taken: Counter[Category] = Counter()
+    for message in messages:
+        if message.kind in UNSENT:
+            continue
+        for block in message.blocks:
+            refused = block.media and message.id in blamed
+            taken[categorise(message.kind, block)] += BLOCK_OVERHEAD if refused else block.tokens
+    return taken
+
+
+def categorise(kind: Kind, block: Block) -> Category:
+    match block.view:
+        case Thinking() | RedactedThinking():
+            return Category.THINKING
+        case ToolUse():
+            return Category.CALLS
+        case _ if block.media:
+            return Category.MEDIA
+        case ToolResult():
+            return Category.RESULTS
+    match kind:
+        case Kind.SUMMARY:
+            return Category.SUMMARIES
+        case Kind.ANSWER:
+            return Category.ASSISTANT_TEXT
+        case Kind.PROMPT | Kind.LOCAL:
+            return Category.USER_TEXT
+        case _:
+            return Category.NOTES
+
+
+def _scale(items: Sequence[Item], total: int, estimated: int) -> tuple[Item, ...]:
+    return tuple(msgspec.structs.replace(item, tokens=item.tokens * total // estimated) for item in items)

@@ -1,0 +1,95 @@
+"""Stage four: which results go stale, and what stands for them."""
+
+import asyncio
+
+from tests.context.transcripts import ScriptedAsk, called, prompt, situation
+
+from everturn.context.clearing import plan_clearing, render_line
+from everturn.context.pipeline import ContextPipeline
+from everturn.core.messages import result_block, result_text
+from everturn.core.records import ResultsCleared
+from everturn.ports.context import Change
+from everturn.testing import CountingIds
+
+LONG = "x" * 3_000
+LINE = "[The result of Read /p/{0}.py (about {1:,} tokens) went stale and was cleared. Run it again if it is needed.]"
+
+
+def reads(count, name="Read"):
+    return [part for n in range(count) for part in called(n, name, {"file_path": f"/p/{n}.py"}, LONG)]
+
+
+def prepare(talk, made=None, **limits):
+    chosen = {"window": 10_000, "clear_keeps": 2, "auto_compact": False, **limits}
+    return asyncio.run(
+        (made or ContextPipeline(ids=CountingIds("n"))).prepare(talk, situation(**chosen), ScriptedAsk())
+    )
+
+
+def texts(messages):
+    return [result_text(result) for message in messages for result in message.results]
+
+
+def test_all_but_the_latest_give_way_to_a_line_at_once():
+    talk = (prompt("p"), *reads(8))
+    tokens = talk[2].blocks[0].tokens
+
+    prepared = prepare(talk)
+
+    assert texts(prepared.messages) == [*(LINE.format(n, tokens) for n in range(6)), LONG, LONG]
+    assert prepared.cleared == ResultsCleared(lines={f"t{n}": LINE.format(n, tokens) for n in range(6)})
+    before = sum(message.tokens for message in talk)
+    after = before - 6 * (tokens - result_block("t0", LINE.format(0, tokens)).tokens)
+    assert prepared.changes == (Change(stage="microcompact", cause="stale", tokens_before=before, tokens_after=after),)
+    assert [message.id for message in prepared.messages] == [message.id for message in talk]
+
+
+def test_it_is_done_in_batches_and_a_call_is_never_decided_twice():
+    made, talk = ContextPipeline(ids=CountingIds("n")), (prompt("p"), *reads(8))
+    first = prepare(talk, made)
+    view = first.messages
+    batches = []
+    for n in range(100, 130):
+        for message in called(n, "Read", {"file_path": f"/p/{n}.py"}, LONG):
+            view = view.plus(message)
+        prepared = prepare(view, made)
+        view = prepared.messages
+        if prepared.cleared:
+            batches.append(set(prepared.cleared.lines))
+    assert 1 < len(batches) < 15
+    assert sum(map(len, batches)) == len(set.union(*batches))
+
+
+def test_below_the_share_or_for_a_small_gain_nothing_is_cleared():
+    assert prepare((prompt("p"), *reads(8)), window=100_000).cleared is None
+    assert prepare((prompt("p"), *reads(8)), clear_gain=0.9).cleared is None
+    assert prepare((prompt("p"), *reads(2)), window=3_000).cleared is None
+
+
+def test_what_cannot_be_run_again_and_what_must_stay_is_left_alone():
+    kept = [*called(90, "Edit", {"file_path": "/p/a"}, LONG), *called(91, "AskUserQuestion", {}, LONG)]
+    failed = called(92, "Bash", {"command": "make"}, LONG, is_error=True)
+    talk = (prompt("p"), *kept, *failed, *reads(8))
+
+    prepared = prepare(talk)
+
+    assert set(prepared.cleared.lines) == {f"t{n}" for n in range(6)}
+
+
+def test_after_a_refusal_a_result_that_fills_a_quarter_of_the_window_goes_even_if_it_is_the_latest():
+    from everturn.context.sight import Sight
+    from everturn.core.view import View
+
+    sight = Sight()
+    sight.follow(View((prompt("p"), *called(1, "Read", {"file_path": "/p/1.py"}, "x" * 9_000))))
+    room = situation(window=10_000)
+    assert plan_clearing(sight.shown, 5_000, room, held=()) == {}
+    assert set(plan_clearing(sight.shown, 5_000, room, held=(), forced=True)) == {"t1"}
+
+
+def test_a_line_names_what_was_asked_in_one_line():
+    [use] = called(1, "Bash", {"command": "echo a\n  b " + "c" * 200}, LONG)[0].uses
+    assert render_line(use, 1_234) == (
+        f"[The result of Bash echo a b {'c' * 109}… (about 1,234 tokens) went stale and was cleared. "
+        "Run it again if it is needed.]"
+    )

@@ -1,0 +1,131 @@
+"""What is known of a session, message by message: facts, and how estimates compare with counts."""
+
+import msgspec
+from tests.context.transcripts import answer, called, note, prompt
+
+from everturn.context.following import LONGEST_ERROR, LONGEST_PROMPT, Known
+from everturn.core.budget import Usage
+from everturn.core.commands import SENT_MEANWHILE
+from everturn.core.facts import Facts, Failing, Said
+from everturn.core.messages import Kind
+from everturn.core.tokens import Scale
+
+
+def known(*messages):
+    made = Known()
+    made.take(messages)
+    return made
+
+
+def test_facts_are_folded_from_what_was_said_and_done():
+    words = f"<system-reminder>\n{SENT_MEANWHILE}\nFaster.\n</system-reminder>"
+    facts = known(
+        prompt("p1", "Begin."),
+        *called(1, "Write", {"file_path": "/p/a"}),
+        *called(2, "Edit", {"file_path": "/p/b"}),
+        *called(3, "Edit", {"file_path": "/p/a"}),
+        *called(4, "Edit", {"file_path": "/p/c"}, "no such file", is_error=True),
+        *called(5, "NotebookEdit", {"notebook_path": "/p/n.ipynb"}),
+        *called(6, "AskUserQuestion", {}, "green"),
+        *called(7, "ExitPlanMode", {"plan": "x"}, "Permission denied: smaller steps.", is_error=True),
+        *called(8, "Bash", {"command": "make"}, "no rule", is_error=True),
+        note("n", Kind.ATTACHMENT, words),
+    ).facts
+    assert facts == Facts(
+        prompts=(Said(id="p1", text="Begin."),),
+        words=(Said(id="n", text=words),),
+        answers=(Said(id="t6", text="green"), Said(id="t7", text="Permission denied: smaller steps.")),
+        changed_files=("/p/a", "/p/b", "/p/n.ipynb"),
+        failing=(Failing(tool_use_id="t8", command="make", error="no rule"),),
+    )
+
+
+def test_a_command_that_passes_is_no_longer_failing_and_only_the_last_few_are_kept():
+    fails = [part for n in range(5) for part in called(n, "Bash", {"command": f"c{n}"}, f"e{n}", is_error=True)]
+    again = called(9, "Bash", {"command": "c3"}, "e3 again", is_error=True)
+    passes = called(10, "Bash", {"command": "c4"}, "fine")
+    failing = known(*fails, *again, *passes).facts.failing
+    assert [(each.command, each.error) for each in failing] == [("c2", "e2"), ("c3", "e3 again")]
+
+
+def test_what_was_sent_meanwhile_is_an_earlier_prompt_when_the_next_query_begins():
+    facts = known(prompt("p1"), note("n", Kind.ATTACHMENT, f"{SENT_MEANWHILE} Faster."), prompt("p2", "Next.")).facts
+    assert ([said.id for said in facts.prompts], facts.words) == (["p1", "n", "p2"], ())
+
+
+def test_what_is_very_long_is_not_repeated_or_only_its_ends():
+    made = known(
+        prompt("p1", "x" * (LONGEST_PROMPT + 1)),
+        *called(1, "Bash", {"command": "c"}, "a" * LONGEST_ERROR + "b" * LONGEST_ERROR, is_error=True),
+    )
+    [failing] = made.facts.failing
+    assert made.facts.prompts == ()
+    assert len(failing.error) < LONGEST_ERROR + 60
+    assert (failing.error[:4], failing.error[-4:]) == ("aaaa", "bbbb")
+
+
+def test_a_message_counts_once():
+    made = known(prompt("p1"), prompt("p1"))
+    made.take([prompt("p1")])
+    assert len(made.facts.prompts) == 1
+
+
+def counted(id_, tokens, text="y" * 3_000):
+    said = answer(id_, text)
+    return msgspec.structs.replace(said, answer=msgspec.structs.replace(said.answer, usage=Usage(input=tokens)))
+
+
+def test_estimates_learn_from_what_the_api_counts():
+    made = known(prompt("p1"), counted("a1", 10_000), prompt("p2", "x" * 3_000), counted("a2", 11_000))
+    estimated = prompt("p2", "x" * 3_000).tokens + answer("a2", "y" * 3_000).tokens
+    assert made.scales == {"m": Scale(estimated=estimated, counted=1_000)}
+    assert made.scales["m"].apply(2_000) < 2_000
+
+
+def test_a_count_that_shrank_says_nothing_about_estimates():
+    made = known(prompt("p1"), counted("a1", 10_000), prompt("p2"), counted("a2", 3_000), prompt("p3"))
+    assert made.scales == {}
+
+
+def test_a_scale_stays_on_the_high_side_and_forgets_slowly():
+    scale = Scale()
+    assert scale.apply(100) == 100
+    for _ in range(500):
+        scale = scale.seen(estimated=1_000, counted=500)
+    assert scale.estimated < 210_000
+    assert scale.apply(1_000) == 550
+    assert scale.seen(estimated=1_000, counted=5_000) == scale
+    assert scale.seen(estimated=10, counted=10) == scale
+
+
+def test_a_resumed_session_knows_what_the_first_one_knew():
+    talk = [
+        prompt("p1"),
+        *called(1, "Write", {"file_path": "/p/a"}),
+        *called(2, "Bash", {"command": "make"}, "no", is_error=True),
+        counted("a3", 5_000),
+    ]
+    later = [
+        note("b", Kind.BOUNDARY, keeps=("p1",)),
+        note("s", Kind.SUMMARY),
+        *called(4, "Bash", {"command": "make"}, "fine"),
+        counted("a5", 9_000),
+    ]
+    first = known(*talk)
+    kept = first.keep()
+    first.take(later)
+
+    again = Known()
+    again.restore([*talk, *later], kept)
+    again.take([talk[0], *later[1:]])
+
+    assert (again.facts, again.scales) == (first.facts, first.scales)
+
+
+def test_a_session_that_was_killed_right_before_its_boundary_knows_everything_once():
+    words = note("n", Kind.ATTACHMENT, f"{SENT_MEANWHILE} Faster.")
+    talk = [prompt("p1"), words, *called(1, "AskUserQuestion", {}, "green"), prompt("p2", "Next."), words]
+    first = known(*talk)
+    again = Known()
+    again.restore(talk, first.keep())
+    assert again.facts == first.facts
