@@ -51,7 +51,7 @@ async def test_nothing_that_a_command_started_outlives_the_program(program, pipe
     stubborn = STUBBORN.format(**pipes).replace("trap '' TERM; ", "" if "'" in wrapped else "trap '' TERM; ")
     behind = wrapped == "{}"
     program.model(call("Bash", {"command": wrapped.format(stubborn), "run_in_background": behind}), text("It runs."))
-    async with program.started("-p", "Go", "--allowed-tools", "Bash") as process:
+    async with program.started("-p", "Go", "--dangerously-skip-permissions") as process:
         alive = asyncio.ensure_future(read_word(pipes["alive"]))
         if behind:
             await read_word(pipes["up"])
@@ -64,7 +64,7 @@ async def test_nothing_that_a_command_started_outlives_the_program(program, pipe
 async def test_ctrl_c_ends_what_runs_in_the_background_too(program, pipes, times):
     start = call("Bash", {"command": STUBBORN.format(**pipes), "run_in_background": True})
     program.model(start, stall("Once upon a time", after=3))
-    async with program.started("-p", "Go", "--allowed-tools", "Bash") as process:
+    async with program.started("-p", "Go", "--dangerously-skip-permissions") as process:
         alive = asyncio.ensure_future(read_word(pipes["alive"]))
         await read_word(pipes["up"])
         for _ in range(times):
@@ -88,7 +88,7 @@ async def test_a_program_that_was_killed_leaves_nothing_running(program, pipes, 
     program.model(start, stall("Once upon a time", after=3))
     temporary = program.folder / "tmp"
     temporary.mkdir()
-    words = ("-p", "Go", "--allowed-tools", "Bash")
+    words = ("-p", "Go", "--dangerously-skip-permissions")
     async with program.started(*words, env={"TMPDIR": str(temporary)}) as process:
         alive = asyncio.ensure_future(read_word(pipes["alive"]))
         if "cat" in command:

@@ -108,7 +108,7 @@ def test_defaults_are_values_too(config):
         (["set", "modle", "opus"], "there is no setting 'modle'; did you mean 'model'?"),
         (["set", "effortLevel", "hihg"], "effortLevel must be one of"),
         (["set", "everturn.limits.max_turns", "many"], "everturn.limits.max_turns must be a whole number"),
-        (["set", "permissions.allow", "Bash(ls)"], "permissions.allow holds an entry that"),
+        (["set", "permissions.allow", "Bash(ls"], "permissions.allow holds an entry that cannot work: Bash(ls opens a"),
         (["set", "autoCompactEnabled", "maybe"], "autoCompactEnabled must be true or false, not 'maybe'"),
         (["set", "max_turns", "5"], "there is no setting 'max_turns'; did you mean 'everturn.limits.max_turns'?"),
         (["set", "colour", "red"], "there is no setting 'colour'; everturn config list shows them all"),
@@ -118,6 +118,8 @@ def test_defaults_are_values_too(config):
         (["set", "apiKeyHelper", "echo sk-ant-api03-made-up"], "keys are not kept in settings"),
         (["set", "env.EVERTURN_HOME", "x"], "cannot be set here"),
         (["set", "model"], "everturn config set KEY VALUE"),
+        (["set", "allowManagedPermissionRulesOnly", "true"], "counts only in managed settings"),
+        (["set", "env.EVERTURN_TRUST", "1"], "cannot be set here"),
         (["gte", "model"], "config knows no 'gte'; did you mean 'get'?"),
         (["unset", "model"], "model is not set in"),
     ],
@@ -163,3 +165,27 @@ def test_the_list_says_where_each_value_comes_from_and_hides_secrets(config, hom
     assert rows["env.A"] == ["1", str(path)]
     assert "statusLine is not supported" in out
     assert "made-up" not in out
+
+
+def test_a_project_file_that_comes_before_the_users_is_told(config, home, tmp_path, monkeypatch):
+    folder = tmp_path / "project"
+    (folder / ".everturn").mkdir(parents=True)
+    (folder / ".everturn" / "settings.json").write_text('{"model": "haiku"}')
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("EVERTURN_TRUST", "1")
+    code, _, err = config("set", "model", "opus")
+    assert code == 0
+    assert f"{folder}/.everturn/settings.json says haiku, which comes before the file" in err
+    assert config("list")[1].splitlines()[0].split() == ["model", "haiku", f"{folder}/.everturn/settings.json"]
+    monkeypatch.setenv("EVERTURN_TRUST", "0")
+    assert config("list")[1].splitlines()[0].split() == ["model", "opus", f"{home}/settings.json"]
+
+
+def test_a_file_of_another_program_can_be_changed_although_it_holds_what_we_do_not_know(config, tmp_path, monkeypatch):
+    other = tmp_path / "claude"
+    other.mkdir()
+    (other / "settings.json").write_text('{"permissions": {"disableAutoMode": "disable"}, "theme": "dark"}')
+    monkeypatch.delenv("EVERTURN_HOME")
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(other))
+    assert config("set", "model", "opus")[0] == 0
+    assert json.loads((other / "settings.json").read_text())["theme"] == "dark"

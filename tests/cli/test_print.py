@@ -58,14 +58,14 @@ async def test_flags_reach_the_request(program):
 
 
 async def test_tools_run_only_where_they_are_allowed(program):
-    program.model(calls(("Bash", {"command": "echo made > made.txt"})), "Done.")
+    program.model(calls(("Bash", {"command": "touch made.txt"})), "Done.")
     denied = await program.run("-p", "Go")
     assert (denied.code, denied.out) == (0, "Done.\n")
     assert "Bash" in denied.err
     assert not (program.folder / "made.txt").exists()
-    program.model(calls(("Bash", {"command": "echo made > made.txt"})), "Done.")
+    program.model(calls(("Bash", {"command": "touch made.txt"})), "Done.")
     await program.run("-p", "Go", "--allowed-tools", "Bash")
-    assert (program.folder / "made.txt").read_text("utf-8") == "made\n"
+    assert (program.folder / "made.txt").exists()
 
 
 async def test_a_limit_ends_the_run_with_code_1(program):
@@ -239,7 +239,7 @@ async def test_without_print_the_way_to_ask_is_shown(program):
         (["-p", "Go", "--max-turns", "many"], "--max-turns must be a whole number, not 'many'"),
         (["-p", "Go", "--max-turns", "-1"], "--max-turns: must be a whole number of at least 0, not -1"),
         (["-p", "Go", "--permission-mode", "plam"], "did you mean 'plan'?"),
-        (["-p", "Go", "--allowedTools", "Bash(ls)"], "only bare tool names are taken here"),
+        (["-p", "Go", "--allowedTools", "Bash(ls"], "--allowed-tools: holds a rule that cannot work: Bash(ls opens a"),
         (["-p", "Go", "--resume", "nobody"], "there is no session nobody"),
         (["-p", "Go", "--continue"], "there is no session to continue"),
         (["-p", "Go", "--system-prompt-file", "none.txt"], "none.txt cannot be read: No such file or directory"),
@@ -322,7 +322,7 @@ async def test_a_tool_that_is_not_there_is_told_by_the_name_that_was_typed(progr
     told = [line["content"].partition(" (")[0] for line in done.lines if line.get("subtype") == "informational"]
     assert told == [
         "--allowed-tools: there is no tool named Bsh",
-        "permissions.deny: there is no tool named Raed",
+        "--settings:1: there is no tool named Raed",
     ]
 
 

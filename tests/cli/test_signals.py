@@ -50,7 +50,7 @@ async def test_ctrl_c_while_a_tool_runs_ends_the_tool_and_answers_its_call(progr
     up = program.folder / "up"
     os.mkfifo(up)
     program.model(calls(("Bash", {"command": f"echo up > {up}; sleep 60"})))
-    async with program.started("-p", "Go", "--allowed-tools", "Bash", *STREAM) as process:
+    async with program.started("-p", "Go", "--allowed-tools", "Bash,Edit", *STREAM) as process:
         await read_word(up)
         process.send_signal(signal.SIGINT)
         result = await read_until(process, "result")
@@ -64,7 +64,7 @@ async def test_ctrl_c_twice_ends_the_program_and_all_it_started_at_once(program)
         os.mkfifo(path)
     program.model(calls(("Bash", {"command": STUBBORN.format(**pipes)})))
     limits = ("--settings", '{"everturn": {"limits": {"abort_grace_s": 600}}}')
-    async with program.started("-p", "Go", "--allowed-tools", "Bash", *limits) as process:
+    async with program.started("-p", "Go", "--allowed-tools", "Bash,Edit", *limits) as process:
         alive = asyncio.ensure_future(read_word(pipes["alive"]))
         await read_word(pipes["up"])
         process.send_signal(signal.SIGINT)

@@ -180,8 +180,25 @@ async def test_a_denied_call_is_told_at_once_and_listed_in_the_result(bench):
     [denied] = [line for line in lines if line.get("subtype") == "permission_denied"]
     assert (denied["tool_name"], denied["tool_use_id"]) == ("Bash", "toolu_1")
     assert lines[-1]["permission_denials"] == [
-        {"tool_name": "Bash", "tool_use_id": "toolu_1", "tool_input": {"command": "rm -rf /"}}
+        {
+            "tool_name": "Bash",
+            "tool_use_id": "toolu_1",
+            "tool_input": {"command": "rm -rf /"},
+            "decision_reason": denied["decision_reason"],
+        }
     ]
+
+
+async def test_a_denial_for_want_of_a_person_says_what_would_have_let_it_run(bench):
+    bench.model(
+        calls(("Write", {"file_path": "a.txt", "content": ""}), ("mcp__a__b", {}), ("WebSearch", {"query": "x"})),
+        text("Then not."),
+    )
+
+    _, written = await stream(bench.engine())
+
+    [write] = lines_of(written)[-1]["permission_denials"]
+    assert write["permission_suggestions"] == [{"type": "setMode", "mode": "acceptEdits", "destination": "session"}]
 
 
 async def test_each_tool_result_is_a_line_of_its_own_with_its_shown_half(bench):

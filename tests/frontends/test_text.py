@@ -37,20 +37,48 @@ async def test_what_went_wrong_is_said_on_standard_error(bench):
 
 
 async def test_calls_that_were_not_allowed_are_told(bench):
-    bench.model(calls(("Bash", {"command": "ls"})), text("Then not."))
+    bench.model(calls(("Bash", {"command": "make"})), text("Then not."))
 
     code, written, complaints = await run_piped(bench.engine())
 
     assert (code, written) == (0, "Then not.\n")
     assert complaints == (
         "everturn: 1 tool call was not allowed: Bash "
-        "(mode default: Bash needs approval, and nobody is here to approve it)\n"
-        "everturn: To allow it from the start: --allowed-tools Bash\n"
+        "(mode default: no rule allows 'make', and nobody is here to approve it)\n"
+        "everturn: To allow it from the start: --allowed-tools 'Bash(make)'\n"
+    )
+
+
+async def test_each_way_to_allow_what_was_denied_is_named_once(bench):
+    bench.model(
+        calls(
+            ("Bash", {"command": "make 'all of it'"}),
+            ("Bash", {"command": "npm test && make"}),
+            ("Write", {"file_path": "a.txt", "content": ""}),
+        ),
+        text("Then not."),
+    )
+
+    _, _, complaints = await run_piped(bench.engine())
+
+    assert complaints.endswith(
+        "everturn: To allow it from the start: --allowed-tools "
+        "'Bash(make '\\''all of it'\\''),Bash(npm test *),Bash(make)' --permission-mode acceptEdits\n"
+    )
+
+
+async def test_where_no_rule_helps_the_terminal_is_named(bench):
+    bench.model(calls(("Bash", {"command": "rm -rf /"})), text("Then not."))
+
+    _, _, complaints = await run_piped(bench.engine())
+
+    assert complaints.endswith(
+        "everturn: No rule allows this: it is asked about where you run everturn at a terminal\n"
     )
 
 
 async def test_what_a_rule_forbids_gets_no_way_round(bench):
-    bench.model(calls(("Bash", {"command": "ls"})), text("Then not."))
+    bench.model(calls(("Bash", {"command": "make"})), text("Then not."))
 
     _, _, complaints = await run_piped(bench.engine(permission_mode="plan"))
 

@@ -42,7 +42,7 @@ def parse_arguments(words: Sequence[str]) -> Arguments:
             continue
         flag = find_flag(name)
         value = _take_value(flag, name, attached if equals else None, left)
-        given[flag.name] = [*given.get(flag.name, ()), *value] if flag.takes is Takes.LIST else value
+        given[flag.name] = [*given.get(flag.name, ()), *value] if flag.takes in {Takes.LIST, Takes.EACH} else value
     return Arguments(given=given, words=tuple(rest))
 
 
@@ -50,6 +50,18 @@ def find_flag(name: str) -> Flag:
     if name not in BY_SPELLING:
         raise UsageError(f"unknown flag {name!r}{nearest(name, BY_SPELLING)}", see=HELP)
     return BY_SPELLING[name]
+
+
+def split_list(value: str) -> list[str]:
+    """At commas and blanks, but not between brackets: `Read,Bash(git log *)` holds two rules."""
+    depth, parts = 0, [""]
+    for mark in value:
+        depth = max(depth + {"(": 1, ")": -1}.get(mark, 0), 0)
+        if depth == 0 and (mark == "," or mark.isspace()):
+            parts.append("")
+        else:
+            parts[-1] += mark
+    return [part for part in parts if part]
 
 
 def clean_text(word: str) -> str:
@@ -89,7 +101,9 @@ def _parse_value(flag: Flag, name: str, value: str) -> Any:
             except ValueError:
                 raise UsageError(f"{name} must be a {flag.takes}, not {value[:60]!r}") from None
         case Takes.LIST:
-            return value.replace(",", " ").split()
+            return split_list(value)
+        case Takes.EACH:
+            return [clean_text(value)]
         case _ if flag.choices and value not in flag.choices:
             allowed = ", ".join(flag.choices)
             raise UsageError(f"{name} must be one of {allowed}, not {value[:60]!r}{nearest(value, flag.choices)}")

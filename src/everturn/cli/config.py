@@ -9,35 +9,33 @@ from typing import Any
 
 import msgspec
 
+from everturn.cli.arguments import split_list
 from everturn.cli.console import complain, write
 from everturn.cli.debug import is_secret_name
 from everturn.cli.usage import UsageError
-from everturn.compose.cli import program_home, settings_path
+from everturn.compose.cli import find_grounds, load_program_settings, settings_path
 from everturn.core.errors import OptionError
 from everturn.core.limits import Limits
 from everturn.core.state import Exit
+from everturn.frontends.harmless import make_line
 from everturn.models.anthropic.masking import mask_secrets
+from everturn.ports.policy import Ruling
 from everturn.settings.checks import nearest
-from everturn.settings.files import load_settings, replace_settings
+from everturn.settings.files import SettingsText, load_settings, replace_settings
+from everturn.settings.flattening import Remarks, flatten_settings
+from everturn.settings.keys import ENV, KEYS, LIMIT_PREFIX, RULES, Reach, check_variable, is_limit, nearest_key
 from everturn.settings.options import Options
+from everturn.settings.places import USER, Place
 from everturn.settings.setup import DEFAULT_MODEL
-from everturn.settings.sources import (
-    ENV,
-    KEYS,
-    LIMIT_PREFIX,
-    Found,
-    check_variable,
-    is_limit,
-    load_merged,
-    merge_settings,
-    nearest_key,
-)
+from everturn.settings.sources import Found, Merged
 
 ACTIONS = {"list": 0, "get": 1, "set": 2, "unset": 1}
 """Each with the number of words that follow it."""
 DEFAULT = "default"
 DEFAULTS = {"model": DEFAULT_MODEL, "permissions.defaultMode": "default", "autoCompactEnabled": True}
 ENV_PREFIX = f"{ENV}."
+MANY = (LIMIT_PREFIX, "sandbox.")
+"""Of these only what is set is listed."""
 MODEL_KEYS = frozenset({"model", "fallbackModel"})
 SEE = "everturn config --help"
 NO_SECRETS = (
@@ -83,13 +81,15 @@ def run_set(key: str, text: str) -> None:
 
 
 def judge_effect(key: str, value: Any) -> Iterator[str]:
-    merged = load_merged(program_home(os.environ), os.environ)
+    merged = load_in_force()
     variable = key.removeprefix(ENV_PREFIX)
     if key.startswith(ENV_PREFIX):
         if os.environ.get(variable) not in {None, "", value}:
             yield f"{variable} is set to something else in the environment now, which comes before the file"
-    elif merged.found[key].by_environment:
-        yield f"{merged.found[key].origin} is set in the environment now, which comes before the file"
+    elif (found := merged.found.get(key)) is not None and found.by_environment:
+        yield f"{found.origin} is set in the environment now, which comes before the file"
+    elif found is not None and found.origin != str(settings_path(os.environ)) and not KEYS[key].joins:
+        yield f"{found.origin} says {render_value(key, found.value)}, which comes before the file"
     if key in MODEL_KEYS:
         from everturn.compose.catalog import build_catalog
 
@@ -107,6 +107,8 @@ def check_key(key: str) -> str:
         if problem := check_variable(variable):
             raise UsageError(f"{key} {problem}")
         return key
+    if key in KEYS and KEYS[key].reach is Reach.MANAGED:
+        raise UsageError(f"{key} counts only in managed settings, which are an administrator's")
     if key in KEYS:
         return key
     if is_secret_name(key):
@@ -116,7 +118,9 @@ def check_key(key: str) -> str:
 
 def find_value(key: str) -> Any:
     """In force now: whatever source it comes from. Raises `UsageError` for one that is not set."""
-    merged = load_merged(program_home(os.environ), os.environ)
+    merged = load_in_force()
+    for problem in merged.problems:
+        complain(f"error: {problem}")
     if key.startswith(ENV_PREFIX):
         found = merged.env.get(key.removeprefix(ENV_PREFIX))
     elif key in merged.found:
@@ -136,14 +140,28 @@ def parse_value(key: str, text: str) -> Any:
     if is_variable:
         return text
     check = KEYS[key].check
-    readings: list[Any] = [text, [part for part in text.replace(",", " ").split() if part]]
+    readings: list[Any] = [text, split_list(text)]
     with suppress(msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         readings.insert(0, msgspec.json.decode(text))
     for reading in readings:
         if check(reading) is None:
+            refuse_broken_rules(key, reading)
             return reading
     # Of a list the entry that is wrong is named, of anything else the whole.
     raise UsageError(f"{key} {check(readings[-1] if check([]) is None else readings[0])}")
+
+
+def refuse_broken_rules(key: str, value: Any) -> None:
+    """Raises `UsageError` for a rule that could never work."""
+    if key not in RULES:
+        return
+    from everturn.permissions.rules.parsing import RuleProblem, parse_rule
+
+    for rule in value:
+        try:
+            parse_rule(rule, Ruling(key.rpartition(".")[2]))
+        except RuleProblem as problem:
+            raise UsageError(f"{key} holds an entry that cannot work: {problem}") from None
 
 
 def change_setting(key: str, value: Any) -> Path:
@@ -151,7 +169,7 @@ def change_setting(key: str, value: Any) -> Path:
     path = settings_path(os.environ)
     before = load_settings(path)
     # Judged as a whole first: what is written must be readable at the next start.
-    merge_settings(before, {}, None)
+    refuse_unsound(path, before)
     values = copy.deepcopy(before.values) if before else {}
     place = values
     *parents, name = (ENV, key.removeprefix(ENV_PREFIX)) if key.startswith(ENV_PREFIX) else key.split(".")
@@ -168,6 +186,21 @@ def change_setting(key: str, value: Any) -> Path:
     return path
 
 
+def load_in_force() -> Merged:
+    """What a run in this folder would begin with; problems are for the caller to tell."""
+    return load_program_settings(find_grounds(os.environ), os.environ)[0]
+
+
+def refuse_unsound(path: Path, text: SettingsText | None) -> None:
+    """Raises `OptionError` for what would keep the file from being read at the next start."""
+    remarks = Remarks()
+    if text is not None:
+        foreign = find_grounds(os.environ).foreign_home
+        flatten_settings(Place(source=USER, path=str(path), folder=str(path.parent), foreign=foreign), text, remarks)
+    if remarks.problems:
+        raise remarks.problems[0]
+
+
 def make_home(home: Path) -> None:
     try:
         home.mkdir(0o700, parents=True, exist_ok=True)
@@ -176,19 +209,20 @@ def make_home(home: Path) -> None:
 
 
 def render_list() -> str:
-    """Every setting; of the limits only those that were set."""
-    path = settings_path(os.environ)
-    user = load_settings(path)
-    merged = merge_settings(user, os.environ, None)
-    shown = [key for key in KEYS if key in merged.found or not is_limit(key)]
+    """Every setting; of the limits and of the sandbox only those that were set."""
+    merged = load_in_force()
+    shown = [key for key in KEYS if key in merged.found or not key.startswith(MANY)]
     rows = [_row(key, merged.found.get(key)) for key in shown]
-    for name in user.values.get(ENV, {}) if user else {}:
-        origin = name if os.environ.get(name) not in {None, ""} else path
-        rows.append((ENV_PREFIX + name, render_value(ENV_PREFIX + name, merged.env[name]), str(origin)))
+    for name, origin in merged.env_origins.items():
+        rows.append((ENV_PREFIX + name, render_value(ENV_PREFIX + name, merged.env[name]), origin))
     width, room = (max(len(row[column]) for row in rows) for column in (0, 1))
-    lines = [f"{key:<{width}}  {value:<{room}}  {origin}" for key, value, origin in rows]
-    notes = [f"warning: {warning}" for warning in merged.warnings]
-    limits = f"Limits ({LIMIT_PREFIX}*) that are not listed have their defaults: docs/settings.md"
+    lines = [f"{key:<{width}}  {value:<{room}}  {make_line(origin)}" for key, value, origin in rows]
+    told = [*merged.warnings, *([merged.held] if merged.held else [])]
+    notes = [f"warning: {make_line(warning)}" for warning in told]
+    notes += [f"error: {make_line(str(problem))}" for problem in merged.problems]
+    limits = (
+        f"{' and '.join(f'{prefix}*' for prefix in MANY)} that are not listed have their defaults: docs/settings.md"
+    )
     return "\n".join([*lines, *notes, limits]) + "\n"
 
 
@@ -197,7 +231,7 @@ def render_value(key: str, value: Any) -> str:
     if key.startswith(ENV_PREFIX) and is_secret_name(key):
         return "<set>"
     text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-    return mask_secrets(text, ())
+    return make_line(mask_secrets(text, ()))
 
 
 def default_of(key: str) -> Any:

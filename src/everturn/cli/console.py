@@ -17,13 +17,20 @@ def write(text: str) -> None:
         from everturn.cli.usage import UsageError
 
         raise UsageError("standard output is closed, so there is nowhere to put the answer")
+    if sys.stdout.isatty():
+        from everturn.frontends.harmless import escape_unsafe
+
+        # Each command sees to it that nothing foreign is left in its text; this is for what somebody forgot.
+        text = escape_unsafe(text)
     sys.stdout.write(text)
 
 
 def complain(text: str) -> None:
     """On standard error, after the program's name. A closed one hears nothing."""
+    from everturn.frontends.harmless import make_harmless
+
     with suppress(OSError, ValueError, AttributeError):
-        sys.stderr.write(f"everturn: {text}\n")
+        sys.stderr.write(f"everturn: {make_harmless(text)}\n")
         sys.stderr.flush()
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
-from everturn.cli.console import write
-from everturn.cli.run import find_folder
+from everturn.cli.console import complain, write
+from everturn.cli.folder import find_folder
 from everturn.cli.sessions.finding import find_newest, find_session
 from everturn.cli.usage import UsageError
 from everturn.compose.cli import plan_launch, program_home
@@ -59,8 +59,10 @@ def find_file(home: Path, name: str | None) -> Path:
 def load_records(path: Path) -> Iterator[Record]:
     """Broken lines are passed over, as in a replay."""
     from everturn.sessions.loading import stream_told
+    from everturn.sessions.patience import tell_slow_reading
 
-    for told, _ in stream_told(path):
+    tell_slow_reading(complain)
+    for told, _ in stream_told(path, messages=False):
         if told.record is not None:
             yield told.record
 

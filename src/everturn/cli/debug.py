@@ -11,6 +11,7 @@ from everturn.cli.usage import UsageError
 from everturn.core.errors import ModelFault
 from everturn.core.events import (
     AnswerAdded,
+    CacheMissed,
     CallDenied,
     CallEnded,
     ContextChanged,
@@ -20,12 +21,14 @@ from everturn.core.events import (
     ModelSwitched,
     ModeSwitched,
     Noticed,
+    PermissionAsked,
     RequestStarted,
     ResultEvent,
     Retracted,
     RetryScheduled,
     UsageReported,
 )
+from everturn.core.masking import mask_keys
 from everturn.models.anthropic.masking import mask_secrets
 from everturn.ports.transport import Response, Transport
 
@@ -76,7 +79,7 @@ class DebugLog:
     def write(self, what: str, /, **facts: Any) -> None:
         """A log that cannot be written any more must not end the run."""
         line = f"+{time.monotonic() - self._start:.3f}s {render_facts(what, facts)}"
-        line = mask_secrets(line, self._secrets)
+        line = mask_keys(mask_secrets(line, self._secrets))
         try:
             self._file.write(line + "\n")
             self._file.flush()
@@ -135,7 +138,7 @@ def describe_event(event: Event) -> tuple[str, dict[str, Any]] | None:
             return kind, {"blocks": len(message.blocks), "calls": len(message.uses)}
         case CallEnded(name=name, is_error=is_error, duration_s=duration_s):
             return kind, {"name": name, "is_error": is_error, "ms": round(duration_s * 1000)}
-        case CallDenied(name=name, reason=reason):
+        case CallDenied(name=name, reason=reason) | PermissionAsked(name=name, reason=reason):
             return kind, {"name": name, "reason": reason}
         case UsageReported(purpose=purpose, model=model, usage=usage, usd=usd):
             return kind, {"purpose": purpose, "model": model, "tokens": usage.total, "usd": f"{usd:.6f}"}
@@ -150,6 +153,7 @@ def describe_event(event: Event) -> tuple[str, dict[str, Any]] | None:
             | ModelSwitched()
             | ModeSwitched()
             | ContextChanged()
+            | CacheMissed()
             | Noticed()
         ):
             return kind, {name: getattr(event, name) for name in event.__struct_fields__}

@@ -86,6 +86,18 @@ def run_command(name: str, words: list[str]) -> int:
             from everturn.cli.cost import run_cost
 
             return run_cost(words)
+        case "cache":
+            from everturn.cli.cache import run_cache
+
+            return run_cache(words)
+        case "trust":
+            from everturn.cli.trust.main import run_trust
+
+            return run_trust(words)
+        case "permissions":
+            from everturn.cli.permissions.main import run_permissions
+
+            return run_permissions(words)
         case "completion":
             from everturn.cli.completion import run_completion
 

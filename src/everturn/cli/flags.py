@@ -17,6 +17,8 @@ class Takes(StrEnum):
     NUMBER = "number"
     LIST = "list"
     """Names, separated by commas or blanks; given twice, the lists are joined."""
+    EACH = "each"
+    """One text, blanks and commas included; the flag may be given again."""
     MAYBE_TEXT = "maybe text"
     """`--flag` or `--flag TEXT`."""
     MAYBE_FILE = "maybe a file"
@@ -199,18 +201,41 @@ FLAGS: tuple[Flag, ...] = (
         also=("--allowedTools",),
         topic=Topic.PERMISSIONS,
         takes=Takes.LIST,
-        value="NAMES",
+        value="RULES",
         option="allowed_tools",
-        help="tools that run without asking",
+        help="calls that run without asking: Bash(git status), Edit(/src/**)",
+    ),
+    Flag(
+        name="--ask-tools",
+        also=("--askTools",),
+        topic=Topic.PERMISSIONS,
+        takes=Takes.LIST,
+        value="RULES",
+        option="ask_tools",
+        help="calls that a person is always asked about",
     ),
     Flag(
         name="--disallowed-tools",
         also=("--disallowedTools",),
         topic=Topic.PERMISSIONS,
         takes=Takes.LIST,
-        value="NAMES",
+        value="RULES",
         option="disallowed_tools",
-        help="tools that never run",
+        help="calls that never run",
+    ),
+    Flag(
+        name="--add-dir",
+        topic=Topic.PERMISSIONS,
+        takes=Takes.EACH,
+        value="FOLDER",
+        option="add_dirs",
+        help="one more folder to work in; may be given again",
+    ),
+    Flag(
+        name="--sandbox",
+        topic=Topic.PERMISSIONS,
+        option="sandbox",
+        help="run commands in a sandbox: they write in the working folder only",
     ),
     Flag(
         name="--dangerously-skip-permissions",
@@ -259,6 +284,18 @@ FLAGS: tuple[Flag, ...] = (
         help="more settings; they beat the user's file and the environment",
     ),
     Flag(
+        name="--setting-sources",
+        topic=Topic.OTHER,
+        takes=Takes.LIST,
+        value="NAMES",
+        help="the settings files to read: user, project, local",
+    ),
+    Flag(
+        name="--trust",
+        topic=Topic.PERMISSIONS,
+        help="trust this folder for this run: what its own settings allow and define counts",
+    ),
+    Flag(
         name="--debug",
         topic=Topic.OTHER,
         takes=Takes.MAYBE_FILE,
@@ -283,6 +320,23 @@ SESSION_ACTIONS: dict[str, dict[str, str]] = {
 }
 """What `everturn sessions` does, each with its flags, and what their values are called."""
 
+PERMISSION_ACTIONS: dict[str, dict[str, str]] = {
+    "test": {
+        "--tool": "TOOL",
+        "--input": "JSON",
+        "--mode": "MODE",
+        "--allow": "RULE",
+        "--ask": "RULE",
+        "--deny": "RULE",
+        "--cwd": "DIR",
+        "--cases": "FILE",
+        "--json": "",
+    },
+    "list": {"--cwd": "DIR", "--json": ""},
+    "replay": {"--ask": "", "--deny": "", "--session": "SESSION", "--all": "", "--json": ""},
+}
+"""The same of `everturn permissions`."""
+
 COMMANDS: tuple[Command, ...] = (
     Command(name="doctor", help="check what a run needs, and say how to mend it", flags=("--json", "--help")),
     Command(name="config", help="read and change the user's settings", words=("get", "set", "unset", "list")),
@@ -298,6 +352,23 @@ COMMANDS: tuple[Command, ...] = (
         help="say what a session cost: for each turn, what was paid for what",
         flags=("--json", "--help"),
         sessions=True,
+    ),
+    Command(
+        name="trust",
+        help="show what a folder's own settings would do, and trust it",
+        flags=("--list", "--revoke", "--below", "--yes", "--help"),
+    ),
+    Command(
+        name="cache",
+        help="say what the prompt cache gave a session, and what broke it",
+        flags=("--json", "--help"),
+        sessions=True,
+    ),
+    Command(
+        name="permissions",
+        help="say what would happen to a call, list the rules, try a rule on past sessions",
+        words=tuple(PERMISSION_ACTIONS),
+        flags=(*dict.fromkeys(flag for flags in PERMISSION_ACTIONS.values() for flag in flags), "--help"),
     ),
     Command(name="completion", help="print the completion script for a shell", words=("bash", "zsh", "fish")),
     Command(name="demo", help="watch the loop repair a small repository with a scripted model"),

@@ -76,6 +76,20 @@ Examples:
   everturn cost
   everturn cost 5e17 --json | jq .total_usd
 """
+CACHE = """\
+Usage:
+  everturn cache [SESSION] [--json]
+
+What the prompt cache gave a session, call by call: tokens read from it, written to it and sent beside it, and the share
+that was read. Each break is told with the part of the request that differed, what caused it, the tokens that were paid
+for again and their price; a break that nothing explains is called unexplained, and is worth a report. SESSION is an id, a
+beginning of one that no other session has, or a title; without it, the newest session of this folder. --json prints the
+same as one object.
+
+Examples:
+  everturn cache
+  everturn cache 5e17 --json | jq .causes
+"""
 SESSIONS = """\
 Usage:
   everturn sessions [list] [--all] [--limit N] [--json|--ids]     this folder's sessions, the newest first; --all of every folder
@@ -99,11 +113,52 @@ Examples:
   everturn sessions export "Parser rewrite" --output parser.html
   everturn sessions prune --older-than 90d
 """
+PERMISSIONS = """\
+Usage:
+  everturn permissions test COMMAND [--mode MODE] [--cwd DIR] [--json]    what would happen to it, and which rule decides
+  everturn permissions test --tool TOOL WORD [--input JSON]               the same for a file, a URL, any tool
+  everturn permissions test --cases FILE|- [--mode MODE]                  every case of a file; see below
+  everturn permissions [list] [--cwd DIR] [--json]                        the rules in force, and where each stands
+  everturn permissions replay RULE [--ask|--deny] [--session SESSION|--all] [--json]
+                                                                          what a new rule would have changed in past sessions
+
+--allow RULE, --ask RULE and --deny RULE add rules to a test, each as often as you like.
+
+A file of cases is a test of your policy: a JSON object a line with command (or op and path, or tool and input), expect
+(allow, ask, deny or error), also_ok, id and why. A case that brings rules {allow, ask, deny} is judged by these alone, in
+/home/dev/proj; one without, by the settings of this folder. setup makes files for a case about one. Each answer is a line
+with id, decision, why and rule.
+
+Exit codes of test: 0 allowed, or every expectation met; 1 asked or denied, or one missed; 2 wrong arguments or settings.
+
+Examples:
+  everturn permissions test 'git push origin main'
+  everturn permissions test 'npm test && rm -rf build' --allow 'Bash(npm test *)' --json
+  everturn permissions test --tool Read ~/.ssh/id_rsa
+  everturn permissions test --tool WebFetch https://example.com/ --allow 'WebFetch(domain:example.com)'
+  everturn permissions test --cases policy.jsonl | jq -r 'select(.decision == "ask").id'
+  everturn permissions replay 'Bash(npm run *)' --all
+"""
 DOCTOR = """\
 Usage:
   everturn doctor [--json]
 
 Checks what a run needs. Each line says ok, warn or fail, and how to mend it. Exit code 1 if something fails.
+"""
+TRUST = """\
+Usage:
+  everturn trust [FOLDER] [--yes] [--below]
+  everturn trust --list
+  everturn trust --revoke [FOLDER]
+
+A repository may bring settings of its own: hooks, MCP servers, allow rules, variables. None of them counts before you
+trust its folder; rules that deny or ask always count. Shows what they would do, and asks. The whole repository is
+trusted, but for a folder that is your home. Hooks and servers that change later are off until you trust them again.
+
+  --yes       trust what is shown without being asked
+  --below     also trust every folder below, but for programs that they define
+  --list      the folders that are trusted, or that you said no to
+  --revoke    take it back
 """
 COMPLETION = """\
 Usage:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from everturn.cli.flags import BY_SPELLING, FLAG_OF_OPTION
-from everturn.settings.sources import KEYS
+from everturn.settings.keys import KEYS
 
 
 def name_option(field: str, typed: Collection[str]) -> str:

@@ -9,6 +9,9 @@ from everturn.cli.arguments import Arguments
 from everturn.cli.flags import FLAGS
 from everturn.cli.sessions.finding import check_new, find_newest, find_session, render_recent
 from everturn.cli.usage import UsageError
+from everturn.compose.cli import Asked
+from everturn.settings.checks import nearest
+from everturn.settings.places import CHOSEN
 
 BYPASS = "bypassPermissions"
 TEXT_FILES = {"--system-prompt-file": "--system-prompt", "--append-system-prompt-file": "--append-system-prompt"}
@@ -27,6 +30,20 @@ def plan_fields(arguments: Arguments, home: Path, folder: Path) -> dict[str, Any
     if "--no-session-persistence" in arguments:
         fields["persist"] = False
     return fields | _plan_mode(arguments) | _plan_session(arguments, home, folder)
+
+
+def plan_asked(arguments: Arguments) -> Asked:
+    """Raises `UsageError` for a source that there is not."""
+    wanted = CHOSEN
+    if "--setting-sources" in arguments:
+        wanted = tuple(arguments.get("--setting-sources"))
+        for name in wanted:
+            if name not in CHOSEN:
+                allowed = ", ".join(CHOSEN)
+                raise UsageError(
+                    f"--setting-sources knows no {name[:60]!r}{nearest(name, CHOSEN)} (it knows {allowed})"
+                )
+    return Asked(given=arguments.get("--settings"), trust="--trust" in arguments, wanted=wanted)
 
 
 def load_text(flag: str, name: str) -> str:

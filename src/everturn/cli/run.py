@@ -7,17 +7,20 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from everturn.cli.arguments import Arguments
 from everturn.cli.console import complain, complain_at_length
-from everturn.cli.options import plan_fields
+from everturn.cli.folder import find_folder
+from everturn.cli.options import plan_asked, plan_fields
 from everturn.cli.signals import Interruptions
 from everturn.cli.standard_input import compose_prompt
-from everturn.cli.usage import UsageError
-from everturn.compose.cli import Launch, build_model, has_credentials, plan_launch, program_home
+from everturn.compose.cli import Launch, build_live, build_model, has_credentials, plan_launch, program_home
 from everturn.core.state import Exit
 
 if TYPE_CHECKING:
     from everturn.cli.debug import DebugLog
+    from everturn.cli.person import Person
     from everturn.cli.watched import WatchedEngine
     from everturn.frontends.headless.view import Introduction
     from everturn.ports.model import Model
@@ -32,7 +35,7 @@ NO_KEY = (
 def run_prompt(arguments: Arguments) -> int:
     home = program_home(os.environ)
     fields = plan_fields(arguments, home, find_folder())
-    launch = plan_launch(fields, os.environ, given=arguments.get("--settings"))
+    launch = plan_trusted_launch(fields, arguments)
     prompt = compose_prompt(arguments.words, may_go_on="--continue" in arguments or "--resume" in arguments)
     if not has_credentials(launch) and asks_the_model(prompt):
         complain_at_length(NO_KEY)
@@ -47,11 +50,16 @@ def run_prompt(arguments: Arguments) -> int:
             log.close()
 
 
-def find_folder() -> Path:
-    try:
-        return Path.cwd()
-    except OSError as error:
-        raise UsageError(f"the working folder cannot be used: {error.strerror}") from None
+def plan_trusted_launch(fields: dict[str, Any], arguments: Arguments) -> Launch:
+    """A person at a terminal is asked, once, about a folder whose settings would be held back."""
+    asked = plan_asked(arguments)
+    launch = plan_launch(fields, os.environ, asked)
+    if launch.merged.held and shows_text(arguments) and sys.stdin is not None and sys.stdin.isatty():
+        from everturn.cli.trust.asking import ask_for_trust
+
+        if ask_for_trust(launch.grounds, os.environ, asked):
+            return plan_launch(fields, os.environ, asked)
+    return launch
 
 
 def asks_the_model(prompt: str | None) -> bool:
@@ -84,11 +92,12 @@ async def run_query(launch: Launch, prompt: str | None, arguments: Arguments, lo
     try:
         # Off the loop, which opens the connection meanwhile: imports take as long as a handshake.
         await asyncio.to_thread(load_engine)
-        async with build_engine(launch, model, arguments, log) as engine:
+        person = find_asked_person(launch, arguments)
+        async with build_engine(launch, model, arguments, log, person) as engine:
             interruptions.guard(engine)
             gc.enable()
             gc.freeze()
-            return await show_answer(engine, prompt, launch, arguments)
+            return await show_answer(engine, prompt, launch, arguments, person)
     except asyncio.CancelledError:
         if interruptions.exit is None:
             raise
@@ -103,21 +112,43 @@ def load_engine() -> None:
     import everturn.frontends.headless.run  # noqa: F401 (both are imported again, by name, where they are used)
 
 
-def build_engine(launch: Launch, model: "Model", arguments: Arguments, log: "DebugLog | None") -> "WatchedEngine":
+def find_asked_person(launch: Launch, arguments: Arguments) -> "Person | None":
+    """Programs that read JSON are asked by other means."""
+    if arguments.get("--output-format") not in {None, "text"} or sys.stdin is None or not sys.stdin.isatty():
+        return None
+    from everturn.cli.person import find_person
+
+    return find_person(launch.env)
+
+
+def build_engine(
+    launch: Launch, model: "Model", arguments: Arguments, log: "DebugLog | None", person: "Person | None" = None
+) -> "WatchedEngine":
     from everturn.cli.watched import WatchedEngine
+    from everturn.sessions.patience import tell_slow_reading
 
     watch = log.note if log else None
     if log is None and "--verbose" in arguments and shows_plain_text(arguments):
         from everturn.cli.verbose import tell_event
 
         watch = tell_event
-    engine = WatchedEngine(launch.options, env=launch.env, model=model, watch=watch, typed=arguments.given)
+    options = msgspec.structs.replace(launch.options, approver=person) if person else launch.options
+    tell_slow_reading(complain)
+    engine = WatchedEngine(
+        options, env=launch.env, model=model, watch=watch, typed=arguments.given, live=build_live(launch)
+    )
     for warning in launch.warnings:
         engine.note(warning)
     return engine
 
 
-async def show_answer(engine: "WatchedEngine", prompt: str | None, launch: Launch, arguments: Arguments) -> int:
+async def show_answer(
+    engine: "WatchedEngine",
+    prompt: str | None,
+    launch: Launch,
+    arguments: Arguments,
+    person: "Person | None" = None,
+) -> int:
     from everturn.frontends.headless.run import run_headless
     from everturn.frontends.headless.view import OutputFormat
 
@@ -132,6 +163,7 @@ async def show_answer(engine: "WatchedEngine", prompt: str | None, launch: Launc
         introduction=introduce(engine, launch),
         card_of=engine.card_of,
         env=launch.env,
+        floor=person.floor if person else None,
     )
 
 
@@ -149,8 +181,12 @@ def introduce(engine: "WatchedEngine", launch: Launch) -> "Introduction":
     )
 
 
+def shows_text(arguments: Arguments) -> bool:
+    return arguments.get("--output-format") in {None, "text"}
+
+
 def shows_plain_text(arguments: Arguments) -> bool:
-    return arguments.get("--output-format") in {None, "text"} and not _is_terminal()
+    return shows_text(arguments) and not _is_terminal()
 
 
 def _is_terminal() -> bool:

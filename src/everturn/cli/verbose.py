@@ -38,6 +38,8 @@ def render_told(event: ev.Event) -> str:
         case ev.ContextChanged(stage=stage, cause=cause, tokens_before=before, tokens_after=after):
             sizes = f": {before:,} → {after:,} tokens" if before else ""
             return f"what is sent was changed by {stage} ({cause}){sizes}"
+        case ev.CacheMissed(segment=segment, cause=cause, tokens=tokens, usd=usd):
+            return f"the cache broke at {segment} ({cause}): {tokens:,} tokens paid for again, {render_usd(usd)} more"
         case ev.UsageReported(model=model, usage=usage, usd=usd):
             return f"cost {render_usd(usd)} for {model}: {render_usage(usage)}"
         case ev.Continued(transition=transition, turn=turn):

@@ -8,6 +8,7 @@ from everturn.compose.library import Engine
 from everturn.core.events import Event
 from everturn.engine.engine import Prompt
 from everturn.ports.model import Model, ModelCard
+from everturn.ports.rules import LivePermissions
 from everturn.sessions.memory import MemoryJournal
 from everturn.settings.options import Options
 
@@ -23,10 +24,11 @@ class WatchedEngine(Engine):
         model: Model | None,
         watch: Watch | None = None,
         typed: Collection[str] = (),
+        live: LivePermissions | None = None,
     ) -> None:
         """`typed` are the flags of the command line."""
         self._typed = typed
-        super().__init__(options, env=env, model=model)
+        super().__init__(options, env=env, model=model, live=live)
         self._watch = watch
 
     def name_option(self, field: str) -> str:

@@ -4,14 +4,31 @@ import os
 import re
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 
 from everturn.core.budget import Prices
+from everturn.core.errors import EverturnError
 from everturn.core.events import Denial, Event, Level, ModelUsage, Noticed
 from everturn.core.messages import Message
+from everturn.core.notes import Notes
+from everturn.core.records import CollapseNoted
+from everturn.core.window import WindowUse
+from everturn.frontends.ansi import Style
 from everturn.frontends.figures import render_count, render_usd
+
+
+class Collapses(Protocol):
+    @property
+    def staged(self) -> tuple[CollapseNoted, ...]:
+        """Written, but what they stand for is still sent."""
+        ...
+
+    @property
+    def committed(self) -> tuple[CollapseNoted, ...]: ...
+
+    def undo(self, id_: str) -> bool: ...
 
 
 class Conversation(Protocol):
@@ -44,6 +61,26 @@ class Conversation(Protocol):
         """What it may be charged at, the usual prices first."""
         ...
 
+    def window(self) -> WindowUse:
+        """What the next request would take of the model's window."""
+        ...
+
+    @property
+    def notes(self) -> Notes: ...
+
+    def pin(self, text: str) -> None:
+        """Keeps a note that no compaction may lose."""
+        ...
+
+    def unpin(self, number: int) -> str:
+        """The note that is kept no longer. Raises `OptionError`."""
+        ...
+
+    @property
+    def collapses(self) -> Collapses:
+        """Summaries that stand for finished stretches."""
+        ...
+
     def compact(self, instructions: str = "") -> AsyncGenerator[Event]:
         """The last event is a notice that says what came of it."""
         ...
@@ -52,12 +89,24 @@ class Conversation(Protocol):
         """An empty transcript under a new session id."""
         ...
 
+    def rename(self, title: str) -> str:
+        """The title as it was kept. Raises `JournalError`."""
+        ...
+
+    def export(self, file: str = "") -> str:
+        """The path of what was written. Raises `JournalError`."""
+        ...
+
 
 class Said(msgspec.Struct, frozen=True, kw_only=True):
     """A command's own words, plain text."""
 
     text: str
     is_error: bool = False
+    paint: Callable[[Style, int], str] | None = None
+    """The same for a terminal, by its style and columns; None where there is nothing to paint."""
+    detail: Any = None
+    """The same for programs."""
 
 
 class Cleared(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,6 +153,7 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     """Says so, and names what may have been meant."""
 
 
+LONGEST_LINE = 200
 _INVOCATION = r"/([A-Za-z][\w:-]*)(?:\s+(.*))?"
 
 
@@ -166,6 +216,17 @@ async def run_cost(asked: Asked) -> AsyncGenerator[Reply]:
     yield Said(text=f"{head}\n{render_summary(bill)}".rstrip())
 
 
+async def run_context(asked: Asked) -> AsyncGenerator[Reply]:
+    from everturn.frontends.context_grid import encode_window, render_plain, render_window
+
+    use = asked.conversation.window()
+    yield Said(
+        text=render_plain(use),
+        paint=lambda style, columns: render_window(use, style, columns),
+        detail=encode_window(use),
+    )
+
+
 async def run_status(asked: Asked) -> AsyncGenerator[Reply]:
     conversation = asked.conversation
     transcript = conversation.transcript
@@ -192,11 +253,74 @@ async def run_compact(asked: Asked) -> AsyncGenerator[Reply]:
     yield words
 
 
+async def run_pin(asked: Asked) -> AsyncGenerator[Reply]:
+    conversation = asked.conversation
+    try:
+        if asked.arguments:
+            conversation.pin(asked.arguments)
+    except EverturnError as error:
+        yield Said(text=str(error), is_error=True)
+        return
+    pins = conversation.notes.pins
+    listing = "\n".join(f"{number}. {pin}" for number, pin in enumerate(pins, 1))
+    yield Said(text=listing or "No note is pinned. /pin TEXT keeps one through every compaction.")
+
+
+async def run_unpin(asked: Asked) -> AsyncGenerator[Reply]:
+    if not asked.arguments.isdecimal():
+        yield Said(text="Give the number of a note, as /pin lists them: /unpin 1", is_error=True)
+        return
+    try:
+        yield Said(text=f"No longer pinned: {asked.conversation.unpin(int(asked.arguments))}")
+    except EverturnError as error:
+        yield Said(text=str(error), is_error=True)
+
+
+async def run_collapses(asked: Asked) -> AsyncGenerator[Reply]:
+    store = asked.conversation.collapses
+    shown = (*store.committed, *store.staged)
+    word, _, number = asked.arguments.partition(" ")
+    if not asked.arguments:
+        yield Said(text=render_collapses(store) or "Nothing is collapsed: all of the conversation is sent.")
+    elif word == "undo" and number.strip().isdecimal() and 1 <= int(number) <= len(shown):
+        store.undo(shown[int(number) - 1].id)
+        yield Said(text=f"Undone: {render_line(shown[int(number) - 1].summary)} What it stands for is sent as it was.")
+    else:
+        yield Said(text="Say which one, as /collapses lists them: /collapses undo 1", is_error=True)
+
+
+def render_collapses(store: Collapses) -> str:
+    rows = [(note, "sent in place of what it stands for") for note in store.committed]
+    rows += [(note, "waits until room is needed") for note in store.staged]
+    return "\n".join(f"{n}. ({state}) {render_line(note.summary)}" for n, (note, state) in enumerate(rows, 1))
+
+
+def render_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 1]}…"
+
+
 async def run_clear(asked: Asked) -> AsyncGenerator[Reply]:
     before = asked.conversation.session_id
     asked.conversation.clear()
     yield Cleared(before=before, after=asked.conversation.session_id)
     yield Said(text=f"A new conversation begins. The one before was {before}.")
+
+
+async def run_rename(asked: Asked) -> AsyncGenerator[Reply]:
+    try:
+        yield Said(text=f"This session is called {asked.conversation.rename(asked.arguments)!r} now.")
+    except EverturnError as error:
+        yield Said(text=str(error), is_error=True)
+
+
+async def run_export(asked: Asked) -> AsyncGenerator[Reply]:
+    try:
+        path = asked.conversation.export(asked.arguments)
+    except EverturnError as error:
+        yield Said(text=str(error), is_error=True)
+    else:
+        yield Said(text=f"Exported to {path}. Keys that were recognised are masked; look before you share.")
 
 
 def render_table(commands: tuple[Command, ...]) -> str:
@@ -221,12 +345,28 @@ def _say_unknown(name: str, commands: tuple[Command, ...]) -> str:
 COMMANDS = (
     Command(name="help", arguments="[command]", help="List the commands, or explain one.", run=run_help),
     Command(name="cost", help="Say what this session cost, by model, and for what.", run=run_cost, aliases=("usage",)),
+    Command(name="context", help="Show where the context window goes, as a picture.", run=run_context),
     Command(name="status", help="Show session, model, permissions and transcript.", run=run_status),
     Command(
         name="compact",
         arguments="[instructions]",
         help="Summarise the conversation now, keeping what you ask.",
         run=run_compact,
+    ),
+    Command(
+        name="collapses",
+        arguments="[undo NUMBER]",
+        help="List what is sent in short, or take it back.",
+        run=run_collapses,
+    ),
+    Command(name="pin", arguments="[text]", help="Keep a note through every compaction, or list them.", run=run_pin),
+    Command(name="unpin", arguments="NUMBER", help="Keep a note no longer.", run=run_unpin),
+    Command(name="rename", arguments="TITLE", help="Give this session a title.", run=run_rename),
+    Command(
+        name="export",
+        arguments="[file]",
+        help="Write it to a file: Markdown, .html or .json.",
+        run=run_export,
     ),
     Command(name="clear", help="Start a new, empty conversation.", run=run_clear, aliases=("new", "reset")),
 )

@@ -1,19 +1,28 @@
-"""Foreign text made fit for a terminal: words of the model and of tools can neither move the cursor nor hide a line."""
+"""Foreign text made fit for a terminal: words of the model and of tools can neither move the cursor nor hide a line, and show no key."""
 
 import re
 
+from everturn.core.masking import mask_keys
+
+_INTRODUCERS = "\x90\x98\x9d-\x9f"
+"""The eight-bit forms of the beginnings of titles, links and device strings."""
 _SEQUENCES = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # cursor, colours, modes
     r"|\x9b[0-?]*[ -/]*[@-~]"
-    r"|\x1b[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"  # titles, links, clipboard: only with their end
+    # Titles, links, clipboard: only with their end. No beginning stands inside, so that each is looked at once.
+    rf"|(?:\x1b[\]PX^_]|[{_INTRODUCERS}])[^\x07\x1b\x9c{_INTRODUCERS}]*(?:\x07|\x1b\\|\x9c)"
     r"|\x1b[ -/]*[0-Z\\^-~]"
 )
 _CONTROLS = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"
-    "\u202a-\u202e\u2066-\u2069"  # they reorder what stands beside them: a command would look like another
-    "\ud800-\udfff]"
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # they reorder what stands beside them: a command would look like another
+    # Unseen: two names would look alike, and the model would read what the person does not.
+    "\u00ad\u180e\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+    "\u2028\u2029\ud800-\udfff]"
 )
 _UNSAFE = re.compile(f"\r|{_CONTROLS.pattern}")
+_OWN_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def make_harmless(text: str) -> str:
@@ -25,5 +34,22 @@ def make_harmless(text: str) -> str:
 
 
 def make_line(text: str) -> str:
-    """The same, on one line."""
-    return " ".join(make_harmless(text).split())
+    """The same, on one line, and without keys."""
+    return mask_keys(" ".join(make_harmless(text).split()))
+
+
+def escape_unsafe(text: str) -> str:
+    """What a terminal would obey, written out as JSON writes it, so that JSON stays the same JSON. Colours stay."""
+    if _UNSAFE.search(text) is None:
+        return text
+    parts: list[str] = []
+    done = 0
+    for colour in _OWN_COLOURS.finditer(text):
+        parts += (_UNSAFE.sub(_write_out, text[done : colour.start()]), colour[0])
+        done = colour.end()
+    return "".join((*parts, _UNSAFE.sub(_write_out, text[done:])))
+
+
+def _write_out(found: re.Match[str]) -> str:
+    units = found[0].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))

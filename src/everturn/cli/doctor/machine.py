@@ -44,13 +44,26 @@ def check_shell() -> Finding:
     return ok("shell", path)
 
 
-def check_sandbox() -> Finding:
-    """For information: it is off whether or not the machine could have one."""
-    if sys.platform == "darwin":
-        return ok("sandbox", "off (macOS has one; commands do not run in it yet)")
-    if (version := load_version("bwrap", "--version")) is None:
-        return ok("sandbox", "off (bubblewrap is not installed, and not needed yet)")
-    return ok("sandbox", f"off ({version} is there; commands do not run in it yet)")
+def check_sandbox(settings: Mapping[str, object]) -> Finding:
+    """By trying. `settings`: those below `sandbox.`, by name."""
+    from everturn.sandbox.probe import find_means
+
+    program = settings.get("bwrapPath")
+    means = find_means(program if isinstance(program, str) else None)
+    if not settings.get("enabled"):
+        could = means.why if means.kind != "none" else f"there would be none: {means.why}"
+        return ok("sandbox", f"off ({could}); on with --sandbox or sandbox.enabled")
+    if means.kind == "none":
+        return warn(
+            "sandbox", f"wanted, but there is none: {means.why}", "Install bubblewrap (apt install bubblewrap)."
+        )
+    if means.kind == "landlock":
+        return warn(
+            "sandbox",
+            f"on, by {means.why}; commands reach no network, and protected files are put back afterwards",
+            "Install bubblewrap, or allow user namespaces, for the stronger one.",
+        )
+    return ok("sandbox", f"on, by {means.why}")
 
 
 def check_home(home: Path) -> Finding:

@@ -56,7 +56,8 @@ def run_checks() -> Iterator[Finding]:
     yield machine.check_git()
     yield machine.check_ripgrep()
     yield machine.check_shell()
-    yield machine.check_sandbox()
+    wanted = launch.options.sandbox if launch is not None else None
+    yield machine.check_sandbox({"enabled": True} if wanted is True else wanted or {})
     yield machine.check_terminal(env)
 
 

@@ -11,11 +11,11 @@ import msgspec
 
 from everturn.cli.console import write
 from everturn.cli.debug import known_secrets
+from everturn.core.masking import mask_keys
 from everturn.frontends.figures import render_usd
 from everturn.frontends.flow import cut_line, width_of
 from everturn.frontends.harmless import make_line
 from everturn.models.anthropic.masking import mask_secrets
-from everturn.sessions.export.masking import mask_keys
 from everturn.sessions.index.card import Card, plan_short_ids
 
 WIDTH_OF_A_PIPE = 160

@@ -4,7 +4,7 @@ import os
 import time
 from pathlib import Path
 
-from everturn.cli.run import find_folder
+from everturn.cli.folder import find_folder
 from everturn.cli.sessions.display import (
     build_mask,
     encode_card,

@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from importlib import import_module
 
-from everturn.cli.console import write
+from everturn.cli.console import complain, write
 from everturn.cli.flags import SESSION_ACTIONS
 from everturn.cli.sessions.words import SEE, Words, parse_words
 from everturn.cli.usage import UsageError
 from everturn.core.state import Exit
+from everturn.sessions.patience import tell_slow_reading
 from everturn.settings.checks import nearest
 
 ROOMS = {
@@ -35,5 +36,6 @@ def run_sessions(words: list[str]) -> int:
     if action not in ROOMS:
         known = ", ".join(ROOMS)
         raise UsageError(f"sessions knows no {action!r}{nearest(action, ROOMS)} (it knows {known})", see=SEE)
+    tell_slow_reading(complain)
     run: Callable[[Words], int] = getattr(import_module(f"everturn.cli.sessions.{ROOMS[action]}"), f"run_{action}")
     return run(parse_words(action, rest, SESSION_ACTIONS[action]))

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from everturn.cli.run import find_folder
+from everturn.cli.folder import find_folder
 from everturn.cli.sessions.display import say
 from everturn.cli.sessions.finding import find_card, load_cards
 from everturn.cli.sessions.showing import check_readable

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from everturn.cli.console import complain
-from everturn.cli.run import find_folder
+from everturn.cli.folder import find_folder
 from everturn.cli.sessions.display import (
     build_mask,
     encode_card,
@@ -22,13 +22,12 @@ from everturn.cli.sessions.display import (
 from everturn.cli.sessions.finding import find_card, load_cards
 from everturn.cli.sessions.words import SEE, Words, parse_age, parse_size
 from everturn.cli.usage import UsageError
-from everturn.compose.cli import program_home
+from everturn.compose.cli import load_user_settings, program_home
 from everturn.core.errors import JournalError
 from everturn.core.state import Exit
 from everturn.frontends.figures import render_count
 from everturn.sessions.index.card import Card
 from everturn.sessions.index.removing import Retention, Weighed, load_weights, plan_removal, remove_session
-from everturn.settings.sources import load_merged
 
 DAY_S = 86_400
 PERIOD = "cleanupPeriodDays"
@@ -58,7 +57,7 @@ def run_prune(words: Words) -> int:
         )
     home = program_home(os.environ)
     cards = load_cards(home)
-    chosen = plan_removal(load_weights(cards), _plan_retention(words, home), time.time())
+    chosen = plan_removal(load_weights(cards), _plan_retention(words), time.time())
     does_it, short = "--yes" in words, shorten_ids(cards)
     if "--json" in words:
         mask = build_mask()
@@ -76,13 +75,13 @@ def run_prune(words: Words) -> int:
     return Exit.OK
 
 
-def _plan_retention(words: Words, home: Path) -> Retention:
+def _plan_retention(words: Words) -> Retention:
     flags = words.flags
     older = parse_age("--older-than", flags["--older-than"]) if "--older-than" in words else None
     larger = parse_size("--larger-than", flags["--larger-than"]) if "--larger-than" in words else None
     total = parse_size("--keep-total", flags["--keep-total"]) if "--keep-total" in words else None
     if older is None and larger is None and total is None:
-        days = load_merged(home, os.environ).found.get(PERIOD)
+        days = load_user_settings(os.environ).found.get(PERIOD)
         if days is None:
             raise UsageError(
                 f"say which: --older-than 30d, --larger-than 1GB, --keep-total 10GB, or set {PERIOD}", see=SEE

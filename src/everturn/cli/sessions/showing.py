@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from everturn.cli.run import find_folder
+from everturn.cli.folder import find_folder
 from everturn.cli.sessions.display import (
     build_mask,
     encode_card,

@@ -16,5 +16,18 @@ def advise(problem: Problem) -> str:
 
 def advise_denials(denials: tuple[Denial, ...]) -> str:
     """For calls that were denied only because nobody could be asked; a rule that says no needs no way round."""
-    names = dict.fromkeys(denial.tool_name for denial in denials if denial.reason.endswith(NOBODY))
-    return f"To allow it from the start: --allowed-tools {','.join(names)}" if names else ""
+    unasked = [denial for denial in denials if denial.reason.endswith(NOBODY)]
+    rules = list(dict.fromkeys(rule for denial in unasked for rule in denial.rules))
+    mode = next((denial.mode for denial in unasked if denial.mode), "")
+    ways = [f"--allowed-tools {_quote(','.join(rules))}"] if rules else []
+    ways += [f"--permission-mode {mode}"] if mode else []
+    if ways:
+        return f"To allow it from the start: {' '.join(ways)}"
+    return "No rule allows this: it is asked about where you run everturn at a terminal" if unasked else ""
+
+
+def _quote(text: str) -> str:
+    """As a shell wants it; a bare name needs nothing."""
+    if text.replace(",", "").replace("_", "").isalnum():
+        return text
+    return "'" + text.replace("'", "'\\''") + "'"

@@ -38,6 +38,7 @@ async def command_result(
         denials=(),
         errors=(text,) if failed else (),
         session_id=conversation.session_id,
+        structured_output=next((words.detail for words in said if words.detail is not None), None),
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from everturn.core.budget import Usage
-from everturn.core.events import ErrorReleased, ModelUsage, ResultEvent
+from everturn.core.events import Denial, ErrorReleased, ModelUsage, ResultEvent
 from everturn.frontends.headless.lines import encode_strict
 from everturn.frontends.headless.sink import Sink
 from everturn.frontends.headless.view import Handlers
@@ -65,10 +65,7 @@ def render_result(event: ResultEvent, *, uuid: str, card_of: CardOf, status: int
         "total_cost_usd": event.total_usd,
         "usage": render_usage(event.usage),
         "modelUsage": {model: _render_model(spent, card_of(model)) for model, spent in event.models.items()},
-        "permission_denials": [
-            {"tool_name": denial.tool_name, "tool_use_id": denial.tool_use_id, "tool_input": denial.tool_input}
-            for denial in event.denials
-        ],
+        "permission_denials": [_render_denial(denial) for denial in event.denials],
         "uuid": uuid,
     }
 
@@ -99,3 +96,26 @@ def _render_model(spent: ModelUsage, card: ModelCard) -> dict[str, Any]:
         "contextWindow": card.window,
         "maxOutputTokens": card.max_output,
     }
+
+
+def _render_denial(denial: Denial) -> dict[str, Any]:
+    """What would have let it run is told as hosts know it from requests for permission."""
+    told = {
+        "tool_name": denial.tool_name,
+        "tool_use_id": denial.tool_use_id,
+        "tool_input": denial.tool_input,
+        "decision_reason": denial.reason,
+    }
+    if denial.rules:
+        rules = [_render_rule(rule) for rule in denial.rules]
+        update = {"type": "addRules", "rules": rules, "behavior": "allow", "destination": "localSettings"}
+        return told | {"permission_suggestions": [update]}
+    if denial.mode:
+        update = {"type": "setMode", "mode": denial.mode, "destination": "session"}
+        return told | {"permission_suggestions": [update]}
+    return told
+
+
+def _render_rule(rule: str) -> dict[str, str]:
+    tool, bracket, rest = rule.partition("(")
+    return {"toolName": tool, "ruleContent": rest.removesuffix(")")} if bracket else {"toolName": tool}

@@ -4,10 +4,10 @@ import os
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
-from typing import BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from everturn.core.errors import EverturnError, OptionError
-from everturn.core.events import Event, ResultEvent
+from everturn.core.events import Event, PermissionAsked, ResultEvent
 from everturn.core.state import Exit
 from everturn.engine.engine import Prompt
 from everturn.frontends.commands import COMMANDS, Command, Conversation, Reply, Unknown, parse_command, run_command
@@ -15,6 +15,9 @@ from everturn.frontends.headless.endings import command_result, refused_result
 from everturn.frontends.headless.sink import Sink
 from everturn.frontends.headless.view import Introduction, OutputFormat, View
 from everturn.ports.model import ModelCard
+
+if TYPE_CHECKING:
+    from everturn.frontends.asking.floor import Floor
 
 BROKEN_PIPE = 141
 """The reader went away before the end; the code that a shell gives to a program that SIGPIPE ended."""
@@ -42,12 +45,15 @@ async def run_headless(
     card_of: Callable[[str], ModelCard] | None = None,
     commands: tuple[Command, ...] = COMMANDS,
     env: Mapping[str, str] | None = None,
+    floor: "Floor | None" = None,
 ) -> int:
     """Gives the exit code. Never raises for bad input or lost output; the engine stays open and is the caller's.
 
     Without a prompt the session goes on where it was cut off.
 
-    `out` and `err` are binary files, None where the descriptor is closed. `is_terminal` counts for text only.
+    `out` and `err` are binary files, None where the descriptor is closed. On a terminal text is laid out, and JSON is
+    written so that nothing in it is obeyed.
+    `floor` is shared with the approver, where it asks at this terminal.
     """
     sink, complaints = Sink(out), Sink(err)
     if sink.lost is not None:
@@ -71,11 +77,12 @@ async def run_headless(
         async with aclosing(scene.answer(prompt)) as replies:
             handlers = view.handlers
             async for reply in replies:
-                if (show := handlers.get(type(reply))) is None:
-                    continue
-                show(reply)
-                if sink.lost is not None:
-                    break
+                if (show := handlers.get(type(reply))) is not None:
+                    show(reply)
+                    if sink.lost is not None:
+                        break
+                if floor is not None and isinstance(reply, PermissionAsked):
+                    await floor.give(reply.tool_use_id)
                 result = reply if isinstance(reply, ResultEvent) else result
     finally:
         view.close()
@@ -136,13 +143,14 @@ class Scene:
 
     def make_view(self, output_format: OutputFormat, *, is_terminal: bool, partial: bool, replay_prompts: bool) -> View:
         """Each format is imported only when it is asked for."""
+        out = self._out.escaped() if is_terminal else self._out
         match output_format:
             case OutputFormat.STREAM_JSON:
-                return self._stream_json(partial=partial, replay_prompts=replay_prompts)
+                return self._stream_json(out, partial=partial, replay_prompts=replay_prompts)
             case OutputFormat.JSON:
                 from everturn.frontends.headless.json_result import JsonResult
 
-                return JsonResult(self._out, card_of=self._card_of, new_id=new_id)
+                return JsonResult(out, card_of=self._card_of, new_id=new_id)
             case _ if is_terminal:
                 return self._terminal()
             case _:
@@ -150,7 +158,7 @@ class Scene:
 
                 return PipeText(self._out, self._err, is_kept=self._introduction.is_kept)
 
-    def _stream_json(self, *, partial: bool, replay_prompts: bool) -> View:
+    def _stream_json(self, out: Sink, *, partial: bool, replay_prompts: bool) -> View:
         from everturn.frontends.headless.stream_json import StreamJson
         from everturn.frontends.headless.stream_view import StreamJsonView
 
@@ -168,7 +176,7 @@ class Scene:
             permission_mode=self._engine.permission_mode,
             commands=tuple(command.name for command in self._commands),
         )
-        return StreamJsonView(self._out, renderer, init)
+        return StreamJsonView(out, renderer, init)
 
     def _terminal(self) -> View:
         from everturn.frontends.ansi import choose_style

@@ -33,6 +33,10 @@ class Sink:
         """Strict UTF-8; half a character becomes a question mark."""
         self.write(text.encode("utf-8", "replace"))
 
+    def escaped(self) -> "EscapedSink":
+        """The same place, for lines of JSON that a terminal would obey in part."""
+        return EscapedSink(self)
+
     def measure(self) -> tuple[int, int]:
         """Columns and rows of the terminal at the other end, or the usual ones."""
         try:
@@ -52,3 +56,18 @@ class Sink:
             return
         os.dup2(nowhere, descriptor)
         os.close(nowhere)
+
+
+class EscapedSink(Sink):
+    """On a terminal: what it would obey is written out, and the JSON means the same."""
+
+    def __init__(self, inner: Sink) -> None:
+        super().__init__(None)
+        self._inner = inner
+        self.lost = inner.lost
+
+    def write(self, data: bytes) -> None:
+        from everturn.frontends.harmless import escape_unsafe
+
+        self._inner.write_text(escape_unsafe(data.decode("utf-8", "replace")))
+        self.lost = self._inner.lost

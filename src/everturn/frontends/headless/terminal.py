@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from everturn.core import events as ev
+from everturn.core.masking import KeyMask, mask_keys
 from everturn.core.messages import Text, Thinking
 from everturn.core.notes import Todo, TodoStatus
 from everturn.core.state import Transition
@@ -36,6 +37,7 @@ class TerminalText:
         self._waiting = Waiting(elapsed)
         self._markdown = Markdown()
         self._flow = self._new_flow()
+        self._mask = KeyMask()
         self._pending: list[str] = []
         self._fed = False
         self._speaking = False
@@ -61,6 +63,7 @@ class TerminalText:
             ev.Continued: self._continued,
             ev.CallBegan: self._call_began,
             ev.CallProgressed: self._call_progressed,
+            ev.PermissionAsked: self._asked,
             ev.CallDenied: self._call_denied,
             ev.CallEnded: self._call_ended,
             ev.NotesChanged: self._notes,
@@ -165,7 +168,7 @@ class TerminalText:
             self._say(f"→ {event.transition}", DIM)
 
     def _call_began(self, event: ev.CallBegan) -> None:
-        self._lines[event.tool_use_id] = line = make_line(event.line) or event.name
+        self._lines[event.tool_use_id] = line = make_line(event.line) or make_line(event.name)
         self._waiting.begin_call(event.tool_use_id, line)
         self._plan_frame()
 
@@ -173,8 +176,19 @@ class TerminalText:
         lines = make_harmless(event.text).rstrip().rsplit("\n", 1)
         self._waiting.note_progress(event.tool_use_id, make_line(lines[-1]))
 
+    def _asked(self, _event: ev.PermissionAsked) -> None:
+        """The question is written by others: until the next event nothing is painted, and nothing above is taken back."""
+        if self._frame is not None:
+            self._frame.cancel()
+            self._frame = None
+        self._flush()
+        self._screen.hide_status()
+        self._screen.end_line()
+        self._screen.keep()
+        self._paragraph = "question"
+
     def _call_denied(self, event: ev.CallDenied) -> None:
-        self._lines[event.tool_use_id] = make_line(event.line) or event.name
+        self._lines[event.tool_use_id] = make_line(event.line) or make_line(event.name)
         self._denied[event.tool_use_id] = make_line(event.reason)
 
     def _call_ended(self, event: ev.CallEnded) -> None:
@@ -222,7 +236,12 @@ class TerminalText:
             self._say(advice, DIM)
 
     def _said(self, said: Said) -> None:
-        self._put_words(said.text, RED if said.is_error else "")
+        if said.paint is not None:
+            self._end_text()
+            self._open_paragraph("text")
+            self._screen.put(said.paint(self._screen.style, self._screen.columns))
+        else:
+            self._put_words(said.text, RED if said.is_error else "")
         self._error_said = True
 
     def _result(self, event: ev.ResultEvent) -> None:
@@ -247,8 +266,13 @@ class TerminalText:
         """Paints the text that has come."""
         if not self._pending:
             return
-        text = make_harmless("".join(self._pending))
+        text = self._mask.feed(make_harmless("".join(self._pending)))
         self._pending.clear()
+        self._put_text(text)
+
+    def _put_text(self, text: str) -> None:
+        if not text:
+            return
         if not self._fed:
             self._fed = True
             self._open_paragraph("text")
@@ -262,6 +286,7 @@ class TerminalText:
 
     def _end_text(self) -> None:
         self._flush()
+        self._put_text(self._mask.finish())
         if self._speaking:
             self._speaking = False
             self._screen.put(self._flow.lay(self._markdown.finish()) + self._flow.finish())
@@ -283,7 +308,7 @@ class TerminalText:
         self._end_text()
         self._open_paragraph("text")
         flow = self._new_flow()
-        for line in make_harmless(text).splitlines():
+        for line in mask_keys(make_harmless(text)).splitlines():
             self._screen.put(flow.lay((Piece(line, codes), Piece("\n"))))
 
     def _open_paragraph(self, kind: str) -> None:

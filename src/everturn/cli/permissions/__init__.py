@@ -1,0 +1,1 @@
+"""`everturn permissions`: what would happen, which rules are in force, what a new rule would change."""

@@ -1,0 +1,98 @@
+"""`everturn permissions list`: every rule in force with its place, and a word where one can never decide anything."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from everturn.cli.console import complain, write
+from everturn.cli.permissions.words import SEE, Words
+from everturn.cli.usage import UsageError
+from everturn.compose.cli import find_grounds, load_program_settings
+from everturn.core.state import Exit
+from everturn.frontends.harmless import make_line
+from everturn.permissions.rules.lookup import covers_whole
+from everturn.permissions.rules.names import covers_name
+from everturn.permissions.rules.rule import ORDER, Rule
+from everturn.ports.policy import Ruling
+
+
+def run_list(words: Words) -> int:
+    if words.names:
+        raise UsageError(f"list takes no names; did you mean: everturn permissions test {words.names[0]!r}", see=SEE)
+    from everturn.compose.rules import join_rules
+
+    grounds = find_grounds(os.environ, words.last("--cwd") or None)
+    if not Path(grounds.folder).is_dir():
+        raise UsageError(f"--cwd: there is no folder {grounds.folder}")
+    merged, _ = load_program_settings(grounds, os.environ)
+    rules, unusable = join_rules(merged.permissions.rules)
+    mode = merged.options().get("permission_mode") or "default"
+    for warning in (*(str(problem) for problem in merged.problems), *merged.warnings, *unusable):
+        complain(make_line(warning))
+    if merged.held:
+        complain(make_line(merged.held))
+    effects = Effects(rules)
+    told = [(rule, effects.judge(rule)) for rule in sorted(rules, key=lambda rule: ORDER.index(rule.ruling))]
+    if "--json" in words:
+        write(f"{msgspec.json.encode({'mode': mode, 'rules': [encode_rule(*each) for each in told]}).decode()}\n")
+    else:
+        write(render_rules(told, mode))
+    # Nobody could run with these settings, so nobody should take the list for what is in force.
+    return Exit.USAGE if merged.problems else Exit.OK
+
+
+class Effects:
+    """Which rules can never decide anything, whatever is called: a stricter or wider one always speaks first."""
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self._first: dict[tuple[str, str | None, Ruling], Rule] = {}
+        self._wholes: dict[Ruling, list[Rule]] = {ruling: [] for ruling in ORDER}
+        for rule in rules:
+            known = self._first.setdefault((rule.tool, rule.specifier, rule.ruling), rule)
+            if known is rule and covers_whole(rule):
+                self._wholes[rule.ruling].append(rule)
+
+    def judge(self, rule: Rule) -> str:
+        """Why it never does; empty where it may."""
+        for ruling in ORDER[: ORDER.index(rule.ruling)]:
+            if same := self._first.get((rule.tool, rule.specifier, ruling)):
+                return f"contradicted: {same.place} says {ruling} to the same, and {ruling} comes first"
+            if whole := self._find_whole(rule, ruling):
+                return f"never decides: {whole.text} ({whole.place}) says {ruling} to all of it"
+        first = self._first[rule.tool, rule.specifier, rule.ruling]
+        if first is not rule:
+            return f"said already in {first.origin or first.place}"
+        if not covers_whole(rule) and (whole := self._find_whole(rule, rule.ruling)):
+            return f"never decides: {whole.text} ({whole.place}) says the same to all of it"
+        return ""
+
+    def _find_whole(self, rule: Rule, ruling: Ruling) -> Rule | None:
+        return next((each for each in self._wholes[ruling] if covers_name(each.tool, rule.tool)), None)
+
+
+def encode_rule(rule: Rule, effect: str) -> dict[str, Any]:
+    return {
+        "rule": rule.text,
+        "decision": rule.ruling,
+        "source": rule.source,
+        "origin": rule.origin,
+        "never": effect or None,
+    }
+
+
+def render_rules(told: list[tuple[Rule, str]], mode: str) -> str:
+    lines = [f"mode: {mode}"]
+    for ruling in (Ruling.DENY, Ruling.ASK, Ruling.ALLOW):
+        of_kind = [(rule, effect) for rule, effect in told if rule.ruling is ruling]
+        if of_kind:
+            lines.append(f"{ruling}:")
+        for rule, effect in of_kind:
+            lines.append(f"  {make_line(rule.text)}  ({rule.source}, {make_line(rule.origin or rule.place)})")
+            if effect:
+                lines.append(f"    ! {make_line(effect)}")
+    if len(lines) == 1:
+        lines.append("There are no rules: the mode alone decides.")
+    return "".join(f"{line}\n" for line in lines)

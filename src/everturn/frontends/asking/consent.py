@@ -1,0 +1,94 @@
+"""May this call run? Once, for this session, always, or no, with a word to the model."""
+
+from everturn.frontends.ansi import DIM, YELLOW
+from everturn.frontends.asking.dialogue import NO, Dialogue, Shown
+from everturn.frontends.asking.keyboard import END
+from everturn.frontends.asking.subjects import Subject, render_fields, render_subject
+from everturn.ports.policy import Call, Offer, Ruling, Scope, Verdict
+
+YES, SESSION, ALWAYS, WORD, EXPLAIN = "y", "s", "a", "w", "e"
+SAID_YES = "the person said yes"
+SAID_NO = "the person said no"
+NO_ANSWER = "the person did not answer"
+
+
+async def ask_consent(dialogue: Dialogue, call: Call, reason: str) -> Verdict:
+    subject = render_subject(call)
+    offers = {offer.scope: offer for offer in call.offers}
+    _tell_subject(dialogue, subject, reason)
+    while True:
+        match await dialogue.choose(render_choices(offers)):
+            case "y":
+                return Verdict(ruling=Ruling.ALLOW, reason=SAID_YES)
+            case "s":
+                return grant(offers[Scope.SESSION])
+            case "a":
+                if await confirm_always(dialogue, offers[Scope.ALWAYS]):
+                    return grant(offers[Scope.ALWAYS])
+            case "w":
+                return refuse(await dialogue.ask_line("What should the model know or do instead?"))
+            case "e":
+                explain(dialogue, call, reason)
+            case key:
+                return Verdict(ruling=Ruling.DENY, reason=NO_ANSWER if key == END else SAID_NO)
+
+
+def render_choices(offers: dict[Scope, Offer]) -> dict[str, str]:
+    choices = {YES: "yes, this once"}
+    if session := offers.get(Scope.SESSION):
+        what = f"the mode {session.mode}" if session.mode else " ".join(session.rules)
+        choices[SESSION] = f"yes, and for this session: {what}"
+    if always := offers.get(Scope.ALWAYS):
+        choices[ALWAYS] = f"always: {' '.join(always.rules)} (you see what it covers before it is written)"
+    return choices | {NO: "no", WORD: "no, with a word to the model", EXPLAIN: "explain"}
+
+
+def grant(offer: Offer) -> Verdict:
+    return Verdict(
+        ruling=Ruling.ALLOW,
+        reason=f"{SAID_YES}, {'always' if offer.scope is Scope.ALWAYS else 'for this session'}",
+        mode=offer.mode,
+        grants=offer.rules,
+        scope=offer.scope,
+    )
+
+
+def refuse(words: str) -> Verdict:
+    return Verdict(ruling=Ruling.DENY, reason=f"{SAID_NO}: {words.rstrip('.')}" if words else SAID_NO)
+
+
+async def confirm_always(dialogue: Dialogue, offer: Offer) -> bool:
+    dialogue.say(f"This will be added to {offer.place}:" if offer.place else "This will hold from now on:")
+    tell_offer(dialogue, offer)
+    return await dialogue.choose({YES: "write it", NO: "back"}) == YES
+
+
+def tell_offer(dialogue: Dialogue, offer: Offer) -> None:
+    for rule, meaning in zip(offer.rules or (offer.mode or "",), offer.covers, strict=False):
+        dialogue.show((Shown(rule),))
+        dialogue.say(meaning, DIM, indent="    ")
+    if offer.past:
+        dialogue.say(f"Of what was asked in this session it would have let run ({len(offer.past)}):", indent="  ")
+        dialogue.show([Shown(line) for line in offer.past], most=10)
+    else:
+        dialogue.say("Nothing else that was asked in this session would have run by it.", DIM, indent="  ")
+
+
+def explain(dialogue: Dialogue, call: Call, reason: str) -> None:
+    """Everything there is: what the call would do without any cut, who asks and why, what each yes would add."""
+    dialogue.say(f"{call.name}, in full:")
+    dialogue.show(render_fields(call.input))
+    dialogue.say(f"Asked because: {reason}")
+    for detail in call.details:
+        dialogue.say(detail, DIM, indent="  ")
+    for offer in call.offers:
+        dialogue.say("For this session:" if offer.scope is Scope.SESSION else "Always:")
+        tell_offer(dialogue, offer)
+    if not call.offers:
+        dialogue.say("No narrow rule would let it run without asking.", DIM)
+
+
+def _tell_subject(dialogue: Dialogue, subject: Subject, reason: str) -> None:
+    dialogue.open(subject.title)
+    dialogue.show(subject.texts, most=subject.most)
+    dialogue.say(f"asks: {reason}", YELLOW, indent="  ")

@@ -1,0 +1,185 @@
+"""Questions at a real pseudo-terminal, without a program around them: silence, ends and turns."""
+
+import asyncio
+import os
+import pty
+import termios
+
+import pytest
+
+from everturn.frontends.ansi import Style
+from everturn.frontends.asking.approver import TerminalApprover
+from everturn.frontends.asking.dialogue import MARK, Dialogue
+from everturn.frontends.asking.floor import Floor
+from everturn.frontends.asking.keyboard import Keyboard
+from everturn.ports.policy import Call, Offer, Ruling, Scope, Verdict
+from everturn.ports.tool import Traits
+
+COMMAND = {"command": "make"}
+RULES = ("Bash(make *)",)
+SESSION = Offer(scope=Scope.SESSION, rules=RULES, covers=("`make`",))
+ALWAYS = Offer(
+    scope=Scope.ALWAYS, rules=RULES, covers=("`make`",), past=("Bash make all",), place="/p/settings.local.json"
+)
+
+
+def bash(call_id="1", **fields):
+    return Call(id=call_id, name="Bash", input=COMMAND, traits=Traits(), line="Bash make", **fields)
+
+
+class Desk:
+    """Presses the next keys whenever it is the person's turn."""
+
+    def __init__(self, *keys, timeout_s=None, floor=None):
+        self.ours, self.theirs = pty.openpty()
+        self.keys = list(keys)
+        self.written = ""
+        self.turn = asyncio.Event()
+        self.floor = floor or Floor()
+        dialogue = Dialogue(
+            Keyboard(self.theirs),
+            write=self.write,
+            style=Style(colour=False),
+            size=lambda: (60, 24),
+            timeout_s=timeout_s,
+        )
+        self.approver = TerminalApprover(dialogue, self.floor)
+
+    def write(self, text):
+        self.written += text
+        if text.endswith(MARK):
+            self.turn.set()
+            if self.keys:
+                os.write(self.ours, self.keys.pop(0).encode())
+
+    async def ask(self, call=None, reason="mode default: make needs approval") -> Verdict:
+        call = call or bash()
+        asking = asyncio.create_task(self.approver.approve(call, reason))
+        await asyncio.sleep(0)
+        async with asyncio.timeout(20):
+            await self.floor.give(call.id)
+        return await asking
+
+
+@pytest.fixture
+def desk():
+    made = []
+
+    def make(*keys, **options):
+        made.append(Desk(*keys, **options))
+        return made[-1]
+
+    yield make
+    for each in made:
+        os.close(each.ours)
+        if each.theirs >= 0:
+            os.close(each.theirs)
+
+
+@pytest.mark.parametrize(
+    ("keys", "verdict"),
+    [
+        (["y"], Verdict(ruling=Ruling.ALLOW, reason="the person said yes")),
+        (["y\n"], Verdict(ruling=Ruling.ALLOW, reason="the person said yes")),
+        (["n"], Verdict(ruling=Ruling.DENY, reason="the person said no")),
+        (["\n"], Verdict(ruling=Ruling.DENY, reason="the person said no")),
+        (["\x1b"], Verdict(ruling=Ruling.DENY, reason="the person said no")),
+        (["\x04"], Verdict(ruling=Ruling.DENY, reason="the person did not answer")),
+        (["Y", "yy", "n"], Verdict(ruling=Ruling.DENY, reason="the person said no")),
+        (["w", "use uv.\n"], Verdict(ruling=Ruling.DENY, reason="the person said no: use uv")),
+        (["w", "\n"], Verdict(ruling=Ruling.DENY, reason="the person said no")),
+        (["w", "\x04"], Verdict(ruling=Ruling.DENY, reason="the person said no")),
+        (
+            ["s"],
+            Verdict(
+                ruling=Ruling.ALLOW, reason="the person said yes, for this session", grants=RULES, scope=Scope.SESSION
+            ),
+        ),
+        (
+            ["a", "n", "e", "a", "y"],
+            Verdict(ruling=Ruling.ALLOW, reason="the person said yes, always", grants=RULES, scope=Scope.ALWAYS),
+        ),
+    ],
+)
+async def test_a_key_is_a_verdict(desk, keys, verdict):
+    assert await desk(*keys).ask(bash(offers=(SESSION, ALWAYS))) == verdict
+
+
+async def test_nobody_within_the_time_is_no_yes(desk):
+    at = desk(timeout_s=0.05)
+
+    verdict = await at.ask()
+
+    assert verdict == Verdict(ruling=Ruling.DENY, reason="the person did not answer")
+
+
+async def test_a_terminal_that_is_gone_is_no_yes(desk):
+    at = desk()
+    leader, at.ours = at.ours, os.open(os.devnull, os.O_RDONLY)
+    os.close(leader)
+
+    verdict = await at.ask()
+
+    assert verdict == Verdict(ruling=Ruling.DENY, reason="the person did not answer")
+
+
+async def test_always_tells_the_file_the_rule_its_meaning_and_its_past(desk):
+    at = desk("a", "n", "n")
+
+    await at.ask(bash(offers=(ALWAYS,)))
+
+    assert (
+        "This will be added to /p/settings.local.json:\n"
+        "│ Bash(make *)\n"
+        "    `make`\n"
+        "  Of what was asked in this session it would have let run\n"
+        "  (1):\n"
+        "│ Bash make all\n"
+        "[y] write it\n"
+        "[n] back\n"
+        "> n\n"
+    ) in at.written
+
+
+async def test_an_explanation_tells_part_by_part(desk):
+    at = desk("e", "n")
+
+    await at.ask(bash(details=("allow: make (a rule)", "ask: curl x (no rule)")))
+
+    assert "  allow: make (a rule)\n  ask: curl x (no rule)\n" in at.written
+    assert "No narrow rule would let it run without asking." in at.written
+
+
+async def test_the_terminal_is_as_before_also_after_a_cancelled_question(desk):
+    at = desk()
+    before = termios.tcgetattr(at.theirs)
+    asking = asyncio.create_task(at.approver.approve(bash(), "so"))
+    await asyncio.sleep(0)
+    giving = asyncio.create_task(at.floor.give("1"))
+    await at.turn.wait()
+    assert termios.tcgetattr(at.theirs) != before
+
+    asking.cancel()
+    await giving
+
+    assert termios.tcgetattr(at.theirs) == before
+
+
+async def test_a_question_that_nobody_asks_any_more_holds_nobody_up():
+    await Floor().give("gone")
+
+
+async def test_plans_and_questions_are_declined_by_silence(desk):
+    plan = Call(id="1", name="ExitPlanMode", input={"plan": "# P"}, traits=Traits(needs_person=True), line="plan")
+    enter = Call(id="1", name="EnterPlanMode", input={}, traits=Traits(needs_person=True), line="plan")
+    option = {"label": "A", "description": ""}
+    asked = {"question": "Q?", "header": "", "options": [option, {**option, "label": "B"}], "multiSelect": False}
+    question = Call(
+        id="1", name="AskUserQuestion", input={"questions": [asked]}, traits=Traits(needs_person=True), line="ask"
+    )
+    for call in (plan, enter, question):
+        verdict = await desk("\x04").ask(call)
+        assert verdict == Verdict(ruling=Ruling.DENY, reason="the person did not answer")
+    assert (await desk("y").ask(enter)).ruling is Ruling.ALLOW
+    assert (await desk("n").ask(question)).reason == "the person does not want to answer"
+    assert (await desk("2").ask(question)).input == {"questions": [asked], "answers": {"Q?": "B"}}
