@@ -37,6 +37,7 @@ test: check ## everything CI runs
 
 fuzz: $(STAMP) ## all properties with new random examples
 	EVERTURN_EXAMPLES=fuzz $(BIN)/pytest -n auto --dist worksteal tests/properties tests/core tests/context tests/models
+	EVERTURN_EXAMPLES=fuzz EVERTURN_SHELL_FUZZ=$${EVERTURN_SHELL_FUZZ:-100000} $(BIN)/pytest -n auto --dist worksteal tests/permissions/shell
 
 soak: $(STAMP) ## a million files; a session killed ten thousand times at its system calls (an hour or two; needs strace)
 	$(BIN)/python -m tests.tools.soak

@@ -74,6 +74,22 @@ AIMS: Mapping[str, tuple[Aim, ...]] = {
         Aim("resume", "10,000 turns: resume to the first request", "s", 2, strict=True),
         Aim("resume_memory", "the same, memory", "MB", 300, strict=True),
     ),
+    "day": (
+        Aim("prepare", "preparing a turn at 10,000 messages against 100, body excluded", "", 2),
+        Aim("endless_usd", "1,000 turns, a window without an end: cost", "USD"),
+        Aim("endless_share", "the same: read from the cache", "%"),
+        Aim("simple_usd", "1,000 turns, everything summarised at 90 %: cost", "USD"),
+        Aim("simple_share", "the same: read from the cache", "%"),
+        Aim("simple_compactions", "the same: compactions by a model"),
+        Aim("simple_again", "the same: turns that only read again what was gone"),
+        Aim("ours_usd", "1,000 turns, Everturn: cost", "USD"),
+        Aim("ours_share", "the same: read from the cache", "%"),
+        Aim("ours_compactions", "the same: compactions by a model"),
+        Aim("ours_collapses", "the same: finished stretches summarised by the small model"),
+        Aim("ours_again", "the same: turns that only read again what was gone"),
+        Aim("missed", "Everturn: not read from the cache", "%", 10),
+        Aim("cost", "Everturn: cost against everything summarised at 90 %", "", 0.8, strict=True),
+    ),
 }
 
 

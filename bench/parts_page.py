@@ -12,7 +12,7 @@ What single parts of Everturn cost, each by itself. Told is the median and, in b
 place of the median. What has no aim is told for comparison.
 """
 
-NOTHING = "None of them has been measured yet: `make bench` does it, or `python -m bench.run --only files,execution,search,journal`.\n"
+NOTHING = "None of them has been measured yet: `make bench` does it, or `python -m bench.run --only files,execution,search,journal,day`.\n"
 
 HOW = """How these are measured:
 
@@ -30,6 +30,11 @@ HOW = """How these are measured:
 - **10,000 turns in one query** run in the library with a tool in the process, against the same server. The watch stops where the request is handed to the client,
   which joins its body and sends it, and runs on when the head of the answer is there ([marathon.py](../bench/loops/marathon.py)). Compared are the medians of the
   last 100 turns and of 100 turns from the tenth on; the session runs once.
+- **day**: three days of 1,000 turns, drawn once each from the distribution that [work.py](../bench/day/work.py) documents. The same work is done three times, at the
+  list prices of Claude Sonnet 4.5 with its window of 200,000 tokens: with a window without an end, by a loop that summarises everything at 90 % of the window, and by
+  Everturn as it comes. Tokens and cache are those of the model server (a cache of five minutes, pauses included), in the same process. Summaries are charged,
+  the small model's too; what was forgotten and is needed again costs a turn of its own. Preparing a turn is all stages of the context pipeline, the request and the
+  cache's ledger, in CPU time.
 """
 
 

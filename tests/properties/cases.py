@@ -7,7 +7,7 @@ from tests.properties.scenes import Break, Carry, Say, Scene, Think, Use
 from everturn.core.errors import FaultKind
 from everturn.core.state import AbortCause
 
-TOOLS = ("Look", "Look", "Stare", "Write", "Write", "Post", "Forbidden", "Unheard-of")
+TOOLS = ("Read", "Read", "Stare", "Write", "Write", "Post", "Forbidden", "Unheard-of")
 INPUTS = (
     "{}",
     '{"ticks":2}',
@@ -41,6 +41,11 @@ class Knobs(msgspec.Struct, frozen=True, kw_only=True, repr_omit_defaults=True):
     fallbacks: int = 0
     tiny: bool = False
     """The window holds next to nothing, so that it fills."""
+    snip_tokens: int = 0
+    clears: bool = False
+    """Every result that can go stale does so at once."""
+    spills: bool = False
+    """Every result is too large."""
     thinking: bool = False
     summaries: bool = False
     strict: bool = False
@@ -101,7 +106,7 @@ def ending_in_a_server_call(scene):
     return msgspec.structs.replace(scene, blocks=(*scene.blocks, Carry("server_tool_use")))
 
 
-plain_uses = st.builds(Use, st.sampled_from(("Look", "Look", "Stare", "Write", "Post")), st.sampled_from(INPUTS[:4]))
+plain_uses = st.builds(Use, st.sampled_from(("Read", "Read", "Stare", "Write", "Post")), st.sampled_from(INPUTS[:4]))
 odd_uses = st.builds(Use, st.sampled_from(TOOLS), st.sampled_from(INPUTS), st.sampled_from(IDS))
 blocks = st.one_of(
     st.builds(Say, st.sampled_from(TEXTS)),
@@ -143,6 +148,9 @@ knobs = st.builds(
     pace=st.sampled_from((0, 1, 3)),
     fallbacks=st.sampled_from((0, 1, 2)),
     tiny=once_in(4, value=True, otherwise=False),
+    snip_tokens=once_in(5, 60, 0),
+    clears=once_in(4, value=True, otherwise=False),
+    spills=once_in(6, value=True, otherwise=False),
     thinking=st.booleans(),
     summaries=once_in(6, value=True, otherwise=False),
     strict=once_in(12, value=True, otherwise=False),

@@ -38,7 +38,7 @@ from everturn.core.records import (
     WorkSpent,
 )
 from everturn.core.stream import StreamEvent
-from everturn.ports.hooks import FailureInput, PostToolVerdict, StopInput, StopVerdict
+from everturn.ports.hooks import CompactInput, CompactVerdict, FailureInput, PostToolVerdict, StopInput, StopVerdict
 from everturn.ports.model import Request
 from everturn.testing import MemoryJournal
 
@@ -158,6 +158,11 @@ class StageHooks:
         word = self._posts.pop(0) if self._posts else ""
         return PostToolVerdict(stop="Stop here." if word == "stop" else None, note=word)
 
+    async def pre_compact(self, compaction: CompactInput) -> CompactVerdict:
+        return CompactVerdict()
+
+    async def post_compact(self, compaction: CompactInput) -> None: ...
+
     async def stop_failure(self, failure: FailureInput) -> None:
         await asyncio.sleep(0)
 
@@ -170,3 +175,6 @@ class WordChecker:
 class UnchangedFiles:
     def changed(self, path: str, stamp: Any) -> bool:
         return False
+
+    def load(self, path: str, most: int) -> None:
+        return None

@@ -110,7 +110,7 @@ class Stage:
             prompting=Prompting(system=("Be good.",)),
             agent=AgentContext(
                 model=MODEL,
-                tools=tuple(StageTool(name, self.note_run) for name in ("Look", "Stare", "Write", "Post", "Forbidden")),
+                tools=tuple(StageTool(name, self.note_run) for name in ("Read", "Stare", "Write", "Post", "Forbidden")),
                 fallbacks=tuple(FALLBACKS[: knobs.fallbacks]),
                 thinking=ThinkingConfig(mode=ThinkingMode.ADAPTIVE) if knobs.thinking else None,
             ),
@@ -185,6 +185,8 @@ def limits_of(knobs: Knobs) -> Limits:
         summary_output=100,
         summary_tries=2,
         compact_failures=2,
+        **({"clear_share": 0.0, "clear_gain": 0.0, "clear_keeps": 0} if knobs.clears else {}),
+        **({"message_results": 1, "result_preview": 1} if knobs.spills else {}),
     )
 
 

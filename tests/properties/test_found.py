@@ -45,7 +45,7 @@ def texts_of(transcript: tuple[Message, ...]) -> list[str]:
 
 
 def test_a_call_id_that_the_api_would_not_take_back_is_replaced():
-    played = play(Scene(blocks=(Use("Look", id="odd id!"),)))
+    played = play(Scene(blocks=(Use("Read", id="odd id!"),)))
 
     assert faults_of(played) == []
     [use] = [use for message in played.transcript for use in message.uses]
@@ -54,7 +54,7 @@ def test_a_call_id_that_the_api_would_not_take_back_is_replaced():
 
 @pytest.mark.parametrize("streaming_tools", [True, False])
 def test_an_abort_between_an_answer_and_its_calls_still_ends_each_call_once(streaming_tools):
-    played = play(Scene(blocks=(Use("Look"),)), point=Point(at="record", nth=4), streaming_tools=streaming_tools)
+    played = play(Scene(blocks=(Use("Read"),)), point=Point(at="record", nth=4), streaming_tools=streaming_tools)
 
     assert faults_of(played) == []
     assert played.queries[0].events[-1].reason is Reason.ABORTED_STREAMING
@@ -69,19 +69,19 @@ def test_a_writer_that_was_done_when_the_query_was_aborted_keeps_its_result():
 
 @pytest.mark.parametrize("kind", [FaultKind.SIGNATURE, FaultKind.PAIRING])
 def test_what_a_repair_took_out_stays_out_in_the_next_query(kind):
-    played = play(Scene(blocks=(Think(), Use("Look", id="toolu_1")), stop="tool_use"), Scene(breaks=Break(kind=kind)))
+    played = play(Scene(blocks=(Think(), Use("Read", id="toolu_1")), stop="tool_use"), Scene(breaks=Break(kind=kind)))
 
     assert faults_of(played) == []
 
 
 def test_a_result_whose_pair_the_api_refused_stays_as_text_so_that_the_user_has_the_last_word():
     played = play(
-        Scene(blocks=(Say(), Use("Look", id="toolu_1")), stop="tool_use"), Scene(breaks=Break(kind=FaultKind.PAIRING))
+        Scene(blocks=(Say(), Use("Read", id="toolu_1")), stop="tool_use"), Scene(breaks=Break(kind=FaultKind.PAIRING))
     )
 
     assert faults_of(played) == []
     last = played.queries[0].asked[-1].request.messages[-1]
-    assert [block.view for block in last.blocks] == [Text(wording.unpaired_result("Look is done."))]
+    assert [block.view for block in last.blocks] == [Text(wording.unpaired_result("Read is done." * 60))]
 
 
 def test_a_fallback_outlives_an_abort_in_the_same_call():
@@ -101,7 +101,7 @@ def test_a_fallback_outlives_a_consumer_who_leaves():
 
 
 def test_a_refusal_takes_the_readers_that_it_started_with_it():
-    played = play(Scene(blocks=(Use("Look", '{"ticks":40}'), Say()), stop="refusal"), pace=1)
+    played = play(Scene(blocks=(Use("Read", '{"ticks":40}'), Say()), stop="refusal"), pace=1)
 
     assert faults_of(played) == []
     [query, _] = played.queries
@@ -120,14 +120,14 @@ def test_a_call_without_readable_input_keeps_its_place_before_the_next(doubtful)
 
 def test_a_doubtful_call_before_a_writer_is_kept_with_it_when_the_stream_breaks():
     broken = Break(12, FaultKind.SERVER)
-    played = play(Scene(blocks=(Use("Look", "[]"), Use("Write"), Say()), breaks=broken), pace=3)
+    played = play(Scene(blocks=(Use("Read", "[]"), Use("Write"), Say()), breaks=broken), pace=3)
 
     assert faults_of(played) == []
     assert played.queries[0].runs == [("toolu_2", "Write")]
 
 
 def test_a_resumed_session_answers_open_calls_in_their_order():
-    played = play(Scene(blocks=(Use("Look", '{"ticks":40}'), Use("Write"), Use("Write")), stop="tool_use"))
+    played = play(Scene(blocks=(Use("Read", '{"ticks":40}'), Use("Write"), Use("Write")), stop="tool_use"))
     at = next(n for n, record in enumerate(played.records) if isinstance(record, CallIntended))
 
     resumed = resume(Knobs(), played.lines[: at + 1])
@@ -148,7 +148,7 @@ def test_a_writer_that_ran_when_the_consumer_left_is_told_of_and_settled():
 
 
 def test_a_session_that_was_cut_between_a_boundary_and_its_summary_sends_all_that_came_before():
-    asks, too_long = Scene(blocks=(Use("Look"),)), Scene(breaks=Break(kind=FaultKind.TOO_LONG))
+    asks, too_long = Scene(blocks=(Use("Read"),)), Scene(breaks=Break(kind=FaultKind.TOO_LONG))
     played = play(asks, asks, too_long)
     kinds = [record.kind if isinstance(record, MessageAdded) else None for record in played.records]
 
@@ -159,7 +159,7 @@ def test_a_session_that_was_cut_between_a_boundary_and_its_summary_sends_all_tha
 
 
 def test_a_summary_that_is_still_under_way_says_nothing_after_the_terminal():
-    asks = Scene(blocks=(Use("Look"),), stop="tool_use")
+    asks = Scene(blocks=(Use("Read"),), stop="tool_use")
     played = play(asks, asks, summaries=True, max_turns=2)
 
     events = played.queries[0].events

@@ -89,7 +89,7 @@ def test_a_session_cut_at_any_record_goes_on_with_a_valid_request(case, share):
     assert find_faults(resumed) == []
 
 
-ROUND = Scene(blocks=(Think(), Say(), Use("Look", '{"ticks":2}'), Use("Write", '{"ticks":2}')), stop="tool_use")
+ROUND = Scene(blocks=(Think(), Say(), Use("Read", '{"ticks":2}'), Use("Write", '{"ticks":2}')), stop="tool_use")
 TOO_LONG = Scene(breaks=Break(kind=FaultKind.TOO_LONG))
 GONE = Scene(breaks=Break(kind=FaultKind.MODEL_NOT_FOUND))
 RICH = {

@@ -7,7 +7,8 @@ from tests.properties.cases import cases
 from tests.properties.fakes import Asked
 from tests.properties.stage import Played, play_case
 
-from everturn.core.records import ContextAltered, ModelChanged
+from everturn.core.cache_ledger import UNEXPLAINED
+from everturn.core.records import CacheBroken, ContextAltered, ModelChanged
 
 Sent = list[tuple[str, bytes]]
 
@@ -37,3 +38,14 @@ def find_breaks(played: Played) -> list[tuple[Sent, Sent]]:
 @settings(max_examples=2_000, deadline=None)
 def test_a_request_begins_with_the_one_before_it_unless_the_journal_says_why_not(case):
     assert find_breaks(play_case(case)) == []
+
+
+def find_unexplained(played: Played) -> list[CacheBroken]:
+    breaks = [record for record in played.records if isinstance(record, CacheBroken)]
+    return [broken for broken in breaks if broken.cause == UNEXPLAINED]
+
+
+@given(cases)
+@settings(max_examples=300, deadline=None)
+def test_the_ledger_finds_no_break_that_nobody_reported(case):
+    assert find_unexplained(play_case(case)) == []

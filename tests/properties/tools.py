@@ -9,7 +9,7 @@ from everturn.ports.policy import Call, Ruling, Verdict
 from everturn.ports.tool import ToolContext, ToolResult, Traits
 
 TRAITS = {
-    "Look": Traits(read_only=True, concurrent=True),
+    "Read": Traits(read_only=True, concurrent=True),
     "Stare": Traits(read_only=True, concurrent=False),
     "Write": Traits(read_only=False, concurrent=False),
     "Post": Traits(read_only=False, concurrent=True),
@@ -58,7 +58,8 @@ class StageTool:
                 return ToolResult(content=[{"type": "text", "text": "See:"}, PIXEL])
             case "nothing":
                 return ToolResult(content="")
-        return ToolResult(content=f"{self.name} is done.")
+        # What was read is verbose enough to go stale.
+        return ToolResult(content=f"{self.name} is done." * (60 if self.name == "Read" else 1))
 
 
 class GatePolicy:

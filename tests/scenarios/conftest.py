@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from everturn.sessions.loading import load_session
+from everturn.core.cache_ledger import UNEXPLAINED
+from everturn.core.records import CacheBroken
+from everturn.sessions.loading import load_session, stream_told
 
 
 @pytest.fixture
@@ -17,6 +19,15 @@ def bench(bench):
         assert_orderly(run)
     for engine in {engine.session_id: engine for engine in bench.engines}.values():
         assert_told(bench, engine)
+        assert_every_break_is_reported(bench, engine)
+
+
+def assert_every_break_is_reported(bench, engine) -> None:
+    """Whoever changes what was sent before says so: nothing of the cache is lost without a reason."""
+    path = bench.session_file(engine.session_id)
+    if path.exists():
+        breaks = [told.record for told, _ in stream_told(path) if isinstance(told.record, CacheBroken)]
+        assert [broken for broken in breaks if broken.cause == UNEXPLAINED] == []
 
 
 def assert_orderly(run) -> None:

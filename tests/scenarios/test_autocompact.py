@@ -115,3 +115,14 @@ async def test_a_summary_that_is_cut_after_its_stop_reason_is_whole_and_paid_onc
 
     assert "In short." in str(bench.sent[-1])
     assert [usage.purpose for usage in run.of("usage")] == ["summary", "main"]
+
+
+async def test_a_count_by_the_api_is_worth_more_than_an_estimate_and_spares_a_summary(bench):
+    bench.model(text("Went on."), text("Fine."), bench.summary())
+    engine = bench.engine(models=SMALL, builtin_tools=False)
+    await bench.go_on(engine, "Begin.")
+
+    run = await bench.go_on(engine, "." * 60_000)
+
+    assert run.of("context") == []
+    assert [request.path for request in bench.server.requests].count("/v1/messages/count_tokens") == 1

@@ -82,7 +82,7 @@ async def test_an_approver_that_raises_is_an_error_result_and_not_the_end(bench)
         async def approve(self, call, reason):
             raise LookupError("nobody home")
 
-    bench.model(call("Bash", {"command": "true"}), text("Then not."))
+    bench.model(call("Bash", {"command": "make"}), text("Then not."))
 
     run = await bench.run(approver=Approver())
 

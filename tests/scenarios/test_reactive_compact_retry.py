@@ -26,7 +26,7 @@ async def test_it_is_compacted_and_asked_again(bench, refusal):
     retried = str(bench.sent[-1])
     assert "What happened, in short." in retried
     assert "The last prompt." in retried
-    assert "An earlier" not in retried
+    assert "An earlier answer." not in retried
     assert "Half an ans" not in retried
 
 

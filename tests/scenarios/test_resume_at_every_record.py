@@ -14,19 +14,23 @@ OPTIONS = {
     "fallback_models": ["claude-opus-5"],
     "work_budget": 1,
     "session_id": "rich",
+    "limits": {"message_results": 3_000, "result_preview": 600, "clear_share": 0, "clear_gain": 0, "clear_keeps": 1},
 }
 KINDS = {str(kind.__struct_config__.tag) for kind in Record.__subclasses__()}
 
 
 async def play_rich(bench):
     """Every kind of record; the lines of the session's file."""
-    path = bench.folder / "a.txt"
+    path, long = bench.folder / "a.txt", bench.folder / "long.txt"
+    long.write_text("a long line\n" * 500)
     todo = {"content": "Do it", "status": "pending", "activeForm": "Doing it"}
     bench.model(
         cut("Hel"),
         say(thinking("I see."), call("TodoWrite", {"todos": [todo]}, call_id="toolu_1")),
         UNSIGNED,
         say(call("Write", {"file_path": str(path), "content": "x"}, call_id="toolu_2"), look(path, 3)),
+        look(long, 8),
+        call("Grep", {"pattern": "a", "path": str(long), "output_mode": "content"}, call_id="toolu_9"),
         text("Done. " * 40),
         *(too_long(), overloaded(), overloaded(), overloaded(), look(path, 4), text("End.")),
         bench.summary(),

@@ -14,7 +14,9 @@ import asyncio, sys
 from everturn import Engine, Options
 
 async def main(url, folder, home):
-    options = Options(base_url=url, cwd=folder, home=home, session_id="s", permission_mode="bypassPermissions")
+    options = Options.of(
+        base_url=url, cwd=folder, home=home, session_id="s", permission_mode="bypassPermissions", **%s
+    )
     async with Engine(options, env={"ANTHROPIC_API_KEY": "made-up"}) as engine:
         async for event in engine.submit("Go."):
             print(event.__struct_config__.tag, flush=True)
@@ -23,10 +25,16 @@ asyncio.run(main(*sys.argv[1:]))
 """
 
 
-async def kill_after(bench, *kinds):
+async def kill_after(bench, *kinds, **options):
     """Runs a session in a process of its own and kills it once events of all these kinds have come."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", PROGRAM, bench.server.url, bench.folder, bench.home, stdout=asyncio.subprocess.PIPE
+        sys.executable,
+        "-c",
+        PROGRAM % (options,),
+        bench.server.url,
+        bench.folder,
+        bench.home,
+        stdout=asyncio.subprocess.PIPE,
     )
     missing = set(kinds)
     async with asyncio.timeout(20):
@@ -106,3 +114,22 @@ async def test_it_is_said_once(bench, brief, held):
 
     assert second.transcript == first.transcript
     bench.assert_settled(second)
+
+
+async def test_a_call_whose_turn_had_not_come_is_said_not_to_have_run(bench, brief):
+    """Its intent was on the disk already, with that of the call before it."""
+    path = bench.folder / "a.txt"
+    write = call("Write", {"file_path": str(path), "content": "x"})
+    bench.model(say(call("Bash", {"command": brief}), write), text("never"))
+    await kill_after(bench, "assistant", "tool_progress", streaming_tools=False)
+    (bench.folder / "end").touch()
+
+    engine = bench.engine(resume="s")
+    bench.model(text("I will check."))
+    await bench.go_on(engine)
+
+    first, second, _ = bench.sent[-1][-1]["content"]
+    assert "unknown" in first["content"]
+    assert "did not run" in second["content"]
+    assert not path.exists()
+    bench.assert_settled(engine)

@@ -1,5 +1,6 @@
 """Which session an engine works on: a new one, one that is gone on with, or a copy of one."""
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,8 +14,10 @@ from everturn.ports.store import Replay
 from everturn.sessions.journal import FileJournal
 from everturn.sessions.memory import MemoryJournal
 from everturn.sessions.places import UnkeptError, find_session_file, is_session_id, session_file
+from everturn.sessions.waiting import WaitingJournal
 from everturn.settings.setup import Setup
 
+AnyJournal = FileJournal | MemoryJournal | WaitingJournal
 FORGOTTEN_MODES = frozenset({"plan", "bypassPermissions"})
 """A resumed session does not begin in these by itself: one waits for a person, the other trusts everything."""
 
@@ -32,7 +35,7 @@ class Opening:
         """None for a new session."""
         options = setup.options
         resumes = options.resume is not None or options.continue_conversation
-        self.journal: FileJournal | MemoryJournal = self._resume(self._find()) if resumes else self._begin()
+        self.journal: AnyJournal = self._resume(self._find()) if resumes else self._begin()
         self.notes.extend(self.journal.warnings)
 
     def _find(self) -> Path:
@@ -73,20 +76,21 @@ class Opening:
         fork_session(source, target, folder=str(setup.folder), version=__version__, upto=at, disk=self._disk)
         return target
 
-    def _begin(self) -> FileJournal | MemoryJournal:
-        """Without a home that can be written, a new session lives in memory, and that is said."""
+    def _begin(self) -> AnyJournal:
+        """Without a home that can be written, a new session lives in memory until there is one."""
         setup, options = self._setup, self._setup.options
         session_id = options.session_id or self._new_id()
-        journal: FileJournal | MemoryJournal = MemoryJournal(session_id)
+        journal: AnyJournal = MemoryJournal(session_id)
         if options.persist:
             if options.session_id and find_session_file(setup.home, session_id, setup.folder) is not None:
                 raise JournalError(
                     f"There is a session {session_id} already. Resume it, or give the new one another id."
                 )
+            path = session_file(setup.home, session_id, setup.folder)
             try:
-                journal = self._open(session_file(setup.home, session_id, setup.folder), session_id)
-            except UnkeptError as error:
-                self.notes.append(f"This session is not saved. {error}")
+                journal = self._open(path, session_id)
+            except UnkeptError:
+                journal = WaitingJournal(session_id, lambda: self._open(path, session_id))
         self._note_opening(journal)
         return journal
 
@@ -94,7 +98,8 @@ class Opening:
         sync = self._setup.options.journal_sync
         return FileJournal(path, session_id, must_exist=must_exist, sync=sync, disk=self._disk, now=self._now)
 
-    def _note_opening(self, journal: FileJournal | MemoryJournal) -> None:
+    def _note_opening(self, journal: AnyJournal) -> None:
+        """A disk that does not take it is spoken of with the next record, which it does not take either."""
         opened = SessionOpened(
             format=FORMAT,
             session_id=journal.session_id,
@@ -102,10 +107,8 @@ class Opening:
             folder=str(self._setup.folder),
             version=__version__,
         )
-        try:
+        with contextlib.suppress(JournalError):
             journal.append(opened)
-        except JournalError as error:
-            self.notes.append(f"This session is not saved yet. {error}")
 
 
 def find_by_name(home: Path, folder: Path, name: str) -> Path:

@@ -6,7 +6,14 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from everturn.core.errors import OptionError
-from everturn.ports.hooks import FailureInput, PostToolVerdict, StopInput, StopVerdict
+from everturn.ports.hooks import (
+    CompactInput,
+    CompactVerdict,
+    FailureInput,
+    PostToolVerdict,
+    StopInput,
+    StopVerdict,
+)
 from everturn.ports.policy import Call
 from everturn.ports.tool import ToolResult
 
@@ -24,7 +31,8 @@ class InProcessHooks:
     """`ports.hooks.Hooks`.
 
     A stop hook takes a `StopInput` and answers None, a `StopVerdict`, or a text, which blocks. A post-tool hook takes
-    the call and its result and answers None or a `PostToolVerdict`. A failure hook takes a `FailureInput`.
+    the call and its result and answers None or a `PostToolVerdict`. A failure hook takes a `FailureInput`. A compaction
+    hook takes a `CompactInput`; one that runs before may answer a `CompactVerdict`, or a text, which blocks.
     """
 
     def __init__(
@@ -33,11 +41,15 @@ class InProcessHooks:
         stop: Iterable[Hook] = (),
         post_tool: Iterable[Hook] = (),
         stop_failure: Iterable[Hook] = (),
+        pre_compact: Iterable[Hook] = (),
+        post_compact: Iterable[Hook] = (),
         timeout_s: float = TIMEOUT_S,
     ) -> None:
         self._stop = _hooks("stop", stop)
         self._post_tool = _hooks("post_tool", post_tool)
         self._stop_failure = _hooks("stop_failure", stop_failure)
+        self._pre_compact = _hooks("pre_compact", pre_compact)
+        self._post_compact = _hooks("post_compact", post_compact)
         if timeout_s <= 0:
             raise OptionError("timeout_s", f"must be more than 0, not {timeout_s}")
         self._timeout_s = timeout_s
@@ -54,6 +66,26 @@ class InProcessHooks:
             stop = verdict.stop if stop is None else stop
             notes.append(verdict.note)
         return PostToolVerdict(stop=stop, note="\n".join(note for note in notes if note))
+
+    async def pre_compact(self, compaction: CompactInput) -> CompactVerdict:
+        """One that fails blocks nothing: a full window is worse than a hook that was not heard."""
+        added: list[str] = []
+        for hook in self._pre_compact:
+            try:
+                answer = await self._run(hook, compaction)
+            except HookError:
+                continue
+            match answer:
+                case str():
+                    return CompactVerdict(block=answer)
+                case CompactVerdict(block=str()):
+                    return answer
+                case CompactVerdict(instructions=instructions) if instructions:
+                    added.append(instructions)
+        return CompactVerdict(instructions="\n".join(added))
+
+    async def post_compact(self, compaction: CompactInput) -> None:
+        await asyncio.gather(*(self._run(hook, compaction) for hook in self._post_compact), return_exceptions=True)
 
     async def stop_failure(self, failure: FailureInput) -> None:
         await asyncio.gather(*(self._run(hook, failure) for hook in self._stop_failure), return_exceptions=True)

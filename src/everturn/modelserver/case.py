@@ -39,10 +39,10 @@ class Response(NamedTuple):
 
 
 class Case:
-    def __init__(self, script: Script, handed: Handed, clock: Callable[[], float]) -> None:
+    def __init__(self, script: Script, handed: Handed, cache: PromptCache, clock: Callable[[], float]) -> None:
         self._script = script
         self._playhead = Playhead(script)
-        self._cache = PromptCache()
+        self._cache = cache
         self._handed = handed
         self._clock = clock
 

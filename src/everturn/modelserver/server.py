@@ -20,6 +20,7 @@ from everturn.modelserver.connection import ClientLeftError, Connection, Incomin
 from everturn.modelserver.log import LogFile, Received, without_credentials
 from everturn.modelserver.planning import plan_fail, plan_unsendable
 from everturn.modelserver.playing import Stage
+from everturn.modelserver.prompt_cache import PromptCache
 from everturn.modelserver.rules.envelope import MAX_BYTES, MESSAGES, key_of
 from everturn.modelserver.scripts import Reply, Script, When, script
 from everturn.modelserver.signing import Handed
@@ -70,14 +71,15 @@ class ModelServer:
         self._tasks: set[asyncio.Task[None]] = set()
         self._listener: asyncio.Server | None = None
         self._closing = False
+        self._caches: dict[str, PromptCache] = {}
         self._cases: dict[str, Case] = {}
         for name, playable in {**({} if played is None else {"": played}), **(cases or {})}.items():
             self.play(playable, case=name)
 
     def play(self, played: Playable, *, case: str = "") -> None:
-        """Put a script on, from its beginning, in place of the one that was there."""
+        """Put a script on, from its beginning, in place of the one that was there. The prompt cache stays."""
         put_on = played if isinstance(played, Script) else script(*played)
-        self._cases[case] = Case(put_on, self.handed, self._clock)
+        self._cases[case] = Case(put_on, self.handed, self._caches.setdefault(case, PromptCache()), self._clock)
 
     @property
     def url(self) -> str:

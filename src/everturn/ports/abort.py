@@ -1,11 +1,14 @@
 """The abort signal: raised once, with its cause, by whoever may end a query."""
 
-import asyncio
 from collections.abc import Coroutine
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from everturn.core.outcomes import Problem
 from everturn.core.state import AbortCause, Reason
+
+if TYPE_CHECKING:
+    # Whoever asks for a list of sessions need not wait for it to be imported.
+    import asyncio
 
 T = TypeVar("T")
 
@@ -39,6 +42,8 @@ class AbortSignal:
 
     async def wait(self) -> None:
         if self._event is None:
+            import asyncio
+
             self._event = asyncio.Event()
             if self.raised:
                 self._event.set()
@@ -46,6 +51,8 @@ class AbortSignal:
 
     async def guard(self, work: Coroutine[Any, Any, T]) -> T:
         """Awaits `work`, but cancels it when the signal is raised; then, or if it was raised before, `AbortedError`."""
+        import asyncio
+
         if self.raised:
             work.close()
             raise AbortedError
@@ -68,6 +75,10 @@ class AbortSignal:
     def _set(self) -> None:
         if self._event is not None:
             self._event.set()
-        now = asyncio.get_running_loop().time() if self._guards else 0.0
+        if not self._guards:
+            return
+        import asyncio
+
+        now = asyncio.get_running_loop().time()
         for limit in self._guards:
             limit.reschedule(now)

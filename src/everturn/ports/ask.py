@@ -17,6 +17,8 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     max_tokens: int = 4_096
     share_prefix: bool = False
     """Send it with the main loop's system prompt, tools and thinking, so that the prompt cache is read."""
+    within_s: float = 0.0
+    """Time for all tries together, after which it has failed; 0 = no limit."""
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):

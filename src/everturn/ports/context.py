@@ -1,17 +1,18 @@
 """The context pipeline as the engine sees it: prepare a view, compact it, drain what is staged."""
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from typing import Any, Protocol
 
 import msgspec
 
 from everturn.core.limits import Limits
-from everturn.core.messages import Message
+from everturn.core.messages import Block, Message
 from everturn.core.notes import Notes
-from everturn.core.records import CollapseNoted
+from everturn.core.records import CollapseNoted, FactsKept, ResultsCleared, ResultSpilled
 from everturn.core.tokens import Meter
 from everturn.ports.ask import Ask
-from everturn.ports.model import ModelCard
+from everturn.ports.files import FileState
+from everturn.ports.model import Clearing, ModelCard
 
 
 class Tracking(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,6 +33,15 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     tokens_after: int
 
 
+class Fitted(msgspec.Struct, frozen=True, kw_only=True):
+    """The results of one round, as they enter the transcript."""
+
+    blocks: tuple[Block, ...]
+    spilled: tuple[ResultSpilled, ...] = ()
+    change: Change | None = None
+    """None where all of them fitted."""
+
+
 class Prepared(msgspec.Struct, frozen=True, kw_only=True):
     messages: Sequence[Message]
     """The view to send."""
@@ -39,13 +49,28 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
     """For the transcript: a boundary and its summary."""
     collapses: tuple[CollapseNoted, ...] = ()
     """Collapses that changed their state."""
+    cleared: ResultsCleared | None = None
+    """Results for which a line stands from now on."""
+    facts: FactsKept | None = None
+    """With a compaction: to be recorded before `added`."""
+    clearing: Clearing | None = None
+    """What the API is to clear by itself, where it can."""
+    restored: tuple[tuple[str, FileState], ...] = ()
+    """Files that the summary shows again, whole."""
     changes: tuple[Change, ...] = ()
+    next_cleared: str = ""
+    """The `tool_use_id` of the oldest result that may be cleared next: what stands before it stays as it is."""
     tracking: Tracking = Tracking()
     tokens: int = 0
     """Estimate of the whole request."""
     compacted: bool = False
     problem: str = ""
     """Why a compaction that was due did not work."""
+
+    @property
+    def only_cleared(self) -> bool:
+        """Old results are out of sight, and nothing else: what is known of files still holds."""
+        return bool(self.changes) and {change.stage for change in self.changes} == {"microcompact"}
 
 
 class Situation(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,7 +88,16 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
     is_compaction: bool = False
     """The query is itself a compaction: it is never compacted."""
     notes: Notes = Notes()
-    """Open tasks and the plan, which a summary must not lose."""
+    """Open tasks, the plan and pinned notes, which a summary must not lose."""
+    session_id: str = ""
+    small_model: str = ""
+    """Summarises finished stretches in the background; empty = nobody does."""
+    tools: tuple[str, ...] = ()
+    """Names of those that are listed."""
+    recent_files: tuple[str, ...] = ()
+    """That the model has read or written, the latest last."""
+    count: Callable[[Sequence[Message]], Awaitable[int | None]] | None = None
+    """Asks the API how many tokens the whole request has; None where it does not say."""
 
 
 class Pipeline(Protocol):
@@ -79,6 +113,16 @@ class Pipeline(Protocol):
         """Summarise now. `compacted` says whether it worked."""
         ...
 
+    async def fit_results(
+        self, results: Sequence[Block], tool_limits: Mapping[str, int], *, limits: Limits, window: int
+    ) -> Fitted:
+        """Stage two, for a round that comes in. `tool_limits`: characters, by `tool_use_id`."""
+        ...
+
+    def plan_background(self, situation: Situation, ask: Ask) -> Coroutine[Any, Any, None] | None:
+        """What is worth doing beside the call that follows `prepare`. It may be cancelled at any time, and never raises."""
+        ...
+
     def drop_media(self, messages: Sequence[Message]) -> Prepared:
         """Takes out the media that was sent; `compacted` is False when there was none."""
         ...
@@ -90,7 +134,20 @@ class Pipeline(Protocol):
     @property
     def staged(self) -> int: ...
 
-    def restore(self, collapses: tuple[CollapseNoted, ...]) -> None: ...
+    def take_news(self) -> tuple[tuple[CollapseNoted, ...], tuple[Change, ...]]:
+        """Collapses that were staged or undone since `prepare`, and what that changes, when nothing more is prepared."""
+        ...
+
+    def restore(
+        self,
+        collapses: tuple[CollapseNoted, ...],
+        *,
+        cleared: Mapping[str, str] = {},
+        messages: Sequence[Message] = (),
+        facts: FactsKept | None = None,
+    ) -> None:
+        """Of a resumed session; `messages` are its whole transcript."""
+        ...
 
     def project(self, messages: Sequence[Message]) -> Sequence[Message]:
         """The view as it was sent last: nothing new is decided."""

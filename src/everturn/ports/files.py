@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Protocol
 
 import msgspec
@@ -63,6 +64,13 @@ class FileStates:
         self._states.clear()
         self._touched.clear()
 
+    def hide(self) -> None:
+        """What was shown may be out of sight: it is shown again when it is asked for. What is known of it stays."""
+        for path, state in self._states.items():
+            if state.shown:
+                self._states[path] = msgspec.structs.replace(state, shown=False)
+                self._touch(path)
+
     @property
     def has_news(self) -> bool:
         return bool(self._touched) or self._cleared
@@ -87,6 +95,10 @@ class FileStates:
     def get(self, path: str) -> FileState | None:
         return self._states.get(path)
 
+    def recent(self, most: int) -> tuple[str, ...]:
+        """The paths that were touched last, the latest last."""
+        return tuple(islice(reversed(self._states), most))[::-1]
+
     def forget(self, path: str) -> None:
         if self._states.pop(path, None) is not None:
             self._touch(path)
@@ -102,9 +114,18 @@ class FileStates:
         return len(self._states)
 
 
+class LoadedText(msgspec.Struct, frozen=True, kw_only=True):
+    text: str
+    stamp: Stamp
+
+
 class Files(Protocol):
     """Never raises."""
 
     def changed(self, path: str, stamp: Stamp) -> bool:
         """The file differs from the stamp, or is gone. Reads it only when size or time differ."""
+        ...
+
+    def load(self, path: str, most: int) -> LoadedText | None:
+        """A text file, whole. None where it is gone, no text, or has more than `most` bytes."""
         ...

@@ -41,6 +41,22 @@ class FailureInput(msgspec.Struct, frozen=True, kw_only=True):
     error: str
 
 
+class CompactInput(msgspec.Struct, frozen=True, kw_only=True):
+    session_id: str
+    cause: str
+    """`auto`, `too_long` or `manual`."""
+    instructions: str = ""
+    summary: str = ""
+    """Once it is there: what stands for the conversation from now on."""
+
+
+class CompactVerdict(msgspec.Struct, frozen=True, kw_only=True):
+    block: str | None = None
+    """The conversation is not compacted, for this reason."""
+    instructions: str = ""
+    """Added to what the summary is asked to keep."""
+
+
 class Hooks(Protocol):
     """Never raises: a hook that fails is reported in its verdict's `output` and passes."""
 
@@ -49,6 +65,12 @@ class Hooks(Protocol):
         ...
 
     async def post_tool(self, call: Call, result: ToolResult) -> PostToolVerdict: ...
+
+    async def pre_compact(self, compaction: CompactInput) -> CompactVerdict:
+        """In order; the first that blocks counts, the instructions are joined."""
+        ...
+
+    async def post_compact(self, compaction: CompactInput) -> None: ...
 
     async def stop_failure(self, failure: FailureInput) -> None:
         """Started, not awaited by the loop."""

@@ -25,6 +25,16 @@ class Allowance(msgspec.Struct, frozen=True, kw_only=True):
     """From the beginning of its first query."""
 
 
+class Spent(msgspec.Struct, frozen=True, kw_only=True):
+    """What a query had used when it was cut off; its totals are in those of the session already."""
+
+    usd: float = 0.0
+    tokens: int = 0
+    """All four counters."""
+    tool_calls: int = 0
+    wall_s: float = 0.0
+
+
 class Charge(msgspec.Struct, frozen=True, kw_only=True):
     """What a ledger below was charged, as this one sees it."""
 
@@ -43,7 +53,9 @@ class Charge(msgspec.Struct, frozen=True, kw_only=True):
 class Ledger(Protocol):
     """Never raises. Totals are of the session, all below it included; limits count from `begin_query`."""
 
-    def begin_query(self, limits: Limits, started_s: float) -> None: ...
+    def begin_query(self, limits: Limits, started_s: float, spent: Spent | None = None) -> None:
+        """`spent`: it goes on from there."""
+        ...
 
     def watch(self, *, reached: Callable[[], None], charged: Callable[[Charge], None]) -> None:
         """`reached`: somebody else's spending may have reached a limit; ask `tripped`. `charged`: somebody below spent."""

@@ -34,6 +34,19 @@ class TaskBudget(msgspec.Struct, frozen=True, kw_only=True):
     remaining: int | None = None
 
 
+class Clearing(msgspec.Struct, frozen=True, kw_only=True):
+    """Old results that the API itself is to leave out of what the model reads."""
+
+    above: int
+    """Tokens of input above which it begins."""
+    keep: int
+    """The latest calls stay."""
+    at_least: int
+    """Tokens that it must free at once, since it breaks the cache."""
+    excluded: tuple[str, ...] = ()
+    """Tools whose results stay."""
+
+
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """One model call, ready but for its encoding. The order of sending is tools, system, messages."""
 
@@ -54,6 +67,13 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     cache_ttl: Literal["5m", "1h"] = "5m"
     output_schema: dict[str, Any] | None = None
     stop_sequences: tuple[str, ...] = ()
+    clearing: Clearing | None = None
+    opening: int = 0
+    """Blocks of the first message that are the user's context."""
+    anchor: int | None = None
+    """The first message that may be changed later on: what stands before it is worth a mark that does not move."""
+    kept: int | None = None
+    """Messages that stand as in the request before, where that is not all it had: a mark there saves what is before it."""
 
 
 class ModelCard(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,6 +93,8 @@ class ModelCard(msgspec.Struct, frozen=True, kw_only=True):
     task_budget: bool = False
     max_media: int = 100
     min_cacheable: int = 1_024
+    clears_results: bool = False
+    """The API clears stale results itself (context editing); then ours are left to it."""
     prefill: bool = False
     """Takes a conversation that ends with an assistant message."""
     known: bool = True

@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from everturn.ports.judged import Judged
 from everturn.ports.tool import Traits
 
 
@@ -14,14 +15,44 @@ class Ruling(StrEnum):
     DENY = "deny"
 
 
+class Scope(StrEnum):
+    """How long a person's yes holds."""
+
+    ONCE = "once"
+    SESSION = "session"
+    ALWAYS = "always"
+    """Written down, for later sessions of this project, too."""
+
+
+class Offer(msgspec.Struct, frozen=True, kw_only=True):
+    """A longer yes that would let this call run: exactly what it would add, and what that covers."""
+
+    scope: Scope
+    rules: tuple[str, ...] = ()
+    """Allow rules, the narrowest that make sense."""
+    mode: str | None = None
+    """In place of rules: the permission mode from then on."""
+    covers: tuple[str, ...] = ()
+    """What each rule, or the mode, lets run; in words."""
+    past: tuple[str, ...] = ()
+    """Earlier calls of this session that were asked and would not have been; a line each."""
+    place: str = ""
+    """The file that the rules would be written to."""
+
+
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     ruling: Ruling
     reason: str
     """For the model and for people; names the rule or the mode."""
+    judged: Judged | None = None
+    """The policy's: the file that it spoke of; whoever runs the call is held to it."""
     input: dict[str, Any] | None = None
     """An approver's: the call runs with this in place of what the model sent. Answers to a question come this way."""
     mode: str | None = None
     """An approver's: the permission mode from now on."""
+    grants: tuple[str, ...] = ()
+    """An approver's: allow rules from now on, for as long as `scope` says."""
+    scope: Scope = Scope.ONCE
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,10 +63,14 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     input: dict[str, Any]
     traits: Traits
     line: str
+    offers: tuple[Offer, ...] = ()
+    """For an approver: what a longer yes may add. Empty where no rule would help."""
+    details: tuple[str, ...] = ()
+    """For an approver: how the policy came to ask, part by part."""
 
 
 class Policy(Protocol):
-    """Asked right before each run, never ahead of time. Never raises."""
+    """Asked right before each run, whatever it said before. Changes nothing, and never raises."""
 
     def judge(self, call: Call) -> Verdict: ...
 
@@ -43,8 +78,23 @@ class Policy(Protocol):
 class Approver(Protocol):
     """The person, or a program in their place. Called only where the policy says ask; may take as long as it takes.
 
+    It may have `one_at_a_time` (true: it is asked about one call after the other, and the policy is asked again before
+    each, since a longer yes may have answered it); otherwise calls that run together are asked about together.
+
     A call of AskUserQuestion is answered with ALLOW and an `input` whose `answers` map each question to the chosen label
     (several: joined by commas). ExitPlanMode is approved with ALLOW; `mode` may say how to go on, `input` hold another plan.
     """
 
     async def approve(self, call: Call, reason: str) -> Verdict: ...
+
+
+class Grants(Protocol):
+    """What a person's yes may add to the rules. Never raises."""
+
+    def prepare(self, call: Call) -> Call:
+        """The call with its offers and details. It counts as asked from now on."""
+        ...
+
+    def add(self, rules: tuple[str, ...], scope: Scope) -> str:
+        """Empty, or what of it went wrong: a rule that could not be written down still holds for this session."""
+        ...

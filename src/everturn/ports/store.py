@@ -5,12 +5,22 @@ from typing import Protocol
 import msgspec
 
 from everturn.core.budget import Usage
+from everturn.core.cache_ledger import Warmth
 from everturn.core.commands import QueuedCommand
 from everturn.core.events import ModelUsage
 from everturn.core.messages import Message
 from everturn.core.notes import Notes
-from everturn.core.records import CallIntended, CollapseNoted, CompactionTried, MessagesMended, Record, SeenFile
+from everturn.core.records import (
+    CallIntended,
+    CollapseNoted,
+    CompactionTried,
+    FactsKept,
+    MessagesMended,
+    Record,
+    SeenFile,
+)
 from everturn.core.state import Guards
+from everturn.ports.ledger import Spent
 
 
 class OpenQuery(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,6 +33,9 @@ class OpenQuery(msgspec.Struct, frozen=True, kw_only=True):
     """Tokens of the main loop."""
     output_before_compaction: int | None = None
     """None where nothing was compacted in it."""
+    spent: Spent = Spent()
+    began_with: str = ""
+    """Id of its first message."""
 
 
 class Counted(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,6 +62,12 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
     unsettled: tuple[CallIntended, ...] = ()
     """Calls with side effects whose outcome is unknown."""
     collapses: tuple[CollapseNoted, ...] = ()
+    cleared: dict[str, str] = {}
+    """Lines that stand for stale results, by `tool_use_id`."""
+    spilled: tuple[str, ...] = ()
+    """Files that hold results which were too large to be sent."""
+    facts: FactsKept | None = None
+    """What was known at the last compaction."""
     waiting: tuple[QueuedCommand, ...] = ()
     """Commands that were queued, and that no query took."""
     interrupted: tuple[QueuedCommand, ...] = ()
@@ -61,6 +80,8 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
     mended: tuple[MessagesMended, ...] = ()
     compaction: CompactionTried | None = None
     counted: Counted | None = None
+    warmth: Warmth | None = None
+    """None where nothing was sent yet."""
     query: OpenQuery | None = None
     """Set where the last query was cut off."""
 

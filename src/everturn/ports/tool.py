@@ -9,6 +9,7 @@ import msgspec
 from everturn.ports.abort import AbortSignal
 from everturn.ports.ask import Ask
 from everturn.ports.files import FileStates
+from everturn.ports.judged import Judged
 from everturn.ports.modes import Modes
 from everturn.ports.notes import Notepad
 from everturn.ports.tasks import Tasks
@@ -24,6 +25,19 @@ class Access(StrEnum):
     """Changes nothing here, but somebody elsewhere hears of it."""
 
 
+class Confinement(StrEnum):
+    """Where a call runs, as far as a sandbox of the system has a say."""
+
+    NONE = "none"
+    """There is no sandbox, or none for this call: it is judged as any other."""
+    INSIDE = "inside"
+    """In the sandbox, and judged as any other."""
+    ENOUGH = "enough"
+    """In the sandbox, and nobody need be asked: only what denies or asks by a rule of its own still holds."""
+    LEAVES = "leaves"
+    """There is one, and the model asks to run it outside: a person must agree, whatever the mode."""
+
+
 class Traits(msgspec.Struct, frozen=True, kw_only=True):
     """Answers about one call; each may depend on its input."""
 
@@ -34,6 +48,7 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     access: Access = Access.EXECUTE
     needs_person: bool = False
     """It is a question to the person: no mode and no rule answers for them."""
+    confinement: Confinement = Confinement.NONE
 
 
 class ToolResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,6 +79,8 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     """What the session keeps beside its transcript."""
     modes: Modes | None = None
     """None where the policy has no modes."""
+    judged: Judged | None = None
+    """The file that was judged; None where nobody did, or where the approver put another input in place."""
     input_changed: bool = False
     """The approver put another input in place of the model's."""
 
@@ -82,7 +99,7 @@ class Tool(Protocol):
     schema: dict[str, Any]
     """JSON Schema of the input, an object."""
     result_limit: int
-    """Characters of content; what is longer is cut in the middle."""
+    """Characters of content; what is longer goes into a file, and both its ends are shown."""
 
     def parse(self, input_: dict[str, Any]) -> Any:
         """The typed input. Raises `InputFault` that names the field."""

@@ -19,6 +19,7 @@ from everturn.testing.script import (
     truncated,
     usage,
 )
+from everturn.testing.shelf import MemoryShelf
 
 __all__ = [
     "ChaosModel",
@@ -28,6 +29,7 @@ __all__ = [
     "FaultyDisk",
     "MemoryDisk",
     "MemoryJournal",
+    "MemoryShelf",
     "Part",
     "ScriptedModel",
     "call",

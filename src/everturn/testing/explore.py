@@ -20,7 +20,7 @@ from everturn.core.actions import Action, CallModel, CompactNow
 from everturn.core.budget import WorkBudget
 from everturn.core.decide import AnyOutcome, Continue, Decision, Do, Terminal, decide
 from everturn.core.limits import Limits
-from everturn.core.outcomes import CallsFinished, Problem
+from everturn.core.outcomes import CallsFinished, LimitReached, Problem
 from everturn.core.state import Guards, Reason, Transition
 from everturn.testing.paths import find_longest
 from everturn.testing.promises import judge_edge, judge_reach
@@ -94,7 +94,7 @@ def explore(limits: Limits, decide: Policy = decide) -> Exploration:
         if edge.source == len(graph):
             graph.append({})
             calls.append(int(isinstance(edge.action, CallModel)))
-        if isinstance(edge.decision, Terminal):
+        if isinstance(edge.decision, Terminal) and not is_from_above(edge):
             reasons.add(edge.decision.reason)
         if isinstance(edge.decision, Terminal) or edge.target is None:
             continue
@@ -132,6 +132,11 @@ def trace(graph: Graph, nodes: list[int]) -> tuple[Step, ...]:
         edge = graph[node].get((target, False)) or graph[node][target, True]
         steps.append((render_outcome(edge.outcome), render_decision(edge.decision)))
     return tuple(steps)
+
+
+def is_from_above(edge: Edge) -> bool:
+    """Somebody above allowed only so many turns: possible whatever our own limit is, and no proof that it is kept."""
+    return isinstance(edge.outcome, LimitReached) and edge.outcome.which is Reason.MAX_TURNS
 
 
 def walk(limits: Limits, decide: Policy = decide) -> Iterator[Edge]:

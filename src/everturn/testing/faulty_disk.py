@@ -13,7 +13,7 @@ import msgspec
 from everturn.ports.disk import Disk
 
 Effect = Literal["fail", "shorten", "delay", "kill"]
-CHANGES = frozenset({"make_folder", "open", "write", "truncate", "sync", "sync_folder", "rename", "unlink"})
+CHANGES = frozenset({"make_folder", "open", "write", "rewrite", "truncate", "sync", "sync_folder", "rename", "unlink"})
 """Operations that leave something behind; reading is not one of them."""
 
 
@@ -69,6 +69,10 @@ class FaultyDisk:
         if self._strike("write") and len(data) > 1:
             return self._disk.write(handle, data[: len(data) // 2])
         return self._disk.write(handle, data)
+
+    def rewrite(self, handle: int, data: bytes, at: int) -> None:
+        self._strike("rewrite")
+        self._disk.rewrite(handle, data, at)
 
     def pread(self, handle: int, size: int, at: int) -> bytes:
         self._strike("pread")
@@ -185,6 +189,9 @@ class MemoryDisk:
     def write(self, handle: int, data: bytes) -> int:
         self._content(handle).extend(data)
         return len(data)
+
+    def rewrite(self, handle: int, data: bytes, at: int) -> None:
+        self._content(handle)[at : at + len(data)] = data
 
     def pread(self, handle: int, size: int, at: int) -> bytes:
         return bytes(self._content(handle)[at : at + size])

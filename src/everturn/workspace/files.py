@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from everturn.core.errors import ToolFault
-from everturn.ports.files import Stamp
+from everturn.ports.files import LoadedText, Stamp
 from everturn.workspace.failures import explain_failure
 from everturn.workspace.opening import OpenFile, Place, open_for_reading, open_place
 from everturn.workspace.replacing import replace_in, stamp_of
@@ -112,6 +112,14 @@ class LocalFiles:
         except (OSError, ValueError, ToolFault):
             return True
         return stamp_of(data, status).digest != stamp.digest
+
+    def load(self, path: str, most: int) -> LoadedText | None:
+        try:
+            with open_for_reading(path) as file:
+                loaded = load_text(file, most)
+        except (OSError, ValueError, ToolFault):
+            return None
+        return LoadedText(text=loaded.text, stamp=loaded.stamp)
 
 
 def refuse_too_large(file: OpenFile, most: int = MOST_BYTES) -> None:

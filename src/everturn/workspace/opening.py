@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from everturn.core.errors import ToolFault
+from everturn.ports.judged import Judged
 from everturn.workspace.failures import explain_failure
 
 MOST_LINKS = 40
@@ -42,9 +43,12 @@ class OpenFile(NamedTuple):
 
 
 @contextmanager
-def open_place(path: str, *, make_folders: bool = False, folder: str | None = None) -> Iterator[Place]:
+def open_place(
+    path: str, *, make_folders: bool = False, folder: str | None = None, judged: Judged | None = None
+) -> Iterator[Place]:
     """The place that an absolute path leads to, whether or not something is there. Raises `ToolFault`.
 
+    `judged` is what the permission was given for: where the path leads elsewhere by now, nothing is done.
     Folders that were made are taken away again where the block ends in an error, as far as they are empty.
     """
     with _explained(path, folder):
@@ -52,6 +56,7 @@ def open_place(path: str, *, make_folders: bool = False, folder: str | None = No
     try:
         with _explained(path, folder):
             place = walk.run()
+        refuse_unjudged(place.path, judged)
         yield place
     except BaseException:
         walk.take_back()
@@ -61,9 +66,9 @@ def open_place(path: str, *, make_folders: bool = False, folder: str | None = No
 
 
 @contextmanager
-def open_for_reading(path: str, *, folder: str | None = None) -> Iterator[OpenFile]:
+def open_for_reading(path: str, *, folder: str | None = None, judged: Judged | None = None) -> Iterator[OpenFile]:
     """Never waits. Raises `ToolFault`, which knows better names when it is told the working folder."""
-    with open_place(path, folder=folder) as place, open_in(place, folder=folder) as file:
+    with open_place(path, folder=folder, judged=judged) as place, open_in(place, folder=folder) as file:
         yield file
 
 
@@ -88,6 +93,14 @@ def is_taken(place: Place) -> bool:
         os.stat(place.name, dir_fd=place.folder, follow_symlinks=False)
         return True
     return False
+
+
+def refuse_unjudged(path: str, judged: Judged | None) -> None:
+    """Raises `ToolFault` where a real path is not the one that was judged: a link or a folder was swapped since."""
+    if judged is not None and judged.target != path:
+        raise ToolFault(
+            f"The path changed while it was being judged: it leads to {path} now. Nothing was done; try again."
+        )
 
 
 def refuse_special(path: str, status: os.stat_result) -> None:

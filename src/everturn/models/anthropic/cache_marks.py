@@ -19,19 +19,32 @@ Place = tuple[int, int]
 """A message and a block in it."""
 
 
-def plan_marks(wires: Sequence[Wire]) -> frozenset[Place]:
+def plan_marks(wires: Sequence[Wire], kept: int | None = None, anchor: int | None = None) -> frozenset[Place]:
     """Three at most, for the end of the system prompt has the fourth.
 
     The last two rounds are marked: the one that was just written for the next request, and the one before, under which
     this request finds what the last one wrote. Where more blocks lie between them than the API looks back, one more
-    mark stands half-way.
+    mark stands half-way. Where only the first `kept` messages stand as they were sent before, it stands at the last
+    round among these instead, since there an entry was left. Otherwise it stays before `anchor`, where the next change
+    will come: as long as it is asked for, that entry does not expire.
     """
     backwards = range(len(wires) - 1, -1, -1)
     rounds = sorted(islice((index for index in backwards if wires[index].role == "user"), 2))
     places = [place for index in rounds if (place := last_eligible(wires, index)) is not None]
-    if len(places) == 2 and (middle := _half_way(wires, places[0], places[1])) is not None:  # noqa: PLR2004 (both rounds)
-        places.append(middle)
-    return frozenset(places)
+    third = None
+    if kept is not None:
+        third = last_round(wires, kept)
+    elif len(places) == 2:  # noqa: PLR2004 (both rounds)
+        third = _half_way(wires, places[0], places[1])
+    if third is None and anchor is not None:
+        third = last_round(wires, anchor)
+    return frozenset(places if third is None else (*places, third))
+
+
+def last_round(wires: Sequence[Wire], before: int) -> Place | None:
+    """The end of the last round before a message."""
+    index = next((index for index in range(before - 1, -1, -1) if wires[index].role == "user"), None)
+    return None if index is None else last_eligible(wires, index)
 
 
 def last_eligible(wires: Sequence[Wire], message: int, block: int | None = None) -> Place | None:

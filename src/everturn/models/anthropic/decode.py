@@ -30,15 +30,15 @@ class _Text(msgspec.Struct, tag="text_delta"):
 
 
 class _Thinking(msgspec.Struct, tag="thinking_delta"):
-    thinking: str
+    text: str = msgspec.field(name="thinking")
 
 
 class _Input(msgspec.Struct, tag="input_json_delta"):
-    partial_json: str
+    text: str = msgspec.field(name="partial_json")
 
 
 class _Signature(msgspec.Struct, tag="signature_delta"):
-    signature: str
+    text: str = msgspec.field(name="signature")
 
 
 class _Citation(msgspec.Struct, tag="citations_delta"):
@@ -82,6 +82,7 @@ class _Change(msgspec.Struct, tag="message_delta"):
     delta: _Ending
     usage: dict[str, Any]
     stop_details: dict[str, Any] | None = None
+    context_management: dict[str, Any] | None = None
 
 
 class _End(msgspec.Struct, tag="message_stop"):
@@ -92,6 +93,7 @@ class _Whole(msgspec.Struct):
     content: list[msgspec.Raw]
 
 
+_ADDED = {_Text: TextAdded, _Input: InputAdded, _Thinking: ThinkingAdded, _Signature: SignatureAdded}
 _decode = msgspec.json.Decoder(_Delta | _Start | _Stop | _Ping | _Begin | _Change | _End).decode
 
 
@@ -103,15 +105,9 @@ def decode_event(payload: bytes) -> StreamEvent:
         return decode_rare(payload)
     if isinstance(event, _Delta):
         delta = event.delta
-        if isinstance(delta, _Text):
-            return TextAdded(event.index, delta.text)
-        if isinstance(delta, _Input):
-            return InputAdded(event.index, delta.partial_json)
-        if isinstance(delta, _Thinking):
-            return ThinkingAdded(event.index, delta.thinking)
-        if isinstance(delta, _Signature):
-            return SignatureAdded(event.index, delta.signature)
-        return CitationAdded(event.index, keep_raw(delta.citation))
+        if isinstance(delta, _Citation):
+            return CitationAdded(event.index, keep_raw(delta.citation))
+        return _ADDED[type(delta)](event.index, delta.text)
     if isinstance(event, _Start):
         return BlockStarted(event.index, keep_raw(event.content_block))
     if isinstance(event, _Stop):
@@ -120,7 +116,8 @@ def decode_event(payload: bytes) -> StreamEvent:
         return MessageStarted(event.message.id, event.message.model, event.message.usage)
     if isinstance(event, _Change):
         details = event.delta.stop_details or event.stop_details or {}
-        return MessageChanged(event.delta.stop_reason or None, details, event.usage)
+        cleared = count_cleared(event.context_management or {})
+        return MessageChanged(event.delta.stop_reason or None, details, event.usage, cleared)
     return MessageStopped() if isinstance(event, _End) else Pinged()
 
 
@@ -132,7 +129,8 @@ def decode_rare(payload: bytes) -> StreamEvent:
         case {"type": "message_delta"} as event:
             delta = _object(event, "delta")
             details = _object(delta, "stop_details") or _object(event, "stop_details")
-            return MessageChanged(_string(delta, "stop_reason") or None, details, _object(event, "usage"))
+            cleared = count_cleared(_object(event, "context_management"))
+            return MessageChanged(_string(delta, "stop_reason") or None, details, _object(event, "usage"), cleared)
         case {"type": "message_stop"}:
             return MessageStopped()
         case {"type": "content_block_delta", "delta": dict(delta)} as event:
@@ -145,6 +143,17 @@ def decode_rare(payload: bytes) -> StreamEvent:
             raise classify_event(event)
         case _:
             return Pinged()
+
+
+def count_cleared(management: dict[str, Any]) -> int:
+    """Tokens that context editing took out."""
+    edits = management.get("applied_edits")
+    counts = (
+        [edit.get("cleared_input_tokens") for edit in edits if isinstance(edit, dict)]
+        if isinstance(edits, list)
+        else []
+    )
+    return sum(count for count in counts if isinstance(count, int) and count > 0)
 
 
 def decode_message(body: bytes) -> Iterator[StreamEvent]:

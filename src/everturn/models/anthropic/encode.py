@@ -1,18 +1,17 @@
 """From a request to the bytes of its body: what was encoded before is joined, what can vary stands in front."""
 
 from functools import lru_cache
-from itertools import groupby
-from operator import itemgetter
 from typing import Any, Literal
 
 import msgspec
 
 from everturn.core.messages import text_block
 from everturn.core.transcript import encode_wire
+from everturn.core.wires import encode_first
 from everturn.models.anthropic.cache_marks import mark, plan_marks
 from everturn.models.anthropic.thinking import plan_effort, plan_thinking
 from everturn.models.catalog import LONG_WINDOW
-from everturn.ports.model import ModelCard, Request
+from everturn.ports.model import Clearing, ModelCard, Request
 
 _ENCODER = msgspec.json.Encoder()
 
@@ -41,7 +40,19 @@ def plan_fields(request: Request, card: ModelCard) -> dict[str, Any]:
         fields["speed"] = "fast"
     if request.stop_sequences:
         fields["stop_sequences"] = request.stop_sequences
+    if request.clearing is not None and card.clears_results:
+        fields["context_management"] = {"edits": [plan_clearing(request.clearing)]}
     return fields
+
+
+def plan_clearing(clearing: Clearing) -> dict[str, Any]:
+    return {
+        "type": "clear_tool_uses_20250919",
+        "trigger": {"type": "input_tokens", "value": clearing.above},
+        "keep": {"type": "tool_uses", "value": clearing.keep},
+        "clear_at_least": {"type": "input_tokens", "value": clearing.at_least},
+        "exclude_tools": list(clearing.excluded),
+    }
 
 
 def plan_output(request: Request, card: ModelCard, thinking: dict[str, Any] | None) -> dict[str, Any]:
@@ -86,12 +97,18 @@ def _encode_prefix(tools: tuple[bytes, ...], system: tuple[str, ...], ttl: Liter
 
 
 def _encode_messages(request: Request) -> list[bytes]:
-    encoded = [wire.encoded for wire in request.messages]
-    if request.cache:
-        for index, places in groupby(sorted(plan_marks(request.messages)), itemgetter(0)):
-            wire = request.messages[index]
-            raws = [block.raw for block in wire.blocks]
-            for _, position in places:
+    wires = request.messages
+    places = sorted(plan_marks(wires, request.kept, request.anchor)) if request.cache else []
+    begin = places[0][0] if places else len(wires)
+    encoded = encode_first(wires, begin)
+    marked = {index for index, _ in places}
+    for index, wire in enumerate(wires[begin:], begin):
+        if index not in marked:
+            encoded.append(wire.encoded)
+            continue
+        raws = [block.raw for block in wire.blocks]
+        for place, position in places:
+            if place == index:
                 raws[position] = mark(raws[position], request.cache_ttl)
-            encoded[index] = encode_wire(wire.role, raws)
+        encoded.append(encode_wire(wire.role, raws))
     return encoded

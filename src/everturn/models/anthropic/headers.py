@@ -12,6 +12,7 @@ API_VERSION = "2023-06-01"
 TASK_BUDGETS = "task-budgets-2026-03-13"
 FAST_MODE = "fast-mode-2026-02-01"
 INTERLEAVED = "interleaved-thinking-2025-05-14"
+CONTEXT_EDITING = "context-management-2025-06-27"
 LONG_CONTEXT = "context-1m-2025-08-07"
 WINDOW_EXCEEDED = "model-context-window-exceeded-2025-08-26"
 CUSTOM_HEADERS = "ANTHROPIC_CUSTOM_HEADERS"
@@ -54,6 +55,7 @@ def plan_betas(request: Request, card: ModelCard) -> tuple[str, ...]:
         FAST_MODE: request.fast and card.fast_prices is not None,
         INTERLEAVED: manual and card.family != "haiku",
         LONG_CONTEXT: request.model.endswith(LONG_WINDOW),
+        CONTEXT_EDITING: request.clearing is not None and card.clears_results,
         WINDOW_EXCEEDED: bool(_OLDER.search(request.model)),
     }
     return tuple(beta for beta, needed in needs.items() if needed)

@@ -1,0 +1,92 @@
+"""A person's yes that holds longer than one call: tried on the policy before it is offered, then added, or written down."""
+
+from collections import deque
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from everturn.core.errors import OptionError
+from everturn.permissions.policy import RulePolicy
+from everturn.permissions.rules.rule import Rule, Source
+from everturn.ports.policy import Call, Offer, Ruling, Scope
+
+if TYPE_CHECKING:
+    from everturn.permissions.granting import Grant
+
+MOST_REMEMBERED = 200
+MOST_SHOWN = 20
+
+
+class PolicyGrants:
+    """`ports.policy.Grants`. What it needs is loaded when somebody is asked for the first time."""
+
+    def __init__(self, policy: RulePolicy, *, folder: str, user_home: str, trusted: bool) -> None:
+        """Local settings lie at the root of the repository, and count only where that is `trusted`."""
+        self._policy = policy
+        self._folder = folder
+        self._user_home = user_home
+        self._trusted = trusted
+        self._asked: deque[Call] = deque(maxlen=MOST_REMEMBERED)
+
+    def prepare(self, call: Call) -> Call:
+        from everturn.compose.parts import judge_parts
+        from everturn.permissions.granting import plan_grants
+
+        offers = tuple(offer for grant in plan_grants(call) if (offer := self._try(call, grant)) is not None)
+        details = tuple(f"{each.ruling}: {part} ({each.why})" for part, each in judge_parts(self._policy, call))
+        self._asked.append(call)
+        return msgspec.structs.replace(call, offers=offers, details=details)
+
+    def add(self, rules: tuple[str, ...], scope: Scope) -> str:
+        from everturn.permissions.rules.parsing import RuleProblem
+        from everturn.settings.granting import append_allow_rules
+
+        try:
+            for rule in self._parse(rules):
+                self._policy.add_rule(rule)
+        except RuleProblem as problem:
+            return f"The rule was not added: {problem}."
+        try:
+            if scope is Scope.ALWAYS:
+                append_allow_rules(self._find_root(), rules)
+        except OptionError as problem:
+            return f"The rule holds for this session only: {problem}."
+        return ""
+
+    def _try(self, call: Call, grant: "Grant") -> Offer | None:
+        """None where it would not help: another rule asks, the path is protected, the command is more than its words."""
+        from everturn.permissions.granting import EDITS_MEANING, describe_rule
+        from everturn.permissions.rules.parsing import RuleProblem
+
+        try:
+            imagined = self._policy.imagine(self._parse(grant.rules), grant.mode)
+        except (RuleProblem, OptionError):
+            return None
+        if imagined.judge(call).ruling is not Ruling.ALLOW:
+            return None
+        earlier = (past for past in self._asked if imagined.judge(past).ruling is Ruling.ALLOW)
+        return Offer(
+            scope=grant.scope,
+            rules=grant.rules,
+            mode=grant.mode,
+            covers=tuple(map(describe_rule, grant.rules)) or (EDITS_MEANING,),
+            past=tuple(dict.fromkeys(past.line for past in earlier))[-MOST_SHOWN:],
+            place=self._place() if grant.scope is Scope.ALWAYS else "",
+        )
+
+    def _place(self) -> str:
+        from everturn.settings.granting import local_path
+
+        path = local_path(self._find_root())
+        return path if self._trusted else f"{path} (there it counts once you trust this folder: everturn trust)"
+
+    def _find_root(self) -> str:
+        from everturn.settings.places import find_root
+
+        return find_root(self._folder, self._user_home)
+
+    def _parse(self, rules: Iterable[str]) -> list[Rule]:
+        from everturn.permissions.rules.parsing import parse_rule
+
+        return [parse_rule(text, Ruling.ALLOW, source=Source.SESSION, folder=self._folder) for text in rules]

@@ -1,0 +1,34 @@
+"""A command of several parts, each judged by itself: for people who want to know which of them is the matter."""
+
+import msgspec
+
+from everturn.permissions.judgement import Judgement
+from everturn.permissions.policy import RulePolicy
+from everturn.ports.policy import Call
+
+MOST_PARTS = 50
+"""Nobody reads more."""
+
+
+def judge_parts(policy: RulePolicy, call: Call) -> tuple[tuple[str, Judgement], ...]:
+    """Empty for a command of one part, for one that is not plainly understood, and for anything else."""
+    command = call.input.get("command")
+    if call.name != "Bash" or not isinstance(command, str):
+        return ()
+    from everturn.permissions.shell.survey import read_command
+
+    reading = read_command(command)
+    texts = [" ".join([*(each.word.raw for each in part.assignments), part.text]) for part in reading.commands]
+    written = [
+        (f"{redirect.operator} {redirect.target.raw}", redirect.target.value)
+        for redirect in reading.redirects
+        if ">" in redirect.operator and redirect.target is not None
+    ]
+    if reading.unsure or len(texts) + len(written) <= 1:
+        return ()
+    told = [
+        (text, policy.explain(msgspec.structs.replace(call, input={**call.input, "command": text})))
+        for text in texts[:MOST_PARTS]
+    ]
+    files = [(text, policy.judge_file("write", path)) for text, path in written[:MOST_PARTS] if path is not None]
+    return (*told, *files)

@@ -1,0 +1,63 @@
+"""The policy of an engine: the command line's rules and those of the settings files, in the folders that they hold in."""
+
+import os
+from collections.abc import Callable, Collection, Mapping
+
+from everturn.compose.rules import join_rules
+from everturn.permissions.policy import RulePolicy
+from everturn.permissions.rules.loading import advise_rule, find_strangers, parse_given
+from everturn.permissions.rules.rule import Rule, Source
+from everturn.permissions.standing import Grounds
+from everturn.ports.outputs import Outputs
+from everturn.ports.policy import Ruling
+from everturn.ports.shell_folder import ShellFolder
+from everturn.settings.setup import Setup
+
+GIVEN = {Ruling.ALLOW: "allowed_tools", Ruling.ASK: "ask_tools", Ruling.DENY: "disallowed_tools"}
+"""Options that hold rules."""
+
+
+def build_policy(
+    setup: Setup, env: Mapping[str, str], outputs: Outputs, shell: ShellFolder
+) -> tuple[RulePolicy, tuple[str, ...]]:
+    """And a warning for each rule that was passed over. Raises `OptionError`."""
+    options, folder = setup.options, str(setup.folder)
+    given = [
+        rule for ruling, field in GIVEN.items() for rule in parse_given(field, getattr(options, field), ruling, folder)
+    ]
+    homes = (str(setup.home), env.get("EVERTURN_HOME"), env.get("CLAUDE_CONFIG_DIR"))
+    grounds = Grounds(
+        folder=folder,
+        added=tuple(_place(folder, each) for each in options.add_dirs),
+        own=tuple(dict.fromkeys(_place(folder, home) for home in homes if home)),
+    )
+    policy = RulePolicy(
+        options.permission_mode or "default",
+        grounds,
+        rules=given,
+        outputs=outputs,
+        shell=shell,
+        bypass_disabled=options.bypass_disabled,
+    )
+    rules, warnings = join_rules(options.rules)
+    policy.replace_rules(rules, tuple(os.fspath(each) for each in options.additional_directories))
+    return policy, warnings
+
+
+def advise(policy: RulePolicy, known: Collection[str], name_option: Callable[[str], str]) -> list[str]:
+    """What to tell of rules that will hardly do what was meant. No errors: another machine may have the tool."""
+    rules = policy.rules.rules
+    there = ", ".join(sorted(known))
+    told = [
+        f"{_origin(rule, name_option)}: there is no tool named {rule.tool} (there are: {there})."
+        for rule in find_strangers(rules, known)
+    ]
+    return told + [f"{_origin(rule, name_option)}: {advice}" for rule in rules if (advice := advise_rule(rule))]
+
+
+def _origin(rule: Rule, name_option: Callable[[str], str]) -> str:
+    return rule.origin or (name_option(GIVEN[rule.ruling]) if rule.source is Source.COMMAND_LINE else rule.place)
+
+
+def _place(folder: str, given: str | os.PathLike[str]) -> str:
+    return os.path.normpath(os.path.join(folder, os.path.expanduser(given)))  # noqa: PTH111, PTH118 (before the first request)

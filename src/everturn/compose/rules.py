@@ -1,0 +1,75 @@
+"""From the rules as they were written to rules in force: a wrong allow is passed over, a wrong deny or ask stops everything."""
+
+from collections.abc import Callable, Iterable
+
+from everturn.core.errors import OptionError
+from everturn.permissions.rules.parsing import RuleProblem, parse_rule
+from everturn.permissions.rules.rule import Rule, Source
+from everturn.ports.policy import Call, Policy, Ruling, Verdict
+from everturn.ports.rules import LivePermissions, Permissions, WrittenRule
+
+
+def join_rules(written: Iterable[WrittenRule]) -> tuple[tuple[Rule, ...], tuple[str, ...]]:
+    """The rules, and a warning for each that was passed over. Raises `OptionError` that names file and line.
+
+    To leave out an allow costs a question; to leave out a deny would let run what somebody forbade.
+    """
+    rules: list[Rule] = []
+    warnings: list[str] = []
+    for one in written:
+        try:
+            rules.append(_parse(one, one.text))
+        except RuleProblem as problem:
+            told = f"permissions.{one.ruling} holds a rule that cannot work: {problem}"
+            if one.ruling is Ruling.ALLOW:
+                warnings.append(f"{one.origin}: {told}; it was passed over")
+            elif _covers_more(one.text, problem.nearest):
+                rules.append(_parse(one, problem.nearest))
+                warnings.append(f"{one.origin}: permissions.{one.ruling}: {one.text} is taken as {problem.nearest}")
+            else:
+                raise OptionError(one.origin, told) from None
+    return tuple(rules), tuple(warnings)
+
+
+def _parse(one: WrittenRule, text: str) -> Rule:
+    return parse_rule(text, one.ruling, source=Source(one.source), folder=one.folder, origin=one.origin)
+
+
+def _covers_more(text: str, nearest: str) -> bool:
+    """The same paths for the tool whose rules cover this one's: `Write(x)` is meant, and `Edit(x)` forbids it."""
+    return bool(nearest) and text.partition("(")[2] == nearest.partition("(")[2] != ""
+
+
+class LivePolicy:
+    """`ports.policy.Policy` that looks at the settings files before each call. What changed counts from that call on."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        live: LivePermissions,
+        *,
+        replace: Callable[[tuple[Rule, ...], tuple[str, ...]], None],
+        tell: Callable[[str], None],
+    ) -> None:
+        """`replace` takes rules and added folders; `tell` a notice for the person."""
+        self._policy = policy
+        self._live = live
+        self._replace = replace
+        self._tell = tell
+
+    def judge(self, call: Call) -> Verdict:
+        if (permissions := self._live.changed()) is not None:
+            self._take(permissions)
+        return self._policy.judge(call)
+
+    def _take(self, permissions: Permissions) -> None:
+        for notice in permissions.notices:
+            self._tell(notice)
+        try:
+            rules, warnings = join_rules(permissions.rules)
+        except OptionError as problem:
+            self._tell(f"settings changed and cannot be used, so the rules from before stay in force: {problem}")
+            return
+        for warning in warnings:
+            self._tell(warning)
+        self._replace(rules, permissions.folders)

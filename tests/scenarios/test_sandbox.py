@@ -1,0 +1,206 @@
+"""A sandbox for commands: inside it nobody is asked, to leave it a person always is, and the model is told what was held back."""
+
+import pytest
+
+from everturn.core.errors import OptionError
+from everturn.modelserver import call, text
+from everturn.ports.policy import Ruling, Verdict
+from everturn.sandbox.probe import find_means
+
+NOWHERE = "/nonexistent/bwrap"
+
+
+class Approver:
+    def __init__(self, ruling=Ruling.ALLOW):
+        self.verdict = Verdict(ruling=ruling, reason="said the person")
+        self.asked = []
+
+    async def approve(self, call, reason):
+        self.asked.append((call.input["command"], reason))
+        return self.verdict
+
+
+def bash(command, **fields):
+    return call("Bash", {"command": command, **fields})
+
+
+def answers(bench, place=1):
+    return [block["content"] for block in bench.sent[place][-1]["content"] if block["type"] == "tool_result"]
+
+
+async def left(bench):
+    """In the folder, after the session."""
+    await bench.engines[-1].aclose()
+    return [path.name for path in bench.folder.iterdir()]
+
+
+async def test_commands_in_the_sandbox_run_unasked_and_stay_inside(bench):
+    outside = bench.home.parent / "outside"
+    bench.model(bash(f"echo a > a; echo b > {outside}"), text("Done."))
+
+    await bench.run(sandbox=True)
+
+    assert await left(bench) == ["a"]
+    assert not outside.exists()
+    [told] = answers(bench)
+    assert f"{outside} cannot be written; only {bench.folder}" in told
+    assert "dangerouslyDisableSandbox" in told
+
+
+async def test_the_model_knows_that_there_is_a_sandbox(bench):
+    bench.model(text("Fine."), text("Fine."))
+
+    await bench.run(sandbox={"enabled": True, "network": {"allowedDomains": ["example.com"]}})
+    await bench.run()
+
+    inside, outside = (
+        next(tool["description"] for tool in body["tools"] if tool["name"] == "Bash") for body in bench.bodies
+    )
+    assert "Commands run in a sandbox." in inside
+    assert "only example.com" in inside
+    assert "in a sandbox" not in outside
+
+
+@pytest.mark.parametrize("mode", ["default", "acceptEdits", "bypassPermissions"])
+async def test_to_leave_the_sandbox_a_person_is_asked_in_every_mode(bench, mode):
+    outside, approver = bench.home.parent / "outside", Approver()
+    command = f"touch {outside}"
+    bench.model(bash(command, dangerouslyDisableSandbox=True), text("Done."))
+
+    await bench.run(sandbox=True, approver=approver, permission_mode=mode)
+
+    assert [asked for asked, _ in approver.asked] == [command]
+    assert outside.exists()
+
+
+async def test_without_anybody_to_ask_nothing_leaves_the_sandbox(bench):
+    outside = bench.home.parent / "outside"
+    bench.model(bash(f"touch {outside}", dangerouslyDisableSandbox=True), text("Then not."))
+
+    run = await bench.run(sandbox=True, permission_mode="bypassPermissions")
+
+    assert not outside.exists()
+    assert len(run.result.denials) == 1
+
+
+async def test_an_exact_rule_lets_a_command_out(bench):
+    command = f"touch {bench.home.parent / 'outside'}"
+    bench.model(bash(command, dangerouslyDisableSandbox=True), text("Done."))
+
+    run = await bench.run(sandbox=True, allowed_tools=[f"Bash({command})"])
+
+    assert run.result.denials == ()
+    assert (bench.home.parent / "outside").exists()
+
+
+async def test_where_nothing_may_leave_the_wish_is_passed_over(bench):
+    outside, approver = bench.home.parent / "outside", Approver()
+    bench.model(bash(f"touch {outside}", dangerouslyDisableSandbox=True), text("Then not."))
+
+    await bench.run(sandbox={"enabled": True, "allowUnsandboxedCommands": False}, approver=approver)
+
+    assert not outside.exists()
+    assert approver.asked == []
+    assert "sandbox.allowUnsandboxedCommands is false" in answers(bench)[0]
+
+
+async def test_rules_that_deny_or_ask_hold_in_the_sandbox(bench):
+    approver = Approver(Ruling.DENY)
+    bench.model(bash("touch a"), bash("mkdir b"), bash("echo c > c"), text("Done."))
+
+    run = await bench.run(
+        sandbox=True, approver=approver, disallowed_tools=["Bash(touch *)"], ask_tools=["Bash(mkdir *)", "Bash"]
+    )
+
+    assert [asked for asked, _ in approver.asked] == ["mkdir b"]
+    assert len(run.result.denials) == 2
+    assert await left(bench) == ["c"]
+
+
+async def test_what_rules_deny_to_read_and_edit_is_denied_to_commands(bench):
+    for name in (".env", "locked/a", "free"):
+        (bench.folder / name).parent.mkdir(exist_ok=True)
+        (bench.folder / name).write_text("old")
+    names = ", ".join(f"chr({ord(letter)})" for letter in ".env")
+    sly = f"python3 -c 'print(open(\"\".join([{names}])).read())'; d=lock; echo new > $d'ed'/a; echo new > free"
+    bench.model(bash(sly), text("Done."))
+
+    await bench.run(
+        sandbox=True, disallowed_tools=["Read(./.env)", "Edit(/locked/**)"], permission_mode="bypassPermissions"
+    )
+
+    assert [(bench.folder / name).read_text() for name in ("locked/a", "free")] == ["old", "new\n"]
+    assert "Permission denied" in answers(bench)[0]
+
+
+async def test_where_the_sandbox_is_not_enough_commands_are_judged_as_usual(bench):
+    approver = Approver(Ruling.DENY)
+    bench.model(bash("touch a"), text("Then not."))
+
+    await bench.run(sandbox={"enabled": True, "autoAllowBashIfSandboxed": False}, approver=approver)
+
+    assert [asked for asked, _ in approver.asked] == ["touch a"]
+
+
+async def test_in_plan_mode_the_sandbox_allows_nothing(bench):
+    bench.model(bash("touch a"), text("Then not."))
+
+    run = await bench.run(sandbox=True, permission_mode="plan")
+
+    assert len(run.result.denials) == 1
+    assert list(bench.folder.iterdir()) == []
+
+
+async def test_an_excluded_command_runs_outside_and_asks_as_usual(bench):
+    outside, approver = bench.home.parent / "outside", Approver()
+    bench.model(bash(f"touch {outside}"), bash(f"touch {outside}2; true"), text("Done."))
+
+    await bench.run(sandbox={"enabled": True, "excludedCommands": ["touch *"]}, approver=approver)
+
+    assert [asked for asked, _ in approver.asked] == [f"touch {outside}"]
+    assert outside.exists()
+    assert not outside.with_name("outside2").exists()
+
+
+async def test_where_the_chosen_program_does_not_work_the_next_best_is_taken(bench):
+    outside = bench.home.parent / "outside"
+    bench.model(bash(f"echo a > a; echo b > {outside}; echo $EVERTURN_SANDBOX"), text("Done."))
+
+    await bench.run(sandbox={"enabled": True, "bwrapPath": NOWHERE, "autoAllowBashIfSandboxed": True})
+
+    means = find_means(NOWHERE)
+    assert (means.kind, "bubblewrap does not work here" in means.why) == ("landlock", True)
+    assert not outside.exists()
+    assert answers(bench)[0].splitlines()[-1] == "landlock"
+
+
+async def test_the_weaker_sandbox_alone_answers_for_nobody(bench):
+    bench.model(bash("touch a"), text("Then not."))
+
+    run = await bench.run(sandbox={"enabled": True, "bwrapPath": NOWHERE})
+
+    assert len(run.result.denials) == 1
+
+
+async def test_hosts_without_a_way_to_them_are_told_at_the_start(bench):
+    bench.model(text("Fine."))
+
+    run = await bench.run(sandbox={"enabled": True, "bwrapPath": NOWHERE, "network.allowedDomains": ["example.com"]})
+
+    assert any("that takes bubblewrap" in notice.text for notice in run.of("notice", "noticed", "system_notice"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({"enabled": True, "filesystem": {"allowWrite": ["*.log"]}}, "wildcards do not work here"),
+        ({"enabled": True, "network": {"allowedDomains": ["http://example.com"]}}, "which is no host"),
+        ({"enabled": True, "netwerk": {}}, "knows no 'netwerk"),
+        ({"enabled": True, "network": {"tlsTerminate": True}}, "is not supported: connections are passed on unread"),
+        ({"enabled": "yes"}, "must be true or false"),
+        ("yes", "must be true, false, or a map of settings"),
+    ],
+)
+async def test_wrong_settings_are_refused_with_a_reason(bench, settings, problem):
+    with pytest.raises(OptionError, match=problem):
+        bench.engine(sandbox=settings)

@@ -1,0 +1,105 @@
+"""What a compaction keeps beside its summary: pinned notes, files read last, and what hooks have to say about it."""
+
+from everturn.core.state import Reason
+from everturn.modelserver import call, text, too_long
+from everturn.ports.hooks import CompactInput, CompactVerdict
+
+LONG = "An earlier answer. " * 100
+
+
+def texts(message):
+    return [block["text"] for block in message["content"] if block["type"] == "text"]
+
+
+async def refuse_once(bench, engine, prompt="Go on."):
+    bench.model(too_long(), text("Went on."), bench.summary())
+    return await bench.go_on(engine, prompt)
+
+
+async def test_a_pinned_note_is_told_once_and_again_after_a_compaction(bench):
+    bench.model(text(LONG), text("Yes."))
+    engine = bench.engine()
+    engine.pin("  Never touch the vendor folder. ")
+
+    await bench.go_on(engine, "Begin.")
+    await bench.go_on(engine, "Again.")
+    assert str(bench.sent[-1]).count("Never touch the vendor folder.") == 1
+    assert "The user pinned this note; it holds until they take it back:" in str(bench.sent[0])
+    await refuse_once(bench, engine)
+    assert "## Notes that the user pinned\nNever touch the vendor folder." in texts(bench.sent[-1][0])[1]
+    await engine.aclose()
+
+    resumed = bench.engine(resume=engine.session_id)
+    assert resumed.notes.pins == ("Never touch the vendor folder.",)
+    assert resumed.unpin(1) == "Never touch the vendor folder."
+    assert resumed.notes.pins == ()
+
+
+async def test_files_read_last_are_shown_again_as_they_are_now_and_may_be_edited(bench):
+    (bench.folder / "a.py").write_text("one\ntwo\n")
+    (bench.folder / "b.py").write_text("three\n")
+    (bench.folder / "gone.py").write_text("four\n")
+    look = [call("Read", {"file_path": str(bench.folder / name)}) for name in ("a.py", "gone.py", "b.py")]
+    bench.model(*look, text(LONG))
+    engine = bench.engine(permission_mode="acceptEdits")
+    await bench.go_on(engine, "Read.")
+    (bench.folder / "gone.py").unlink()
+    (bench.folder / "a.py").write_text("one\n2\n")
+    edit = {"file_path": str(bench.folder / "a.py"), "old_string": "2", "new_string": "zwei"}
+    bench.model(too_long(), call("Edit", edit), text("Done."), bench.summary())
+
+    run = await bench.go_on(engine, "Change it.")
+
+    assert run.reason is Reason.COMPLETED
+    *_, files = [part for part in texts(bench.sent[-2][0]) if part.startswith("The files that were read last:")]
+    assert files == (
+        "The files that were read last:\n\n"
+        f"The file {bench.folder}/b.py, as it is now:\n     1\tthree\n\n"
+        f"The file {bench.folder}/a.py, as it is now:\n     1\tone\n     2\t2"
+    )
+    assert (bench.folder / "a.py").read_text() == "one\nzwei\n"
+
+
+async def test_hooks_run_before_and_after_and_may_add_to_what_is_asked(bench):
+    heard = []
+
+    def before(compaction):
+        heard.append(compaction)
+        return CompactVerdict(instructions="Keep the names.")
+
+    bench.model(text(LONG))
+    engine = bench.engine(hooks={"pre_compact": before, "post_compact": heard.append})
+    await bench.go_on(engine)
+
+    await refuse_once(bench, engine)
+
+    said = {"session_id": engine.session_id, "cause": "too_long"}
+    assert heard == [CompactInput(**said), CompactInput(**said, summary="What happened, in short.")]
+    assert texts(bench.sent[-2][-1])[-1].endswith("The user adds: Keep the names.")
+
+
+async def test_a_hook_can_forbid_it_and_one_that_fails_does_not(bench):
+    def broken(_):
+        raise ValueError("broken")
+
+    bench.model(text(LONG), bench.summary())
+    engine = bench.engine(hooks={"pre_compact": [broken, lambda _: "Not now."]})
+    await bench.go_on(engine)
+    events = [event async for event in engine.compact()]
+    assert events[-1].text == "Nothing was compacted: A hook said: Not now."
+
+    engine = bench.engine(hooks={"pre_compact": broken, "post_compact": broken})
+    await bench.go_on(engine)
+    events = [event async for event in engine.compact()]
+    assert events[-1].text.startswith("Compacted from")
+
+
+async def test_earlier_prompts_are_repeated_as_far_as_there_is_room(bench):
+    bench.model(*[text(LONG)] * 3)
+    engine = bench.engine(limits={"recalled_tokens": 60})
+    for prompt in ("The first wish. " * 20, "The second wish.", "The third wish."):
+        await bench.go_on(engine, prompt)
+
+    await refuse_once(bench, engine)
+
+    assert texts(bench.sent[-1][0])[1].endswith("## The user's earlier prompts\nThe second wish.\n\nThe third wish.")
