@@ -32,6 +32,23 @@ async def test_yes_lets_a_call_run_and_the_terminal_is_left_as_it_was(program):
     assert (program.folder / "made.txt").exists()
 
 
+async def test_what_cannot_be_undone_takes_more_than_one_key(program):
+    """The command only looks as if: the folder that it names is not there."""
+    program.model(calls(("Bash", {"command": "touch made.txt; rmdir /no-such-folder"})), "As you wish.")
+    async with at_terminal(program, "-p", "Tidy up") as terminal:
+        assert "critical path" in await terminal.turn()
+        terminal.press("y")
+        assert "This cannot be undone." in await terminal.until("go back: > ")
+        terminal.press("y\n")
+        await terminal.turn()
+        assert not (program.folder / "made.txt").exists()
+        terminal.press("y")
+        await terminal.until("go back: > ")
+        terminal.press("yes\n")
+        await terminal.until("As you wish.")
+    assert (program.folder / "made.txt").exists()
+
+
 async def test_no_is_told_to_the_model_and_nothing_runs(program):
     program.model(calls(TOUCH), "As you wish.")
     async with at_terminal(program, "-p", "Make it") as terminal:

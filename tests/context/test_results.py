@@ -61,7 +61,7 @@ async def test_pictures_stay_beside_the_preview():
 @pytest.mark.parametrize("shelf", [None, FullShelf()])
 async def test_without_a_file_the_middle_is_lost_and_that_is_said(shelf):
     fitted = await fit(result_block("a", "x" * 2_000), shelf=shelf)
-    assert fitted.spilled == ()
+    assert fitted.spilled == (ResultSpilled(tool_use_id="a", path="", characters=2_000),)
     assert (
         "1,900 of 2,000 characters are left out here, and there was no room"
         in json.loads(fitted.blocks[0].raw)["content"]

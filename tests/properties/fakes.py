@@ -33,6 +33,7 @@ from everturn.core.records import (
     ModelChanged,
     QueryEnded,
     Record,
+    ResultSpilled,
     TransitionTaken,
     UsageCharged,
     WorkSpent,
@@ -125,6 +126,8 @@ def trace_of(told: Record | Event) -> object:
             return str(transition), turn
         case UsageCharged(model=model, usage=usage, turn=turn) | UsageReported(model=model, usage=usage, turn=turn):
             return model, usage, turn
+        case ResultSpilled() | ContextChanged(stage="tool_results"):
+            return "spilled"
         case ContextAltered(stage=stage, cause=cause) | ContextChanged(stage=stage, cause=cause):
             return "context", stage, str(cause)
         case ModelChanged(before=before, model=model) | ModelSwitched(before=before, model=model):

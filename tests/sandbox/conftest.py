@@ -73,7 +73,8 @@ class Worker:
         self.process.stdin.close()
         self.process.wait(10)
         self.process.stdout.close()
-        shutil.rmtree(self.temporary)
+        # Of one that was killed, its watcher may be removing the same.
+        shutil.rmtree(self.temporary, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

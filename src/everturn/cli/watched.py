@@ -6,7 +6,7 @@ from contextlib import aclosing
 from everturn.cli.names import name_option
 from everturn.compose.library import Engine
 from everturn.core.events import Event
-from everturn.engine.engine import Prompt
+from everturn.engine.prompts import Prompt
 from everturn.ports.model import Model, ModelCard
 from everturn.ports.rules import LivePermissions
 from everturn.sessions.memory import MemoryJournal

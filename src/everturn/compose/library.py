@@ -20,7 +20,7 @@ from everturn.core.errors import BusyError, OptionError
 from everturn.core.events import Event, Level, Noticed
 from everturn.engine import engine as engine_room
 from everturn.engine.deps import AgentContext, Config, Deps, Prompting
-from everturn.engine.engine import Prompt
+from everturn.engine.prompts import Prompt
 from everturn.engine.wording import SYSTEM_PROMPT
 from everturn.hooks.inprocess import InProcessHooks
 from everturn.models.anthropic.client import AnthropicModel

@@ -75,8 +75,7 @@ async def fit_results(
         text, most = texts[view.tool_use_id], min(preview, tool_limits.get(view.tool_use_id, preview))
         path = await _put(text, shelf)
         blocks.append(_shorten(block, render_preview(text, most, path=path)))
-        if path is not None:
-            spilled.append(ResultSpilled(tool_use_id=view.tool_use_id, path=path, characters=len(text)))
+        spilled.append(ResultSpilled(tool_use_id=view.tool_use_id, path=path or "", characters=len(text)))
     before, after = (sum(block.tokens for block in these) for these in (results, blocks))
     change = Change(stage=STAGE, cause="too_large", tokens_before=before, tokens_after=after)
     return Fitted(blocks=tuple(blocks), spilled=tuple(spilled), change=change)

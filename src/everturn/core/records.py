@@ -164,6 +164,7 @@ class ResultSpilled(Record, frozen=True, kw_only=True, tag="spilled"):
 
     tool_use_id: str
     path: str
+    """Empty where it could not be kept."""
     characters: int
 
 

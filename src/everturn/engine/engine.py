@@ -1,7 +1,7 @@
 """One conversation: owns the transcript, the totals, the denials and the abort signal; runs one query at a time."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Mapping
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from contextlib import contextmanager
 from typing import Any, Self
 
@@ -9,7 +9,7 @@ import msgspec
 
 from everturn.core.budget import Prices
 from everturn.core.commands import MAIN, QueuedCommand
-from everturn.core.errors import BusyError, OptionError, TranscriptError
+from everturn.core.errors import BusyError, OptionError
 from everturn.core.events import (
     BlockBegan,
     BlockFinished,
@@ -24,39 +24,33 @@ from everturn.core.events import (
     ModelUsage,
     Noticed,
     RequestStarted,
-    ResultEvent,
-    Terminated,
     TextDelta,
     ThinkingDelta,
     UserAdded,
 )
-from everturn.core.messages import Block, Kind, Message, ToolUse, encode_block, result_block
+from everturn.core.messages import Block, Kind, Message
 from everturn.core.notes import Notes
-from everturn.core.records import CallIntended, CallSettled, QueryBegan
-from everturn.core.state import ENDINGS, AbortCause, Guards, Reason
+from everturn.core.records import QueryBegan
+from everturn.core.state import AbortCause, Guards
 from everturn.core.tokens import Meter
-from everturn.core.transcript import is_askable, unanswered
 from everturn.core.view import View
 from everturn.core.window import WindowUse
-from everturn.engine import wording
-from everturn.engine.asking import Asker
-from everturn.engine.attachments import Attachments
 from everturn.engine.commands import CommandQueue
 from everturn.engine.crew import Crew
 from everturn.engine.deps import AgentContext, Config, Deps, Prompting
-from everturn.engine.executor import Executor
 from everturn.engine.found_tools import list_found
-from everturn.engine.gate import Gate
-from everturn.engine.iteration import Iteration, Workshop
+from everturn.engine.iteration import Iteration
+from everturn.engine.open_calls import close_calls
 from everturn.engine.outbox import Outbox
+from everturn.engine.prompts import Prompt, prompt_blocks
 from everturn.engine.query import run_query
 from everturn.engine.recorder import Recorder
 from everturn.engine.requests import Requests
 from everturn.engine.restoring import decode_files, is_open, list_calls, plan_meter, plan_task_budget
+from everturn.engine.resulting import plan_result
 from everturn.engine.state import State
-from everturn.engine.stop_phase import StopPhase
-from everturn.engine.summaries import Summaries
 from everturn.engine.taking_up import take_up
+from everturn.engine.workshop import Workshop, build_workshop
 from everturn.ports.abort import AbortedError, AbortSignal
 from everturn.ports.context import Tracking
 from everturn.ports.files import FileStates
@@ -64,7 +58,6 @@ from everturn.ports.ledger import Ledger
 from everturn.ports.store import OpenQuery, Replay
 from everturn.ports.tasks import Tasks
 
-Prompt = str | list[dict[str, Any]]
 _LIGHT = frozenset(
     {TextDelta, ThinkingDelta, InputDelta, MessageBegan, BlockBegan, BlockFinished, CallBegan, CallProgressed}
 )
@@ -357,57 +350,37 @@ class Engine:
                 timer.cancel()
             if last:
                 self._learn(last[0])
-        api_duration_s = self._recorder.api_s - api_s
-        self._emit(self._result(terminated, last[0] if last else None, clock.elapsed() - started_s, api_duration_s))
+        self._emit(
+            plan_result(
+                terminated,
+                last[0] if last else None,
+                self._deps.ledger,
+                duration_s=clock.elapsed() - started_s,
+                api_duration_s=self._recorder.api_s - api_s,
+                num_turns=self._num_turns,
+                denials=self.denials,
+                session_id=self.session_id,
+            )
+        )
         if self._outbox is not None:
             # Nothing is told after the result: what comes now waits for the next query.
             self._outbox.close()
 
     def _workshop(self, query_id: str, signal: AbortSignal) -> Workshop:
-        deps, config, recorder = self._deps, self._config, self._recorder
-        gate, crew = Gate(deps, recorder, self._denials), Crew()
-
-        def make_executor(agent: AgentContext) -> Executor:
-            asker = Asker(
-                deps=deps,
-                limits=config.limits,
-                requests=self._requests,
-                recorder=recorder,
-                agent=agent,
-                turn=self._num_turns,
-            )
-            return Executor(
-                deps=deps,
-                config=config,
-                recorder=recorder,
-                gate=gate,
-                signal=signal,
-                files=self.files,
-                tools=agent.tools,
-                crew=crew,
-                eager=config.streaming_tools,
-                window=self._requests.card(agent).window,
-                tasks=self.tasks,
-                ask=asker,
-                deferred=tuple(tool.name for tool in agent.deferred),
-            )
-
-        return Workshop(
-            deps=deps,
-            config=config,
+        return build_workshop(
+            deps=self._deps,
+            config=self._config,
             query_id=query_id,
             requests=self._requests,
-            recorder=recorder,
+            recorder=self._recorder,
             signal=signal,
-            attachments=Attachments(
-                deps=deps, recorder=recorder, queue=self._queue, files=self.files, tasks=self.tasks
-            ),
-            stop_phase=StopPhase(deps=deps, config=config, recorder=recorder, keep_snapshot=self._keep_snapshot),
-            summaries=Summaries(recorder=recorder, ids=deps.ids, model=config.small_model, crew=crew),
+            queue=self._queue,
             files=self.files,
-            make_executor=make_executor,
-            crew=crew,
+            tasks=self.tasks,
+            denials=self._denials,
             background=self._background,
+            keep_snapshot=self._keep_snapshot,
+            turn=lambda: self._num_turns,
         )
 
     def _emit(self, event: Event) -> None:
@@ -448,7 +421,7 @@ class Engine:
         for text in self._notices:
             self._emit(Noticed(text=text, level=Level.WARNING))
         self._notices.clear()
-        closed = self._close_calls()
+        closed = close_calls(self._recorder)
         self._num_turns = 0
         return closed
 
@@ -470,28 +443,8 @@ class Engine:
         self._queue.restore((*replay.unheard, *replay.waiting), heard)
         recorder.unsettled |= {intent.tool_use_id: intent for intent in replay.unsettled}
         self._unfinished = replay.query
-        if replay.unsettled and self._close_calls() and replay.query is not None:
+        if replay.unsettled and close_calls(self._recorder) and replay.query is not None:
             self._unfinished = msgspec.structs.replace(replay.query, tools_ran=True)
-
-    def _close_calls(self) -> bool:
-        """Each open call gets a result, which says so if its outcome is unknown; one without a message is told of, once."""
-        recorder, unsettled = self._recorder, dict(self._recorder.unsettled)
-        results = [
-            result_block(use.id, open_call_text(use, unsettled), is_error=True)
-            for use in unanswered(recorder.transcript)
-        ]
-        lost = [
-            wording.lost_call(intent.name, bytes(intent.input).decode("utf-8", "replace"), waited=intent.ahead)
-            for intent in unsettled.values()
-            if intent.tool_use_id not in recorder.use_ids
-        ]
-        if results:
-            recorder.add_user(Kind.RESULTS, *results)
-        if lost:
-            recorder.add_user(Kind.HIDDEN, *lost)
-        for id_ in tuple(recorder.unsettled):
-            recorder.record(CallSettled(tool_use_id=id_, is_error=True))
-        return bool(results)
 
     def _learn(self, last: Iteration) -> None:
         """What outlives the query besides the model: the agent's other settings, the compaction's memory, the last count."""
@@ -500,51 +453,3 @@ class Engine:
 
     def _keep_snapshot(self, messages: tuple[Message, ...], agent: AgentContext) -> None:
         self.snapshot = Snapshot(messages=messages, agent=agent)
-
-    def _result(
-        self, terminated: Terminated, last: Iteration | None, duration_s: float, api_duration_s: float
-    ) -> ResultEvent:
-        reason, problem, ledger = terminated.reason, terminated.problem, self._deps.ledger
-        ending = ENDINGS[reason]
-        failed_by_api = reason is Reason.MODEL_ERROR and problem is not None and problem.by_api
-        text = last.text if last else ""
-        if problem is not None and ending.subtype == "success" and reason is not Reason.COMPLETED:
-            text = problem.text
-        return ResultEvent(
-            subtype=ending.subtype,
-            is_error=ending.is_error or problem is not None,
-            duration_s=duration_s,
-            api_duration_s=api_duration_s,
-            num_turns=self._num_turns,
-            text=text,
-            stop_reason=last.stop_reason if last else None,
-            reason=reason,
-            terminal_reason="api_error" if failed_by_api else ending.public,
-            exit=terminated.exit,
-            total_usd=ledger.session_usd,
-            usage=ledger.query_usage,
-            models=ledger.models,
-            denials=tuple(self._denials),
-            errors=(problem.text,) if problem else (),
-            session_id=self.session_id,
-            structured_output=last.structured if last else None,
-        )
-
-
-def open_call_text(use: ToolUse, unsettled: Mapping[str, CallIntended]) -> str:
-    if (intent := unsettled.get(use.id)) is not None:
-        return wording.unknown_outcome(use.name, bytes(use.input).decode("utf-8", "replace"), waited=intent.ahead)
-    return wording.tool_error(wording.CALL_INTERRUPTED)
-
-
-def prompt_blocks(prompt: Prompt) -> tuple[Block, ...]:
-    parts: Any = [{"type": "text", "text": prompt}] if isinstance(prompt, str) else prompt
-    if not isinstance(parts, list) or any(not isinstance(part, dict) or not part.get("type") for part in parts):
-        raise OptionError("prompt", "it must be text, or a list of content blocks of the Messages API with a `type`")
-    try:
-        blocks = tuple(encode_block(part) for part in parts)
-    except (TypeError, ValueError, RecursionError, TranscriptError) as error:
-        raise OptionError("prompt", f"JSON cannot carry it: {error}") from None
-    if not any(map(is_askable, blocks)):
-        raise OptionError("prompt", "it is empty")
-    return blocks

@@ -63,7 +63,7 @@ class Gate:
     async def _put(self, call: Call, verdict: Verdict) -> Verdict:
         if self._deps.approver is None:
             return verdict
-        call = self._prepare(call)
+        call = msgspec.structs.replace(self._prepare(call), grave=verdict.grave)
         # Nothing is awaited between the event and the question: who sees the event knows that the approver is at it.
         self._recorder.emit(PermissionAsked(tool_use_id=call.id, name=call.name, reason=verdict.reason, line=call.line))
         answer = await self._deps.approver.approve(call, verdict.reason)

@@ -1,6 +1,6 @@
 """One iteration of the loop: performs actions and tells what came of them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -33,43 +33,16 @@ from everturn.core.tokens import Meter
 from everturn.core.view import View
 from everturn.engine import wording
 from everturn.engine.asking import Asker
-from everturn.engine.attachments import Attachments
-from everturn.engine.crew import Crew
-from everturn.engine.deps import AgentContext, Config, Deps
-from everturn.engine.executor import Executor
 from everturn.engine.found_tools import list_found
-from everturn.engine.recorder import Recorder
 from everturn.engine.replies import Meaning, answer_text, judge_meaning, refusal_text, trim_overlap
-from everturn.engine.requests import Requests
 from everturn.engine.sampling import Attempt, Sampling
 from everturn.engine.state import State
-from everturn.engine.stop_phase import Stop, StopPhase
-from everturn.engine.summaries import Summaries
-from everturn.ports.abort import AbortedError, AbortSignal
+from everturn.engine.stop_phase import Stop
+from everturn.engine.workshop import Workshop
+from everturn.ports.abort import AbortedError
 from everturn.ports.context import Change, Prepared, Situation, Tracking
-from everturn.ports.files import FileStates
 
 OVERFLOW = "The conversation no longer fits the model's context window. Start a new session, or send less at once."
-
-
-class Workshop(msgspec.Struct, frozen=True, kw_only=True):
-    """What all iterations of a query share."""
-
-    deps: Deps
-    config: Config
-    query_id: str
-    requests: Requests
-    recorder: Recorder
-    signal: AbortSignal
-    attachments: Attachments
-    stop_phase: StopPhase
-    summaries: Summaries
-    files: FileStates
-    make_executor: Callable[[AgentContext], Executor]
-    crew: Crew
-    """What ends with the query."""
-    background: Crew
-    """What ends with the engine."""
 
 
 class Iteration:

@@ -3,8 +3,9 @@
 from everturn.core.actions import CallModel
 from everturn.core.decide import Continue, Decision, Do, Terminal, decide
 from everturn.engine.ending import end_query
-from everturn.engine.iteration import Iteration, Workshop
+from everturn.engine.iteration import Iteration
 from everturn.engine.state import State
+from everturn.engine.workshop import Workshop
 
 
 async def run_loop(shop: Workshop, state: State) -> tuple[Terminal, Iteration]:

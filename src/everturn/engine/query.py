@@ -8,9 +8,10 @@ from everturn.core.outcomes import Problem
 from everturn.core.records import QueryEnded
 from everturn.core.state import ENDINGS, AbortCause, Exit, Reason
 from everturn.engine.commands import CommandQueue
-from everturn.engine.iteration import Iteration, Workshop
+from everturn.engine.iteration import Iteration
 from everturn.engine.loop import run_loop
 from everturn.engine.state import State
+from everturn.engine.workshop import Workshop
 from everturn.ports.hooks import FailureInput
 
 

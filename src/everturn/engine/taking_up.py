@@ -7,8 +7,8 @@ from everturn.core.outcomes import CallsFinished
 from everturn.core.records import TransitionTaken
 from everturn.core.state import Guards
 from everturn.engine import wording
-from everturn.engine.iteration import Workshop
 from everturn.engine.restoring import is_cut
+from everturn.engine.workshop import Workshop
 from everturn.ports.store import OpenQuery
 
 

@@ -15,6 +15,8 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     ruling: Ruling
     why: str
     """One clause for people and the model: `Bash(rm:*) denies rm -rf build`."""
+    grave: bool = False
+    """What it would do cannot be undone, and nobody should mean it: a yes is not said by a single key."""
     rule: Rule | None = None
     """The rule that decided; None where mode, built-in knowledge or caution did."""
     overruled: Rule | None = None

@@ -66,7 +66,8 @@ class Bench(msgspec.Struct, frozen=True, kw_only=True):
         else:
             finding = Finding(judgement=self._judge_other(call, is_asking=asking is not None))
         if asking is not None and finding.judgement.ruling is not Ruling.DENY:
-            return msgspec.structs.replace(finding, judgement=_by_rule(asking))
+            asked = msgspec.structs.replace(_by_rule(asking), grave=finding.judgement.grave)
+            return msgspec.structs.replace(finding, judgement=asked)
         return finding
 
     def _find(self, call: Call, ruling: Ruling) -> Rule | None:
@@ -106,7 +107,9 @@ class Bench(msgspec.Struct, frozen=True, kw_only=True):
             return self._say(Ruling.DENY, f"{call.name} may change something")
         if (rule := judgement.rule) is not None:
             return msgspec.structs.replace(judgement, why=f"{judgement.why} ({rule.place})")
-        return judgement if judgement.why.startswith("mode ") else self._say(judgement.ruling, judgement.why)
+        if judgement.why.startswith("mode "):
+            return judgement
+        return msgspec.structs.replace(judgement, why=f"mode {self.mode}: {judgement.why}")
 
     def _judge_path(self, call: Call, use: FileUse) -> Finding:
         """A tool's own bare name allows it like any other tool; what is protected stays so."""

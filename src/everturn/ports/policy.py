@@ -44,6 +44,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     ruling: Ruling
     reason: str
     """For the model and for people; names the rule or the mode."""
+    grave: bool = False
+    """The policy's: what is asked for cannot be undone."""
     judged: Judged | None = None
     """The policy's: the file that it spoke of; whoever runs the call is held to it."""
     input: dict[str, Any] | None = None
@@ -65,6 +67,8 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     line: str
     offers: tuple[Offer, ...] = ()
     """For an approver: what a longer yes may add. Empty where no rule would help."""
+    grave: bool = False
+    """For an approver: it cannot be undone, so that a yes should take more than one key."""
     details: tuple[str, ...] = ()
     """For an approver: how the policy came to ask, part by part."""
 

@@ -48,7 +48,7 @@ class Standing:
                 self.collapses[id_] = record
             case ResultsCleared(lines=lines):
                 self.cleared |= lines
-            case ResultSpilled(path=path):
+            case ResultSpilled(path=path) if path:
                 self.spilled[path] = None
             case FactsKept():
                 self.facts = record

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from everturn.core.errors import OptionError, ToolFault
+from everturn.settings.repeats import find_repeat
 
 FILE_NAME = "settings.json"
 MOST_BYTES = 2 * 1024 * 1024
@@ -87,6 +88,9 @@ def parse_settings(text: str, where: str) -> SettingsText:
         raise _malformed(text, where) from None
     if not isinstance(values, dict):
         raise OptionError(f"{where}:1", 'must hold one JSON object, such as {"model": "sonnet"}')
+    if (repeat := find_repeat(text, values)) is not None:
+        name = ".".join(repeat.path)
+        raise OptionError(f"{where}:{repeat.again}", f"{name} stands in line {repeat.first} already: write it once")
     return SettingsText(where=where, text=text, values=values)
 
 
@@ -172,7 +176,9 @@ def _malformed(text: str, where: str) -> OptionError:
     try:
         json.loads(text)
     except json.JSONDecodeError as error:
-        return OptionError(f"{where}:{error.lineno}", f"is not valid JSON: {error.msg} (column {error.colno})")
+        # The library's own texts end in a colon or in "at", for a place that stands elsewhere here.
+        reason = error.msg.removesuffix(" at").removesuffix(":")
+        return OptionError(f"{where}:{error.lineno}", f"is not valid JSON: {reason} (column {error.colno})")
     except RecursionError:
         return OptionError(where, "is nested too deeply")
     return OptionError(where, "is not valid JSON")

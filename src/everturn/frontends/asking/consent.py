@@ -7,6 +7,7 @@ from everturn.frontends.asking.subjects import Subject, render_fields, render_su
 from everturn.ports.policy import Call, Offer, Ruling, Scope, Verdict
 
 YES, SESSION, ALWAYS, WORD, EXPLAIN = "y", "s", "a", "w", "e"
+GRAVE = "yes"
 SAID_YES = "the person said yes"
 SAID_NO = "the person said no"
 NO_ANSWER = "the person did not answer"
@@ -19,7 +20,8 @@ async def ask_consent(dialogue: Dialogue, call: Call, reason: str) -> Verdict:
     while True:
         match await dialogue.choose(render_choices(offers)):
             case "y":
-                return Verdict(ruling=Ruling.ALLOW, reason=SAID_YES)
+                if not call.grave or await confirm_grave(dialogue):
+                    return Verdict(ruling=Ruling.ALLOW, reason=SAID_YES)
             case "s":
                 return grant(offers[Scope.SESSION])
             case "a":
@@ -55,6 +57,12 @@ def grant(offer: Offer) -> Verdict:
 
 def refuse(words: str) -> Verdict:
     return Verdict(ruling=Ruling.DENY, reason=f"{SAID_NO}: {words.rstrip('.')}" if words else SAID_NO)
+
+
+async def confirm_grave(dialogue: Dialogue) -> bool:
+    """A key that was meant for something else must not take away a home."""
+    dialogue.say("This cannot be undone.", YELLOW)
+    return await dialogue.ask_line(f"Type {GRAVE} to let it run, anything else to go back:") == GRAVE
 
 
 async def confirm_always(dialogue: Dialogue, offer: Offer) -> bool:

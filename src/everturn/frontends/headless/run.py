@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol
 from everturn.core.errors import EverturnError, OptionError
 from everturn.core.events import Event, PermissionAsked, ResultEvent
 from everturn.core.state import Exit
-from everturn.engine.engine import Prompt
+from everturn.engine.prompts import Prompt
 from everturn.frontends.commands import COMMANDS, Command, Conversation, Reply, Unknown, parse_command, run_command
 from everturn.frontends.headless.endings import command_result, refused_result
 from everturn.frontends.headless.sink import Sink

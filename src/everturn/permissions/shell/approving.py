@@ -1,6 +1,7 @@
 """Approves a command line when every part of it is covered: because it only reads, by the mode, or by an allow rule."""
 
 import re
+from posixpath import basename
 
 from everturn.permissions.judgement import Judgement, World
 from everturn.permissions.rules.rule import Rule, RuleSet
@@ -62,9 +63,9 @@ class Approval:
             return f"not understood: {reading.unsure[0]}"
         if reading.unsure or not reading.commands:
             self._used = self._everything
-        if any(self._against) and self._survey.murky:
-            return self._survey.murky[0]
-        moved = reading.moves or self._world.cwd not in self._world.folders
+        if any(self._against) and (trouble := self._against_all()):
+            return trouble
+        moved = reading.leaves or self._world.cwd not in self._world.folders
         if moved and any(strip_wrappers(each.words)[0].template.endswith("git") for each in reading.commands):
             return "git in another folder than the working folder: its settings may run programs"
         return ""
@@ -91,8 +92,6 @@ class Approval:
         words = strip_wrappers(command.words)
         unsafe = [each for each in command.assignments if not is_safe_assignment(each)]
         shown = command.text[:_SHOWN]
-        if rule := self._find_against(words):
-            return f"{rule.shown} may cover what {shown!r} becomes"
         reads = None if unsafe or not words[0].plain else judge_reading(words, self._world.home)
         if reads is not None and not (trouble := self._reading_trouble(reads, command)):
             return ""
@@ -115,15 +114,15 @@ class Approval:
         self._used = rule
         return ""
 
-    def _find_against(self, words: tuple[Word, ...]) -> Rule | None:
-        """A deny or ask rule that a word could run into when it is expanded."""
-        if not any(self._against):
-            return None
-        known = next((at for at, word in enumerate(words) if word.fixed is None), None)
-        if known is None or known == 0:
-            return None
-        beginning = f"{join_words(words[:known])} "
-        return next((rule for patterns in self._against if (rule := patterns.find_possible(beginning))), None)
+    def _against_all(self) -> str:
+        """Whether a deny or ask rule may cover what is not known before it runs."""
+        if self._survey.murky:
+            return self._survey.murky[0]
+        for beginning in self._survey.beginnings:
+            for patterns in self._against:
+                if rule := patterns.find_possible(beginning):
+                    return f"{rule.shown} may cover what {beginning[:_SHOWN]!r} goes on with"
+        return ""
 
     def _reading_trouble(self, reads: Reads, command: Command) -> str:
         shown = command.text[:_SHOWN]
@@ -171,16 +170,18 @@ class Approval:
 
 def _may_approve(pattern: Pattern, words: tuple[Word, ...]) -> bool:
     """Whether a rule with a star is enough for this command."""
-    name = words[0].raw
+    name = basename(words[0].raw)
     if name in NEVER_BY_PATTERN or (name == "find" and may_act(words)):
         return False
     if pattern.is_everything:
         return True
     if not words[0].plain:
         return False
+    if "/../" in words[0].raw:
+        # `Bash(./scripts/*)` is about what lies there.
+        return len(pattern.head) >= len(words[0].raw)
     # `Bash(* --version)` was not written with `bash -c '..' --version` in mind.
-    spelled = pattern.head.startswith(f"{name} ") or pattern.head == name
-    return spelled or (name not in RUNNERS and name not in INTERPRETERS)
+    return bool(pattern.head) or (name not in RUNNERS and name not in INTERPRETERS)
 
 
 def _join_simple(words: tuple[Word, ...]) -> str:

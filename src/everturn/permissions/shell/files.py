@@ -1,5 +1,6 @@
 """Programs that are known to open the files they are given: rules about files hold for them, too."""
 
+import re
 from collections.abc import Iterator
 from posixpath import basename
 
@@ -8,42 +9,81 @@ from everturn.permissions.judgement import FileUse
 _READERS = frozenset({
     "cat", "head", "tail", "less", "more", "grep", "egrep", "fgrep", "zgrep", "rg", "ag", "sed", "awk", "gawk", "mawk",
     "wc", "diff", "cmp", "comm", "sort", "uniq", "cut", "nl", "tac", "rev", "od", "xxd", "hexdump", "strings", "base64",
-    "base32", "md5sum", "sha1sum", "sha256sum", "sha512sum", "cksum", "file", "stat", "jq", "yq", "tee", "dd", "cp",
-    "mv", "ln", "tar", "zip", "gzip", "bat", "view", "vi", "vim", "nano", "source", ".", "paste", "fold", "column",
-    "fmt", "iconv", "readlink", "realpath", "ls", "du", "find", "tree", "truncate", "rsync", "scp",
+    "base32", "md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "b2sum", "cksum", "sum", "file",
+    "stat", "jq", "yq", "tee", "dd", "cp", "mv", "ln", "tar", "zip", "gzip", "gunzip", "bzip2", "xz", "zcat", "bzcat",
+    "xzcat", "zless", "bat", "batcat", "view", "vi", "vim", "nvim", "vimdiff", "ed", "ex", "emacs", "nano", "source", ".",
+    "paste", "fold", "column", "expand", "unexpand", "pr", "fmt", "shuf", "split", "csplit", "join", "look", "hd", "pv",
+    "diff3", "sdiff", "iconv", "openssl", "gpg", "perl", "readlink", "realpath", "ls", "du", "find", "tree", "truncate",
+    "rsync", "scp", "install", "patch", "git",
 })  # fmt: skip
 _WRITERS = frozenset({
-    "rm", "rmdir", "mkdir", "touch", "tee", "truncate", "chmod", "chown", "chgrp", "unlink", "shred",
+    "rm", "rmdir", "mkdir", "touch", "tee", "truncate", "chmod", "chown", "chgrp", "unlink", "shred", "patch",
 })  # fmt: skip
 _TO_LAST = frozenset({
-    "cp", "mv", "ln", "install", "rsync",
+    "cp", "mv", "ln", "install", "rsync", "scp",
 })  # fmt: skip
+_IN_PLACE = {"sed": re.compile(r"-[A-Za-z]*i|--in-place"), "perl": re.compile(r"-[A-Za-z]*i")}
+_OUTPUTS = {
+    "sort": ("-o", "--output"),
+    "curl": ("-o", "--output"),
+    "wget": ("-O", "--output-document"),
+    "unzip": ("-d",),
+    "tar": ("-C", "--directory"),
+} | dict.fromkeys(("cp", "mv", "ln", "install"), ("-t", "--target-directory"))
+"""Options whose value is written to."""
 _PATTERN_FIRST = frozenset({
-    "grep", "egrep", "fgrep", "zgrep", "rg", "ag", "sed", "awk", "gawk", "mawk", "jq", "yq",
+    "grep", "egrep", "fgrep", "zgrep", "rg", "ag", "sed", "awk", "gawk", "mawk", "jq", "yq", "perl",
 })  # fmt: skip
-_PATTERN_OPTIONS = ("-e", "-f", "--regexp", "--file", "--expression")
+_GIVES_PATTERN = re.compile(r"-[A-Za-z]*[ef]|--(?:regexp|file|expression)")
+_GIVES_FILTER = re.compile(r"-[A-Za-z]*f|--from-file")
+"""Of jq, `-e` is about the exit code."""
 
 
 def is_file_command(name: str) -> bool:
     base = basename(name)
-    return base in _READERS or base in _WRITERS or base in _TO_LAST or base == "git"
+    return base in _READERS or base in _WRITERS
 
 
 def find_files(argv: tuple[str, ...]) -> Iterator[tuple[FileUse, str]]:
     """What it may open, by its words alone; that some are not files does no harm."""
     name = basename(argv[0])
     words = argv[1:]
-    operands = [word for word in words if not word.startswith("-")]
-    if name in _PATTERN_FIRST and len(operands) > 1 and not any(word.startswith(_PATTERN_OPTIONS) for word in words):
-        operands = operands[1:]
-    if name == "git":
-        operands = [word.partition(":")[2] if ":" in word else word for word in operands[1:]]
-    values = [word.partition("=")[2] for word in words if "=" in word]
-    if name in _READERS or name == "git" or name in _TO_LAST:
+    operands = _find_operands(name, words)
+    if name in _READERS:
+        values = [word.partition("=")[2] for word in words if "=" in word]
         yield from (("read", path) for path in (*operands, *values) if path)
-    if name in _WRITERS or (name == "sed" and any(word.startswith(("-i", "--in-place")) for word in words)):
-        yield from (("write", path) for path in operands)
-    if name in _TO_LAST:
-        yield from (("write", path) for path in (operands if name == "mv" else operands[-1:]))
+    yield from (("write", path) for path in _find_written(name, words, operands))
+
+
+def _find_operands(name: str, words: tuple[str, ...]) -> list[str]:
+    if name == "find":
+        # What follows are tests: they look at names.
+        words = words[: next((at for at, word in enumerate(words) if word.startswith(("-", "(", "!"))), len(words))]
+    operands = [word for word in words if not word.startswith("-")]
+    if name == "git":
+        return [word.partition(":")[2] if ":" in word else word for word in operands[1:]]
+    given = _GIVES_FILTER if name in {"jq", "yq"} else _GIVES_PATTERN
+    if name in _PATTERN_FIRST and not any(given.match(word) for word in words):
+        return operands[1:]
+    return operands
+
+
+def _find_written(name: str, words: tuple[str, ...], operands: list[str]) -> Iterator[str]:
+    if name in _WRITERS or (name in _IN_PLACE and any(_IN_PLACE[name].match(word) for word in words)):
+        yield from operands
+    if name in _TO_LAST and operands:
+        *sources, target = operands
+        yield target
+        # Into a folder, if it is one.
+        yield from (f"{target}/{basename(source)}" for source in sources)
+    if name == "mv":
+        yield from operands
+    for option in _OUTPUTS.get(name, ()):
+        for at, word in enumerate(words):
+            if word == option:
+                yield from words[at + 1 : at + 2]
+                yield from (f"{folder}/_" for folder in words[at + 1 : at + 2])
+            elif word.startswith(option):
+                yield word.removeprefix(option).removeprefix("=")
     if name == "dd":
-        yield from (("write", word.removeprefix("of=")) for word in words if word.startswith("of="))
+        yield from (word.removeprefix("of=") for word in words if word.startswith("of="))

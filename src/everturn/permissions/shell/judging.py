@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import msgspec
+
 from everturn.permissions.judgement import Judgement, World
 from everturn.permissions.rules.rule import Rule, RuleSet
 from everturn.permissions.shell.approving import Approval
@@ -27,15 +29,17 @@ def judge_command(
         return _judge_monster(command, rules)
     survey = survey_command(command, world.cwd, world.home)
     guard = FileGuard(survey, rules, world)
-    return (
+    critical = _judge_critical(survey, world)
+    judgement = (
         _judge_rules(Ruling.DENY, command, survey, rules, input or {})
         or guard.find(Ruling.DENY)
         or _judge_rules(Ruling.ASK, command, survey, rules, input or {})
         or guard.find(Ruling.ASK)
         or _judge_suspicions(survey, rules)
-        or _judge_critical(survey, world)
+        or critical
         or _judge_mode(survey, rules, world, guard)
     )
+    return judgement if critical is None else msgspec.structs.replace(judgement, grave=True)
 
 
 def _judge_monster(command: str, rules: RuleSet) -> Judgement:
@@ -86,7 +90,8 @@ def _judge_critical(survey: Survey, world: World) -> Judgement | None:
         if judge_removal(sight, world) is Danger.CRITICAL:
             shown = " ".join(sight.argv)[:_SHOWN]
             return Judgement(
-                ruling=Ruling.ASK, why=f"{shown!r} removes a critical path: no rule and no mode approves it"
+                ruling=Ruling.ASK,
+                why=f"{shown!r} removes a critical path: no rule and no mode approves it",
             )
     return None
 

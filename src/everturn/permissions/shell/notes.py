@@ -21,7 +21,7 @@ class Notes:
         self.source = source
         self.commands: list[Command] = []
         self.redirects: list[Redirect] = []
-        self.moves = False
+        self.moves = self.leaves = False
         self._doubts: dict[str, None] = {}
 
     def doubt(self, why: str) -> None:
@@ -52,4 +52,5 @@ class Notes:
             unsure=tuple(self._doubts),
             broken=broken,
             moves=self.moves,
+            leaves=self.leaves,
         )

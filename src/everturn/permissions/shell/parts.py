@@ -31,6 +31,8 @@ _OPERATORS = frozenset({">", ">>", ">|", "&>", "&>>", "<", "<>", ">&", "<&", ">&
 _CLOSING = frozenset({">&-", "<&-"})
 _DESCRIPTOR = re.compile(r"[0-9]+|.*\}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_OF_HEREDOCS = frozenset({"<<", "<<-", "&&", "||"})
+_BEHIND_HEREDOC = frozenset({"command", "list", "pipeline"})
 _SHOWN = 12
 
 
@@ -45,7 +47,7 @@ class Parts(Notes, ABC):
         """Statements between brackets."""
 
     @abstractmethod
-    def pipeline(self, node: "Node", here: Here) -> After: ...
+    def statement(self, node: "Node", here: Here) -> After: ...
 
     @abstractmethod
     def find(self, node: "Node", here: Here) -> None:
@@ -104,6 +106,7 @@ class Parts(Notes, ABC):
             return here, here
         self.moves = True
         arrived = follow_cd(here, words, self._home)
+        self.leaves = self.leaves or arrived is None or arrived != here
         return (arrived, here) if words is command.words else (unite(arrived, here), here)
 
     def _command_name(self, node: "Node", here: Here) -> Word:
@@ -213,9 +216,9 @@ class Parts(Notes, ABC):
             elif kind == "file_redirect":
                 if self._file_redirect(child, here):
                     self.doubt("words behind the redirection of a heredoc")
-            elif kind == "pipeline":
-                self.pipeline(child, here)
-            elif kind not in {"<<", "<<-"}:
+            elif kind in _BEHIND_HEREDOC:
+                self._behind_heredoc(child, here)
+            elif kind not in _OF_HEREDOCS:
                 self.doubt("a heredoc with more on its line")
                 self.find(child, here)
         start, end = parts.get("heredoc_start"), parts.get("heredoc_end")
@@ -224,6 +227,13 @@ class Parts(Notes, ABC):
             self.find_all([node for kind, node in parts.items() if kind == "heredoc_body"], here)
         else:
             self._heredoc_body(node, start, parts.get("heredoc_body"), end, here)
+
+    def _behind_heredoc(self, node: "Node", here: Here) -> None:
+        """`cat <<E && ls`: a statement of its own, which the parser counts among the redirections."""
+        moved = self.moves
+        self.statement(node, here)
+        if self.moves and not moved:
+            self.doubt("a change of the folder behind a heredoc")
 
     def _heredoc_body(self, node: "Node", start: "Node", body: "Node | None", end: "Node", here: Here) -> None:
         delimiter = read_word(self.text(start))

@@ -13,6 +13,8 @@ _SIGNS = re.compile(r"[;|&()<>{}\[\]$`=!~\"*@?+#\n]")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _BRACKETS = re.compile(r"\$?[(\[{]|[)\]}]")
 _INVISIBLE = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs", "Co", "Cn"})
+_JOINERS = re.compile(r"(?<=[^\x00-\x7f])[\u200c\u200d](?=[^\x00-\x7f])")
+"""Inside of an emoji, or of a word of some scripts, they are part of the spelling."""
 _BODY = re.compile(r"<<-?[ \t]*(['\"])(\w+)\1[^\n]*\n(.*?)^\t*\2$", re.DOTALL | re.MULTILINE)
 
 
@@ -36,7 +38,7 @@ def find_hidden(command: str) -> str:
     """Characters that a person does not see, or takes for others; empty when there are none."""
     if command.isascii():
         return ""
-    for char in dict.fromkeys(command):
+    for char in dict.fromkeys(_JOINERS.sub("", command)):
         if char.isascii():
             continue
         kind = unicodedata.category(char)

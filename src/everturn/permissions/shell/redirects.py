@@ -1,5 +1,6 @@
 """Redirections: which file would be written or read, as far as it is certain."""
 
+import re
 from posixpath import normpath
 
 import msgspec
@@ -9,6 +10,7 @@ from everturn.permissions.shell.syntax import Redirect
 
 _NOWHERE = "/dev/null"
 _COPIES = frozenset({">&", "<&"})
+_DESCRIPTOR = re.compile(r"[0-9]+-?|-")
 _NETWORK = ("/dev/tcp/", "/dev/udp/")
 
 
@@ -26,9 +28,7 @@ def find_target(redirect: Redirect) -> Target | None:
         return None
     use: FileUse = "read" if operator in {"<", "<&"} else "write"
     path = word.fixed
-    if operator in _COPIES and path is not None and path.rstrip("-").isdecimal():
-        return None
-    if operator in _COPIES and word.raw == "-":
+    if operator in _COPIES and path is not None and _DESCRIPTOR.fullmatch(path):
         return None
     if path is None or not path:
         return Target(use, None, f"the target {word.raw[:60]} is not one fixed file")

@@ -6,6 +6,8 @@ import msgspec
 class Runner(msgspec.Struct, frozen=True, kw_only=True):
     valued: str = ""
     """Letters of the short options that take a value."""
+    long: frozenset[str] = frozenset()
+    """Long options whose value is the next word."""
     operands: int = 0
     """Words before the command."""
     script: str = ""

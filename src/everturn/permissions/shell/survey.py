@@ -33,6 +33,8 @@ class Survey(msgspec.Struct):
     suspicions: dict[str, None] = msgspec.field(default_factory=dict)
     """Texts that would be commands if quotes meant nothing. Looked at only where something is not understood."""
     redirects: list[Redirect] = msgspec.field(default_factory=list)
+    beginnings: dict[str, None] = msgspec.field(default_factory=dict)
+    """Of commands with a word that may become anything: what stands before it."""
     murky: list[str] = msgspec.field(default_factory=list)
     """Where code comes from that nobody can see before it runs."""
 
@@ -90,6 +92,9 @@ def _note(reading: Reading, survey: Survey) -> list[str]:
         for argv in found.commands:
             survey.sights.append(Sight(tuple(argv), command.here))
             _note_argv(argv, survey.texts)
+            known = next((at for at, word in enumerate(argv) if at and found.is_open(word)), None)
+            if known is not None:
+                _note_argv([*argv[:known], ""], survey.beginnings)
     return scripts
 
 
@@ -105,7 +110,7 @@ def _spellings(command: Command) -> list[str]:
 
 
 def _note_argv(argv: list[str], texts: dict[str, None]) -> None:
-    text = " ".join(argv).translate(MARKS).strip(" ")
+    text = " ".join(argv).translate(MARKS)
     texts[text] = None
     if "/" in argv[0]:
         name = basename(argv[0])

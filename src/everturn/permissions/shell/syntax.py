@@ -31,6 +31,11 @@ class Word(msgspec.Struct, frozen=True):
         """The one argument that it becomes; None when it may become another, or several."""
         return None if self.glob or self.brace or self.tilde else self.value
 
+    @property
+    def varies(self) -> bool:
+        """It may become other words than are written; `~` stays one word, and is no option."""
+        return self.value is None or self.glob or self.brace
+
 
 UNKNOWN = "\0"
 HOME = "\1"
@@ -78,6 +83,8 @@ class Reading(msgspec.Struct, frozen=True):
     """Not parsed, or not what it looks like: not even a rule for everything covers it."""
     moves: bool = False
     """Some part of it changes the folder."""
+    leaves: bool = False
+    """... to another one than it starts in."""
 
 
 def join_words(words: tuple[Word, ...]) -> str:

@@ -12,9 +12,16 @@ from everturn.permissions.shell.wrappers import WRAPPERS, skip_wrapper
 FROM_INPUT = Word(raw=UNKNOWN, value=None, template=UNKNOWN)
 """What `xargs` adds: nobody knows what."""
 _ACTIONS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
+_FROM_ELSEWHERE = ("/dev/", "/proc/")
 _SUBSTITUTED = re.compile(r"(?s)\[[^\]]*?(\$\(.*\)|`.*`)")
 """A substitution in a subscript."""
-_BEFORE_SUBCOMMAND = Runner(valued="Cc")
+_BEFORE_SUBCOMMAND = Runner(
+    valued="Cc",
+    long=frozenset({
+        "--git-dir", "--work-tree", "--namespace", "--config-env", "--prefix", "--registry", "--cwd", "--dir", "--context",
+        "--kubeconfig", "--host", "--config", "--profile", "--region", "--project", "--workspace", "--filter",
+    }),
+)  # fmt: skip
 _DEEPEST = 8
 _MOST_WORDS = 64
 _MOST_FOUND = 200
@@ -26,6 +33,11 @@ class Found(msgspec.Struct):
     commands: list[list[str]] = msgspec.field(default_factory=list)
     scripts: list[str] = msgspec.field(default_factory=list)
     murky: list[str] = msgspec.field(default_factory=list)
+    open: frozenset[str] = frozenset()
+    """Templates of the words that may become something else: by expansion, as a glob, in braces."""
+
+    def is_open(self, template: str) -> bool:
+        return UNKNOWN in template or template in self.open
 
 
 def strip_wrappers(words: tuple[Word, ...]) -> tuple[Word, ...]:
@@ -50,13 +62,13 @@ def strip_wrappers(words: tuple[Word, ...]) -> tuple[Word, ...]:
 
 def find_inner(command: Command) -> Found:
     """Everything that this command may run, itself included."""
-    found = Found()
     words = command.words
-    if words[0].value is None or words[0].glob:
-        found.murky.append(f"the command's name is not known before it runs: {words[0].raw[:60]}")
+    found = Found(open=frozenset([word.template for word in words if word.varies]))
+    if words[0].varies:
+        found.murky.append(_unknown_name(words[0].raw))
     argv = _spell(words)
     if argv:
-        _look_behind(argv, words, found, 0)
+        _look_behind(argv, found, 0)
     return found
 
 
@@ -65,7 +77,7 @@ def find_inner_words(argv: list[str]) -> list[list[str]]:
     at = next((i for i, word in enumerate(argv) if not _is_assignment(word)), len(argv))
     found = Found()
     if argv[at:]:
-        _look_behind(argv[at:], (), found, 0)
+        _look_behind(argv[at:], found, 0)
     return found.commands
 
 
@@ -86,18 +98,24 @@ def _spell(words: tuple[Word, ...]) -> list[str]:
     return argv if argv[0] else []
 
 
-def _look_behind(argv: list[str], words: tuple[Word, ...], found: Found, depth: int) -> None:
+def _unknown_name(name: str) -> str:
+    return f"the command's name is not known before it runs: {name.translate(MARKS)[:60]}"
+
+
+def _look_behind(argv: list[str], found: Found, depth: int) -> None:
     found.commands.append(argv)
+    if depth and found.is_open(argv[0]):
+        found.murky.append(_unknown_name(argv[0]))
     if depth >= _DEEPEST or len(found.commands) >= _MOST_FOUND:
         found.murky.append("runners behind runners")
         return
     name = basename(argv[0])
     if name == "find":
         for inner in _find_actions(argv):
-            _look_behind(inner, words, found, depth + 1)
+            _look_behind(inner, found, depth + 1)
         return
     if name in READERS_OF_CODE:
-        found.murky.append(f"{name} runs code from elsewhere")
+        _note_murk(name, argv[1:2], found)
         return
     if name in RENAMERS:
         found.murky.append(f"{name} changes what a command's name means")
@@ -112,24 +130,34 @@ def _look_behind(argv: list[str], words: tuple[Word, ...], found: Found, depth: 
         rest, runner = argv[2:], RUNNERS.get(f"{name} {argv[1]}")
     if runner is None:
         return
-    _note_murk(name, rest, words, found)
+    if name in SHELLS or name == "eval":
+        _note_murk(name, rest, found)
     if runner.joined:
         found.scripts.append(" ".join(_skip(runner, rest)))
         return
     if runner.script and (script := _find_script(runner, rest)) is not None:
         found.scripts.append(script)
-        if name != "flock":
-            return
-    added = [UNKNOWN] if name == "xargs" else []
     for inner in _candidates(runner, rest):
-        _look_behind([*inner, *added], words, found, depth + 1)
+        command = _mark_input(rest, inner) if name == "xargs" else inner
+        _look_behind(command, found, depth + 1)
 
 
-def _note_murk(name: str, rest: list[str], words: tuple[Word, ...], found: Found) -> None:
+def _note_murk(name: str, rest: list[str], found: Found) -> None:
+    """Of a shell, `eval` or `source`: is what it runs neither in the line nor in a file?"""
     if name in SHELLS and all(word.startswith("-") and "c" not in word for word in rest):
         found.murky.append(f"{name} runs what it reads")
-    if (name in SHELLS or name == "eval") and any(word.value is None for word in words[1:]):
+    if any(found.is_open(word) for word in rest) or any(word.startswith(_FROM_ELSEWHERE) for word in rest):
         found.murky.append(f"{name} runs code that is not known before it runs")
+
+
+def _mark_input(options: list[str], inner: list[str]) -> list[str]:
+    """What `xargs` runs: what it reads stands at the end, or in the place of a word of its own (`-I{}`)."""
+    for at, word in enumerate(options[: len(options) - len(inner)]):
+        if word.startswith(("-I", "-i", "--replace")):
+            joined = word.partition("=")[2] if word.startswith("--") else word[2:]
+            placeholder = joined or (options[at + 1] if word == "-I" else "{}")
+            return [each.replace(placeholder, UNKNOWN) for each in inner]
+    return [*inner, UNKNOWN]
 
 
 def _find_actions(argv: list[str]) -> list[list[str]]:
@@ -147,12 +175,9 @@ def _find_script(runner: Runner, rest: list[str]) -> str | None:
         if word.startswith("-") and not word.startswith("--") and runner.script in word:
             if not word.endswith(runner.script) and runner.script == "S":
                 return word.partition("S")[2]
-            operands = [other for other in rest[at + 1 :] if not other.startswith(("-", "+"))]
-            return operands[0] if operands else None
+            return next((other for other in rest[at + 1 :] if not other.startswith(("-", "+"))), None)
         if word.startswith(("--split-string", "--command", "--call")):
             return word.partition("=")[2] or " ".join(rest[at + 1 : at + 2])
-        if not word.startswith(("-", "+")) and runner.operands == 0:
-            return None
     return None
 
 
@@ -165,7 +190,7 @@ def _skip(runner: Runner, rest: list[str]) -> list[str]:
             at += 1
             break
         if word.startswith("-") and len(word) > 1:
-            at += 2 if not word.startswith("--") and word[-1] in runner.valued and len(word) == len("-x") else 1
+            at += 2 if word in runner.long or _takes_next(word, runner.valued) else 1
         elif _is_assignment(word):
             at += 1
         elif operands:
@@ -174,6 +199,14 @@ def _skip(runner: Runner, rest: list[str]) -> list[str]:
         else:
             break
     return rest[at:]
+
+
+def _takes_next(word: str, valued: str) -> bool:
+    """The last letter of a cluster takes a value, and none before it has: `-u`, `-iu`, but not `-n1`."""
+    if word.startswith("--"):
+        return False
+    first = next((at for at, letter in enumerate(word) if letter in valued), -1)
+    return first == len(word) - 1
 
 
 def skip_options(rest: list[str]) -> list[str]:

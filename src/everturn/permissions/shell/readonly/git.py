@@ -105,7 +105,7 @@ TABLES: dict[str, Table] = {
     "version": _BARE,
 }
 _GLOBAL = frozenset({"--no-pager", "--no-optional-locks", "--literal-pathspecs"})
-_FORMATS = ("--format", "--pretty")
+_FORMATS = ("--format", "--pretty", "--group")
 
 
 def find_git_paths(words: tuple[Word, ...]) -> tuple[str, ...] | None:

@@ -18,7 +18,7 @@ _UNARY = frozenset({
 _BINARY = frozenset({
     "=", "==", "!=", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef",
 })  # fmt: skip
-_ASSIGNS = re.compile(r"%[^A-Za-z%]*n")
+_ASSIGNS = re.compile(r"%[^A-Za-z%]*[hjlLtz]*n")
 """`%n` of printf assigns to a name, and a name can hold code."""
 _ANY_GLOB = re.compile(r"[*?\[]")
 

@@ -59,7 +59,7 @@ def parse_options(table: Table, words: tuple[Word, ...]) -> Parsed | None:
         elif ended or text == "-" or not text.startswith("-"):
             operands.append(word)
         elif text == "--":
-            ended = True
+            ended = not _may_want_value(words[at - 2])
         elif text.startswith("--"):
             name = text[2:].partition("=")[0]
             if name not in table.long:
@@ -75,6 +75,12 @@ def parse_options(table: Table, words: tuple[Word, ...]) -> Parsed | None:
                 return None
             at += taken
     return Parsed(tuple(options), tuple(operands))
+
+
+def _may_want_value(option: Word) -> bool:
+    """A long option may take even `--` for its value: then what follows are options still."""
+    text = option.fixed or ""
+    return text.startswith("--") and "=" not in text
 
 
 def _may_vary(table: Table, word: Word) -> bool:
