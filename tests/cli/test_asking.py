@@ -286,6 +286,9 @@ async def test_always_shows_what_it_covers_before_it_is_written(program):
         terminal.press("y")
         await terminal.until("Done.")
         assert terminal.shown.count("? Bash wants") == 1
+        # The folder is not trusted: that was said before the rule was written, and is not said again.
+        assert "it holds in this session at once; in later ones when you trust this folder" in " ".join(shown.split())
+        assert "is not trusted" not in terminal.shown
     [rule] = json.loads(local.read_text())["permissions"]["allow"]
     assert rule in shown
 

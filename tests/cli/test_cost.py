@@ -109,6 +109,17 @@ async def test_several_sessions_with_the_same_beginning_are_named(program, sessi
     assert "2 sessions begin with first:\n  first-again    Other\n  first-session  Look\n" in done.err
 
 
+@pytest.mark.parametrize("settings", ["{", '{"everturn": {"models": "nowhere.json"}}', '{"permissions": {"deny": 7}}'])
+async def test_settings_that_nobody_could_run_with_do_not_hide_what_was_spent(program, session, settings):
+    before = page_of(await program.run("cost", "--json"))
+    (program.home / "settings.json").write_text(settings)
+
+    done = await program.run("cost", "--json")
+
+    assert page_of(done) == before
+    assert done.err.count("\n") == 1
+
+
 async def test_a_folder_without_sessions_says_so(program):
     done = await program.run("cost")
     assert (done.code, done.out) == (2, "")

@@ -104,13 +104,16 @@ async def test_another_folder_has_rules_of_its_own(program):
         (["test", "--tool", "mcp__a__b", "x"], "use --input JSON"),
         (["test", "--tool", "mcp__a__b", "--input", "[]"], "--input must be a JSON object"),
         (["test", "--tool", "Read", "--input", '{"file_path": 7}'], "Read would refuse this"),
-        (["test", "x", "--cwd", "nowhere"], "nowhere"),
+        (["test", "x", "--cwd", "nowhere"], "--cwd: there is no folder nowhere"),
         (["test", "--cases"], "--cases needs a value"),
         (["test", "--cases", "nowhere.jsonl"], "cannot be read: No such file"),
         (["test", "--cases", "x", "ls"], "--cases stands alone"),
         (["test", "x", "--json=1"], "--json takes no value"),
         (["tset"], "did you mean 'test'"),
         (["list", "x"], "list takes no names"),
+        (["list", "--cwd", "nowhere"], "--cwd: there is no folder nowhere"),
+        (["replay", "Bash(x)", "--ask", "--deny"], "--ask and --deny cannot be given together"),
+        (["test", "--cases", "/dev/null"], "/dev/null holds no case: nothing was tested"),
         (["replay"], "this is how it is written"),
         (["replay", "Bash(x"], "opens a bracket"),
         (["replay", "Bash(x)", "--all", "--session", "y"], "cannot be given together"),
@@ -203,16 +206,24 @@ async def test_nothing_outside_the_folder_of_a_case_is_changed(program):
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        (b"{", "-:2: is not valid JSON"),
-        (b"[]", "-:2: Expected `object`"),
-        (b'{"id": "x"}', "-:2: Expected one of `command`, `op` or `tool`"),
-        (b'{"op": "read"}', "-:2: Expected `op` and `path` together"),
-        (b'{"command": "ls", "expects": "allow"}', "-:2: there is no field `expects`"),
-        (b'{"command": "ls", "expect": "maybe"}', "-:2: Invalid enum value 'maybe'"),
-        (b'{"command": "ls", "rules": {"alow": []}}', "-:2: there is no field `alow`"),
-        (b'{"command": "ls", "mode": "wild"}', "-:2: Expected `mode` to be one of"),
-        (b'{"command": "\xff"}', "-:2: "),
-        (b'{"op": "read", "path": "x", "setup": [[]]}', "-:2: Expected each step of `setup`"),
+        (b"{", "standard input:2: is not valid JSON"),
+        (b"[]", "standard input:2: Expected `object`"),
+        (b'{"id": "x"}', "standard input:2: Expected one of `command`, `op` or `tool`"),
+        (b'{"op": "read"}', "standard input:2: Expected `op` and `path` together"),
+        (b'{"command": "ls", "expects": "allow"}', "standard input:2: there is no field `expects`"),
+        (
+            b'{"command": "ls", "expect": "maybe"}',
+            "standard input:2: Invalid enum value 'maybe' - at `$.expect` (it is one of allow, ask, deny, error)",
+        ),
+        (
+            b'{"command": "ls", "expect": "ask", "also_ok": ["x"]}',
+            "at `$.also_ok[0]` (it is one of allow, ask, deny, error)",
+        ),
+        (b'{"op": "move", "path": "x"}', "at `$.op` (it is one of read, write, edit)"),
+        (b'{"command": "ls", "rules": {"alow": []}}', "standard input:2: there is no field `alow`"),
+        (b'{"command": "ls", "mode": "wild"}', "standard input:2: Expected `mode` to be one of"),
+        (b'{"command": "\xff"}', "standard input:2: "),
+        (b'{"op": "read", "path": "x", "setup": [[]]}', "standard input:2: Expected each step of `setup`"),
     ],
 )
 async def test_a_line_that_is_no_case_is_told_with_its_number(program, line, problem):
@@ -253,8 +264,8 @@ async def test_the_list_says_where_each_rule_stands_and_which_can_never_decide(p
     assert done.out.startswith("mode: default\ndeny:\n  WebSearch  (user, ")
     never = {(each["decision"], each["rule"]): each["never"] for each in listed["rules"]}
     assert never[("deny", "WebSearch")] is None
-    assert never[("allow", "WebSearch")].startswith("contradicted: user settings says deny")
-    assert never[("allow", "Read(./a)")].startswith("contradicted: user settings says ask")
+    assert never[("allow", "WebSearch")].startswith("contradicted: the same stands under deny in user settings, and")
+    assert never[("allow", "Read(./a)")].startswith("contradicted: the same stands under ask in user settings, and")
     made = [each["never"] for each in listed["rules"] if each["rule"] == "Bash(make *)"]
     assert [word.partition(":")[0] for word in made] == ["never decides", "never decides"]
     assert all(str(program.home) in each["origin"] for each in listed["rules"])
@@ -298,7 +309,7 @@ async def test_a_proposed_rule_is_tried_on_past_sessions(program):
     nothing = await program.run("permissions", "replay", "Bash(nothing *)")
 
     assert done.code == 0
-    assert done.out.startswith("Bash(make *) would have let run 2 of 4 calls of 1 sessions:\n")
+    assert done.out.startswith("Bash(make *) would have let run 2 of 4 calls of 1 session:\n")
     assert {key: told[key] for key in ("rule", "decision", "sessions", "calls", "changed")} == {
         "rule": "Bash(make *)",
         "decision": "allow",
@@ -311,7 +322,7 @@ async def test_a_proposed_rule_is_tried_on_past_sessions(program):
         {"calls": "Bash make test", "before": "ask", "count": 1, "denied": 1, "examples": ["Bash make test"]},
     ]
     assert [(each["calls"], each["before"]) for each in denying["groups"]] == [("Bash ls", "allow")]
-    assert nothing.out == "Bash(nothing *) would have changed nothing in 4 calls of 1 sessions.\n"
+    assert nothing.out == "Bash(nothing *) would have changed nothing in 4 calls of 1 session.\n"
 
 
 async def test_sessions_of_other_folders_are_left_out_unless_asked_for(program, tmp_path):
@@ -323,5 +334,11 @@ async def test_sessions_of_other_folders_are_left_out_unless_asked_for(program, 
     here = json.loads((await program.run("permissions", "replay", "Bash(make *)", "--json")).out)
     everywhere = json.loads((await program.run("permissions", "replay", "Bash(make *)", "--json", "--all")).out)
 
+    told = await program.run("permissions", "replay", "Bash(make *)")
+
     assert (here["sessions"], here["changed"]) == (0, 0)
+    assert told.out == (
+        f"No session of {program.folder} has called anything yet: there is nothing to try the rule on; "
+        "--all looks everywhere.\n"
+    )
     assert (everywhere["sessions"], everywhere["changed"]) == (1, 1)

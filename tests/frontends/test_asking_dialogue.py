@@ -141,6 +141,16 @@ async def test_always_tells_the_file_the_rule_its_meaning_and_its_past(desk):
     ) in at.written
 
 
+async def test_an_explanation_tells_what_two_offers_add_alike_once(desk):
+    at = desk("e", "n")
+    session = Offer(scope=Scope.SESSION, rules=ALWAYS.rules, covers=ALWAYS.covers, past=ALWAYS.past)
+
+    await at.ask(bash(offers=(session, ALWAYS)))
+
+    assert "For this session, or always:\n│ Bash(make *)\n" in at.written
+    assert at.written.count("│ Bash(make *)\n") == 1
+
+
 async def test_an_explanation_tells_part_by_part(desk):
     at = desk("e", "n")
 

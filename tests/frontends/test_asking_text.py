@@ -11,7 +11,7 @@ from everturn.frontends.asking.subjects import render_subject
 from everturn.frontends.asking.visible import make_visible, wrap_visible
 from everturn.frontends.flow import width_of
 from everturn.ports.policy import Call
-from everturn.ports.tool import Traits
+from everturn.ports.tool import Confinement, Traits
 
 ANYTHING = st.text(st.characters(codec=None), max_size=60)
 NASTY = st.text(
@@ -56,8 +56,9 @@ def test_wrapping_leaves_nothing_out_and_fits(text, columns):
     assert len(rows) >= text.count("\n") + 1
 
 
-def subject(name, **fields):
-    return render_subject(Call(id="1", name=name, input=fields, traits=Traits(), line=name))
+def subject(name, confinement=Confinement.NONE, **fields):
+    traits = Traits(confinement=confinement)
+    return render_subject(Call(id="1", name=name, input=fields, traits=traits, line=name))
 
 
 @pytest.mark.parametrize(
@@ -69,8 +70,13 @@ def subject(name, **fields):
             ["make\nmake test", "# Build"],
         ),
         (
-            subject("Bash", command="make", dangerouslyDisableSandbox=True),
+            subject("Bash", Confinement.LEAVES, command="make", dangerouslyDisableSandbox=True),
             "Bash wants to run a command outside the sandbox",
+            ["make"],
+        ),
+        (
+            subject("Bash", command="make", dangerouslyDisableSandbox=True),
+            "Bash wants to run a command",
             ["make"],
         ),
         (

@@ -13,6 +13,7 @@ from tests.frontends.readers import open_pipe, run_piped
 
 from everturn.core.events import BlockBegan, Level, Noticed, TextDelta
 from everturn.frontends.headless.run import run_headless
+from everturn.frontends.headless.view import Introduction
 from everturn.modelserver import calls, cut, error, overloaded, say, text, thinking
 
 PROJECT = Path(__file__).parents[2]
@@ -68,12 +69,45 @@ async def test_each_way_to_allow_what_was_denied_is_named_once(bench):
 
 
 async def test_where_no_rule_helps_the_terminal_is_named(bench):
-    bench.model(calls(("Bash", {"command": "rm -rf /"})), text("Then not."))
+    bench.model(calls(("Bash", {"command": "rmdir /no-such-folder"})), text("Then not."))
 
     _, _, complaints = await run_piped(bench.engine())
 
     assert complaints.endswith(
-        "everturn: No rule allows this: it is asked about where you run everturn at a terminal\n"
+        "everturn: There is no narrow rule to allow this from the start; "
+        "it is asked about where you run everturn at a terminal\n"
+    )
+
+
+async def test_the_mode_that_asks_nobody_gets_advice_too(bench):
+    bench.model(calls(("Bash", {"command": "make"}), ("Bash", {"command": "make; rm x"})), text("Then not."))
+
+    engine = bench.engine(permission_mode="dontAsk", disallowed_tools=["Bash(rm *)"])
+    _, _, complaints = await run_piped(engine)
+
+    assert complaints.endswith("everturn: To allow it from the start: --allowed-tools 'Bash(make)'\n")
+
+
+async def test_who_plans_gets_no_advice_to_change_files(bench):
+    bench.model(calls(("Write", {"file_path": "a.txt", "content": ""})), text("Then not."))
+
+    _, _, complaints = await run_piped(bench.engine(permission_mode="plan"))
+
+    assert complaints.startswith("everturn: 1 tool call was not allowed: Write (")
+    assert complaints.count("\n") == 1
+
+
+async def test_where_only_managed_rules_count_no_flag_is_advised(bench):
+    bench.model(
+        calls(("Bash", {"command": "make"}), ("Write", {"file_path": "a.txt", "content": ""})), text("Then not.")
+    )
+
+    told = Introduction(only_managed_rules=True)
+    _, _, complaints = await run_piped(bench.engine(only_managed_rules=True), introduction=told)
+
+    assert complaints.endswith(
+        "everturn: Only managed settings may allow this from the start; "
+        "it is asked about where you run everturn at a terminal\n"
     )
 
 

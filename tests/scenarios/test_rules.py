@@ -4,7 +4,7 @@ import pytest
 
 from everturn.core.errors import OptionError
 from everturn.modelserver import call, text
-from everturn.ports.policy import Ruling, Verdict
+from everturn.ports.policy import Ruling, Scope, Verdict
 
 
 def results_of(bench, number):
@@ -103,6 +103,29 @@ async def test_a_rule_that_asks_is_heard_in_the_mode_that_asks_nothing(bench, pr
 
     assert asked == [("Write", "the rule Edit(*.txt) (command line) wants a person to be asked about it")]
     assert (project / "new.txt").exists()
+
+
+async def test_where_only_managed_rules_count_a_yes_holds_for_one_call(bench):
+    asked = []
+
+    class Person:
+        async def approve(self, call, reason):
+            asked.append((call.name, call.offers, reason))
+            return Verdict(ruling=Ruling.ALLOW, reason="yes", grants=("Bash(touch *)",), scope=Scope.SESSION)
+
+    bench.model(
+        call("Bash", {"command": "touch a"}),
+        call("Bash", {"command": "touch b"}),
+        call("Write", {"file_path": "new.txt", "content": "x"}),
+        text("Done."),
+    )
+
+    run = await bench.run(only_managed_rules=True, approver=Person())
+
+    assert [(name, offers) for name, offers, _ in asked] == [("Bash", ()), ("Bash", ()), ("Write", ())]
+    told = [event.text for event in run.of("notice")]
+    problem = "The rule was not added: only managed settings may allow something for longer than one call."
+    assert told == [problem] * 3
 
 
 async def test_an_added_folder_is_read_without_asking(bench, outside):

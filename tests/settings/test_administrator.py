@@ -42,7 +42,7 @@ def test_what_the_administrator_leaves_open_a_flag_may_say(launch):
 def test_allow_rules_of_the_command_line_do_not_count_where_only_managed_ones_do(launch):
     made = launch({"allowManagedPermissionRulesOnly": True}, {"allowed_tools": ["Bash"], "disallowed_tools": ["Write"]})
     assert (made.options.allowed_tools, made.options.disallowed_tools) == ([], ["Write"])
-    assert len(made.warnings) == 1
+    assert (made.options.only_managed_rules, len(made.warnings)) == (True, 1)
 
 
 def test_bypass_that_is_switched_off_is_refused_as_a_flag_and_left_out_as_a_setting(ground, launch):

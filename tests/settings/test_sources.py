@@ -181,7 +181,7 @@ def test_a_file_of_another_program_is_no_list_of_mistakes(ground):
     merged = ground.merge()
     assert [rule.text for rule in merged.permissions.rules] == ["Bash(ls)"]
     assert merged.problems == ()
-    assert [warning.partition(" must")[0] for warning in merged.warnings] == [
+    assert [warning.partition(" is passed over: it must")[0] for warning in merged.warnings] == [
         f"{path}:1: permissions.defaultMode",
         f"{path}:1: effortLevel",
         f"{path}:1: everturn",

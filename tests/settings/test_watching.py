@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from everturn.compose.rules import LivePolicy, join_rules
+from everturn.compose.rules import LivePolicy, find_missing, join_rules
 from everturn.core.errors import OptionError
 from everturn.ports.policy import Call, Ruling, Verdict
 from everturn.ports.rules import Permissions, WrittenRule
@@ -72,6 +72,15 @@ def test_an_untrusted_folder_gains_nothing_by_writing_later(ground, watch):
     assert "permissions.allow" in changed.notices[0]
 
 
+def test_what_a_person_had_written_down_is_not_told_to_them_again(ground, watch):
+    live = watch()
+    ground.write("local", {"permissions": {"allow": ["Bash(make)"]}})
+    live.overlook()
+    assert live.changed().notices == ()
+    ground.write("local", {"permissions": {"allow": ["Bash(make)"]}, "model": "opus"})
+    assert len(live.changed().notices) == 1
+
+
 def test_a_look_costs_next_to_nothing(ground, watch):
     ground.write("user", {"permissions": {"deny": ["A"]}})
     live = watch()
@@ -122,10 +131,17 @@ def rule(text: str, ruling: Ruling) -> WrittenRule:
 def test_a_broken_allow_is_passed_over_and_a_broken_deny_or_ask_stops_the_start():
     rules, warnings = join_rules([rule("Bash(ls", Ruling.ALLOW), rule("Read", Ruling.ALLOW)])
     assert [one.text for one in rules] == ["Read"]
-    assert [warning.startswith("settings.json:3: permissions.allow holds a rule") for warning in warnings] == [True]
+    (warning,) = warnings
+    assert warning.startswith("settings.json:3: a rule of permissions.allow cannot work and is passed over: Bash(ls ")
     for ruling in (Ruling.DENY, Ruling.ASK):
         with pytest.raises(OptionError, match=rf"^settings.json:3: permissions.{ruling} holds a rule that cannot work"):
             join_rules([rule("Bash(ls", ruling)])
+
+
+def test_a_working_folder_that_is_not_there_is_told(tmp_path):
+    (tmp_path / "there").mkdir()
+    folders = [str(tmp_path / "there"), str(tmp_path / "missing")]
+    assert find_missing(folders) == [f"{tmp_path}/missing is to be a working folder, too, and is not there"]
 
 
 def test_whoever_begins_anew_hears_what_holds_now(ground, watch):

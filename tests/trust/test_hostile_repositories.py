@@ -169,6 +169,20 @@ async def test_deny_rules_that_cannot_be_read_stop_the_start(program, file):
     assert "--setting-sources" in traced.err
 
 
+@pytest.mark.parametrize("file", [".claude/settings.json", ".everturn/settings.local.json"])
+async def test_a_deny_rule_that_cannot_work_is_told_with_the_way_to_run_without_it(program, file):
+    write(program.folder / file, '{"permissions": {"deny": ["Bash(ls"]}}')
+
+    done = await program.run("-p", "Hello?")
+    tested = await program.run("permissions", "test", "ls")
+    left_out = await program.run("-p", "Hello?", "--setting-sources", "user")
+
+    assert (done.code, tested.code, left_out.code) == (2, 2, 0)
+    for told in (done.err, tested.err):
+        assert f"{program.folder}/{file}:1: permissions.deny holds a rule that cannot work: " in told
+        assert told.endswith("Mend it, or run without it: --setting-sources user\n")
+
+
 async def test_a_broken_file_can_be_left_out_and_everything_but_a_run_still_works(program):
     write(program.folder / ".claude/settings.json", "{")
     assert (await program.run("-p", "Hello?", "--setting-sources", "user")).code == 0
@@ -265,7 +279,7 @@ async def test_a_home_that_another_program_wrote_is_taken_as_it_is(program):
     done = await program.run("-p", "Hello?", env={"EVERTURN_HOME": None, "CLAUDE_CONFIG_DIR": str(home)})
     assert (done.code, done.out) == (0, "Hello.\n")
     assert f"{home}/settings.json: not supported and passed over: permissions.disableAutoMode, hooks, " in done.err
-    assert "permissions.allow holds a rule that cannot work: Foo(" in done.err
+    assert "a rule of permissions.allow cannot work and is passed over: Foo(" in done.err
     assert "Write(secret/**) is taken as Edit(secret/**)" in done.err
 
 

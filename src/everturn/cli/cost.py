@@ -13,9 +13,10 @@ from everturn.cli.console import complain, write
 from everturn.cli.folder import find_folder
 from everturn.cli.sessions.finding import find_newest, find_session
 from everturn.cli.usage import UsageError
-from everturn.compose.cli import plan_launch, program_home
+from everturn.compose.cli import find_grounds, load_program_settings, program_home
 from everturn.core.bill import Bill, Entry, PriceLists, fold_bill
 from everturn.core.budget import Prices
+from everturn.core.errors import OptionError
 from everturn.core.money import PICO
 from everturn.core.records import Record
 from everturn.core.state import Exit
@@ -68,10 +69,19 @@ def load_records(path: Path) -> Iterator[Record]:
 
 
 def load_prices() -> PriceLists:
-    """Those of the catalogue, with what the user's settings add."""
+    """Those of the catalogue, with what the settings add. Settings that nobody could run with do not hide what was spent."""
     from everturn.compose.catalog import build_catalog
+    from everturn.settings.options import Options
 
-    catalog = build_catalog(plan_launch({}, os.environ).options)
+    merged, _ = load_program_settings(find_grounds(os.environ), os.environ)
+    for problem in merged.problems:
+        complain(str(problem))
+    added = merged.options().get("models", ())
+    try:
+        catalog = build_catalog(Options(models=added))
+    except OptionError as problem:
+        complain(f"{problem}; prices are those that Everturn brings along")
+        catalog = build_catalog(Options())
 
     def lists(model: str) -> tuple[Prices, ...]:
         card = catalog.card(model)

@@ -5,6 +5,17 @@ from pathlib import Path
 from everturn.cli.usage import UsageError
 
 
+def find_named_folder(given: str) -> str:
+    """As it was given with `--cwd`; empty where it was not. Raises `UsageError`."""
+    try:
+        is_there = not given or Path(given).expanduser().is_dir()
+    except (OSError, RuntimeError, ValueError):
+        is_there = False
+    if not is_there:
+        raise UsageError(f"--cwd: there is no folder {given}")
+    return given
+
+
 def find_folder() -> Path:
     try:
         return Path.cwd()

@@ -12,10 +12,18 @@ import msgspec
 from everturn.cli.arguments import Arguments
 from everturn.cli.console import complain, complain_at_length
 from everturn.cli.folder import find_folder
-from everturn.cli.options import plan_asked, plan_fields
+from everturn.cli.options import BYPASS, plan_asked, plan_fields
 from everturn.cli.signals import Interruptions
 from everturn.cli.standard_input import compose_prompt
-from everturn.compose.cli import Launch, build_live, build_model, has_credentials, plan_launch, program_home
+from everturn.compose.cli import (
+    Launch,
+    build_live,
+    build_model,
+    has_credentials,
+    naming_way_out,
+    plan_launch,
+    program_home,
+)
 from everturn.core.state import Exit
 
 if TYPE_CHECKING:
@@ -134,11 +142,17 @@ def build_engine(
         watch = tell_event
     options = msgspec.structs.replace(launch.options, approver=person) if person else launch.options
     tell_slow_reading(complain)
-    engine = WatchedEngine(
-        options, env=launch.env, model=model, watch=watch, typed=arguments.given, live=build_live(launch)
-    )
+    with naming_way_out(launch.grounds):
+        engine = WatchedEngine(
+            options, env=launch.env, model=model, watch=watch, typed=arguments.given, live=build_live(launch)
+        )
     for warning in launch.warnings:
         engine.note(warning)
+    if engine.permission_mode == BYPASS:
+        from everturn.cli.root import warn_root
+
+        if warning := warn_root(BYPASS, launch.options.sandbox):
+            engine.note(warning)
     return engine
 
 
@@ -178,6 +192,7 @@ def introduce(engine: "WatchedEngine", launch: Launch) -> "Introduction":
         api_key_source=launch.key_source,
         betas=launch.setup.betas,
         is_kept=engine.is_kept,
+        only_managed_rules=launch.options.only_managed_rules,
     )
 
 

@@ -1,7 +1,8 @@
 """The program's profile: flags and settings in; the model client first, so that its connection opens while the rest is made."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -30,6 +31,7 @@ WEAK = ("model", "permission_mode")
 """What the settings say of these is for new sessions: a resumed one keeps its own, unless a flag says otherwise."""
 
 HELPER_KEY = "apiKeyHelper"
+WAY_OUT = "It may hold rules that protect you. Mend it, or run without it: --setting-sources user"
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
@@ -181,9 +183,25 @@ def refuse_unsound(merged: Merged, grounds: Grounds) -> None:
         return
     first, *others = {str(problem): problem for problem in merged.problems}.values()
     told = "".join((first.problem, *(f"\n{other}" for other in others)))
-    if any(problem.field.startswith((f"{grounds.folder}/", f"{grounds.root}/")) for problem in merged.problems):
-        told += "\nIt may hold rules that protect you. Mend it, or run without it: --setting-sources user"
+    if any(is_of_repository(problem.field, grounds) for problem in merged.problems):
+        told += f"\n{WAY_OUT}"
     raise OptionError(first.field, told)
+
+
+def is_of_repository(place: str, grounds: Grounds) -> bool:
+    """Of a file, whether `--setting-sources` can leave it out."""
+    return place.startswith((f"{grounds.folder}/", f"{grounds.root}/")) and not place.startswith(f"{grounds.home}/")
+
+
+@contextmanager
+def naming_way_out(grounds: Grounds) -> Iterator[None]:
+    """Around what reads the rules: for one of the repository that cannot work, the error says how to run without."""
+    try:
+        yield
+    except OptionError as problem:
+        if not is_of_repository(problem.field, grounds):
+            raise
+        raise OptionError(problem.field, f"{problem.problem}\n{WAY_OUT}") from None
 
 
 def refuse_bypass(merged: Merged, flags: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:

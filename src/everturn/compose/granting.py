@@ -7,33 +7,53 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from everturn.core.errors import OptionError
+from everturn.permissions.modes import Mode
 from everturn.permissions.policy import RulePolicy
 from everturn.permissions.rules.rule import Rule, Source
 from everturn.ports.policy import Call, Offer, Ruling, Scope
+from everturn.ports.rules import LivePermissions
 
 if TYPE_CHECKING:
     from everturn.permissions.granting import Grant
 
 MOST_REMEMBERED = 200
 MOST_SHOWN = 20
+UNTRUSTED = "it holds in this session at once; in later ones when you trust this folder: everturn trust"
+ONLY_MANAGED = "only managed settings may allow something for longer than one call"
 
 
 class PolicyGrants:
     """`ports.policy.Grants`. What it needs is loaded when somebody is asked for the first time."""
 
-    def __init__(self, policy: RulePolicy, *, folder: str, user_home: str, trusted: bool) -> None:
-        """Local settings lie at the root of the repository, and count only where that is `trusted`."""
+    def __init__(
+        self,
+        policy: RulePolicy,
+        *,
+        folder: str,
+        user_home: str,
+        trusted: bool,
+        only_managed: bool = False,
+        live: LivePermissions | None = None,
+    ) -> None:
+        """Local settings lie at the root of the repository, and count only where that is `trusted`.
+
+        `only_managed`: nobody but the administrator allows anything for longer than one call. `live` watches the file
+        that is written here.
+        """
         self._policy = policy
         self._folder = folder
         self._user_home = user_home
         self._trusted = trusted
+        self._only_managed = only_managed
+        self._live = live
         self._asked: deque[Call] = deque(maxlen=MOST_REMEMBERED)
 
     def prepare(self, call: Call) -> Call:
         from everturn.compose.parts import judge_parts
         from everturn.permissions.granting import plan_grants
 
-        offers = tuple(offer for grant in plan_grants(call) if (offer := self._try(call, grant)) is not None)
+        grants = () if self._only_managed else plan_grants(call)
+        offers = tuple(offer for grant in grants if (offer := self._try(call, grant)) is not None)
         details = tuple(f"{each.ruling}: {part} ({each.why})" for part, each in judge_parts(self._policy, call))
         self._asked.append(call)
         return msgspec.structs.replace(call, offers=offers, details=details)
@@ -42,6 +62,8 @@ class PolicyGrants:
         from everturn.permissions.rules.parsing import RuleProblem
         from everturn.settings.granting import append_allow_rules
 
+        if self._only_managed:
+            return f"The rule was not added: {ONLY_MANAGED}."
         try:
             for rule in self._parse(rules):
                 self._policy.add_rule(rule)
@@ -50,6 +72,8 @@ class PolicyGrants:
         try:
             if scope is Scope.ALWAYS:
                 append_allow_rules(self._find_root(), rules)
+                if self._live is not None:
+                    self._live.overlook()
         except OptionError as problem:
             return f"The rule holds for this session only: {problem}."
         return ""
@@ -60,6 +84,9 @@ class PolicyGrants:
         from everturn.permissions.rules.parsing import RuleProblem
 
         try:
+            if grant.mode is not None and self._policy.mode is Mode.PLAN:
+                # Who plans wants nothing changed: the way out is the plan's approval.
+                return None
             imagined = self._policy.imagine(self._parse(grant.rules), grant.mode)
         except (RuleProblem, OptionError):
             return None
@@ -79,7 +106,7 @@ class PolicyGrants:
         from everturn.settings.granting import local_path
 
         path = local_path(self._find_root())
-        return path if self._trusted else f"{path} (there it counts once you trust this folder: everturn trust)"
+        return path if self._trusted else f"{path} ({UNTRUSTED})"
 
     def _find_root(self) -> str:
         from everturn.settings.places import find_root

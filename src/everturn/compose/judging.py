@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from everturn.compose.cli import plan_launch
+from everturn.compose.cli import naming_way_out, plan_launch
 from everturn.compose.policy import build_policy
 from everturn.permissions.policy import RulePolicy
 from everturn.ports.outputs import Outputs
@@ -45,5 +45,6 @@ def build_call(name: str, input_: Mapping[str, Any], *, call_id: str = "test") -
 def load_policy(env: Mapping[str, str], flags: Mapping[str, Any]) -> tuple[RulePolicy, tuple[str, ...]]:
     """The one that a run with these flags (by the names of `Options`) would have, and its warnings. Raises `OptionError`."""
     launch = plan_launch(flags, env)
-    policy, warnings = build_policy(launch.setup, launch.env, Outputs(), ShellFolder())
+    with naming_way_out(launch.grounds):
+        policy, warnings = build_policy(launch.setup, launch.env, Outputs(), ShellFolder())
     return policy, (*launch.warnings, *warnings)

@@ -148,6 +148,7 @@ class Engine(engine_room.Engine):
             disk=self._given_disk,
             clock=self._given_clock,
             outputs=self._outputs,
+            live=self._live,
         )
         self.policy = parts.policy
         """Its `mode` may be changed while a query runs; it counts from the next call on."""
@@ -187,6 +188,7 @@ class Parts:
         disk: Disk | None,
         clock: Clock | None,
         outputs: Outputs,
+        live: LivePermissions | None,
     ) -> None:
         options, limits = setup.options, setup.limits
         self._name_option = name_option
@@ -244,6 +246,8 @@ class Parts:
                 folder=str(setup.folder),
                 user_home=os.path.realpath(env.get("HOME") or "/"),
                 trusted=options.trusted,
+                only_managed=options.only_managed_rules,
+                live=live,
             ),
             hooks=hooks,
             files=files,

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Collection, Mapping
 
-from everturn.compose.rules import join_rules
+from everturn.compose.rules import find_missing, join_rules
 from everturn.permissions.policy import RulePolicy
 from everturn.permissions.rules.loading import advise_rule, find_strangers, parse_given
 from everturn.permissions.rules.rule import Rule, Source
@@ -20,7 +20,7 @@ GIVEN = {Ruling.ALLOW: "allowed_tools", Ruling.ASK: "ask_tools", Ruling.DENY: "d
 def build_policy(
     setup: Setup, env: Mapping[str, str], outputs: Outputs, shell: ShellFolder
 ) -> tuple[RulePolicy, tuple[str, ...]]:
-    """And a warning for each rule that was passed over. Raises `OptionError`."""
+    """And a warning for each rule that was passed over and each folder that is not there. Raises `OptionError`."""
     options, folder = setup.options, str(setup.folder)
     given = [
         rule for ruling, field in GIVEN.items() for rule in parse_given(field, getattr(options, field), ruling, folder)
@@ -40,8 +40,9 @@ def build_policy(
         bypass_disabled=options.bypass_disabled,
     )
     rules, warnings = join_rules(options.rules)
-    policy.replace_rules(rules, tuple(os.fspath(each) for each in options.additional_directories))
-    return policy, warnings
+    folders = tuple(os.fspath(each) for each in options.additional_directories)
+    policy.replace_rules(rules, folders)
+    return policy, (*warnings, *find_missing((*grounds.added, *folders)))
 
 
 def advise(policy: RulePolicy, known: Collection[str], name_option: Callable[[str], str]) -> list[str]:

@@ -1,5 +1,6 @@
 """From the rules as they were written to rules in force: a wrong allow is passed over, a wrong deny or ask stops everything."""
 
+import os
 from collections.abc import Callable, Iterable
 
 from everturn.core.errors import OptionError
@@ -20,13 +21,13 @@ def join_rules(written: Iterable[WrittenRule]) -> tuple[tuple[Rule, ...], tuple[
         try:
             rules.append(_parse(one, one.text))
         except RuleProblem as problem:
-            told = f"permissions.{one.ruling} holds a rule that cannot work: {problem}"
             if one.ruling is Ruling.ALLOW:
-                warnings.append(f"{one.origin}: {told}; it was passed over")
+                warnings.append(f"{one.origin}: a rule of permissions.allow cannot work and is passed over: {problem}")
             elif _covers_more(one.text, problem.nearest):
                 rules.append(_parse(one, problem.nearest))
                 warnings.append(f"{one.origin}: permissions.{one.ruling}: {one.text} is taken as {problem.nearest}")
             else:
+                told = f"permissions.{one.ruling} holds a rule that cannot work: {problem}"
                 raise OptionError(one.origin, told) from None
     return tuple(rules), tuple(warnings)
 
@@ -38,6 +39,12 @@ def _parse(one: WrittenRule, text: str) -> Rule:
 def _covers_more(text: str, nearest: str) -> bool:
     """The same paths for the tool whose rules cover this one's: `Write(x)` is meant, and `Edit(x)` forbids it."""
     return bool(nearest) and text.partition("(")[2] == nearest.partition("(")[2] != ""
+
+
+def find_missing(folders: Iterable[str]) -> list[str]:
+    """A warning for each working folder that is not there: a misspelt one is no use to anybody."""
+    missing = (folder for folder in folders if not os.path.isdir(folder))  # noqa: PTH112 (before the first request)
+    return [f"{folder} is to be a working folder, too, and is not there" for folder in missing]
 
 
 class LivePolicy:
@@ -70,6 +77,6 @@ class LivePolicy:
         except OptionError as problem:
             self._tell(f"settings changed and cannot be used, so the rules from before stay in force: {problem}")
             return
-        for warning in warnings:
+        for warning in (*warnings, *find_missing(permissions.folders)):
             self._tell(warning)
         self._replace(rules, permissions.folders)

@@ -1,4 +1,4 @@
-"""Which stretches of work are finished: a closed task, a test that failed and passes now, a search whose find was opened."""
+"""Which stretches of work are finished: a closed task, a test that passes at last, a search that led somewhere, a prompt's work."""
 
 import re
 
@@ -10,7 +10,10 @@ from everturn.core.notes import TodoStatus
 
 SEARCHES = frozenset({"Grep", "Glob"})
 TASKS = "TodoWrite"
+ANSWERED = "prompt that was answered"
 OPENERS = {"Read": "file_path", "Edit": "file_path"}
+WORK_ROUNDS = 2
+"""Rounds with calls that make an answered prompt's work worth a summary."""
 MOST_SEARCHES = 20
 """Searches that may still lead somewhere; older ones led nowhere."""
 _TESTS = (
@@ -54,16 +57,24 @@ class Stretches:
         self._failing: dict[str, str] = {}
         self._searches: dict[str, str] = {}
         """What was found, by the round of the search."""
+        self._has_calls = self._is_answer = False
+        """Of the present round."""
+        self._work: tuple[str, str] | None = None
+        """On the last prompt: its first message and its last. Neither the prompt nor the answer to it."""
+        self._work_rounds = 0
 
     def take(self, message: Message) -> None:
         if message.role == "assistant" or message.kind in {Kind.PROMPT, Kind.SUMMARY}:
             self._end_round()
-            self._round = message.id
+            if message.kind is Kind.PROMPT:
+                self._end_work()
+            self._round, self._has_calls, self._is_answer = message.id, False, message.role == "assistant"
             if message.role == "user":
                 # What the person asks for begins something new.
                 self._searches.clear()
         self._last = message.id
         for use in message.uses:
+            self._has_calls = True
             self._uses[use.id] = use
             self._open(use)
         for result in message.results:
@@ -75,6 +86,17 @@ class Stretches:
             self.finished.append(Stretch(first, self._last, why))
         self._closing.clear()
         self._before = self._last
+        if self._has_calls:
+            first, _ = self._work or (self._round, "")
+            self._work = first, self._last
+            self._work_rounds += 1
+
+    def _end_work(self) -> None:
+        """The next prompt comes. Work that was cut short is not finished: the prompt may well be about it."""
+        is_answered = self._is_answer and not self._has_calls
+        if is_answered and self._work is not None and self._work_rounds >= WORK_ROUNDS:
+            self.finished.append(Stretch(*self._work, ANSWERED))
+        self._work, self._work_rounds = None, 0
 
     def _open(self, use: ToolUse) -> None:
         """A file that an earlier search had found: the search has done its work, before this round."""

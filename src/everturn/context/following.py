@@ -60,7 +60,8 @@ class Known:
 
     def _follow(self, message: Message) -> None:
         self.facts = fold_facts(self.facts, message, self.calls)
-        self.calls |= {use.id: use for use in message.uses}
+        for use in message.uses:
+            self.calls[use.id] = use
         if message.kind in UNSENT:
             return
         self._since += message.tokens

@@ -43,6 +43,8 @@ class Sight:
 
     def follow(self, view: View) -> None:
         """Costs what is new, where the view has only grown."""
+        if view is self._view:
+            return
         known = len(self._view)
         if not self._has_grown(view):
             self._begin()
@@ -64,10 +66,11 @@ class Sight:
         for message in messages:
             if message.kind is Kind.PROMPT:
                 self.prompt = message.id
-            self._uses |= {use.id: use for use in message.uses}
+            for use in message.uses:
+                self._uses[use.id] = use
             for block in message.blocks:
-                if isinstance(block.view, ToolResult) and block.tokens >= VERBOSE and message.id not in blamed:
-                    use = self._uses.get(block.view.tool_use_id)
-                    if use is not None and use.name in RERUNNABLE:
-                        self.shown.append(Shown(use, block.tokens))
+                if block.tokens >= VERBOSE and isinstance(block.view, ToolResult) and message.id not in blamed:
+                    asked = self._uses.get(block.view.tool_use_id)
+                    if asked is not None and asked.name in RERUNNABLE:
+                        self.shown.append(Shown(asked, block.tokens))
             self._stretches.take(message)

@@ -321,9 +321,9 @@ class Denial(msgspec.Struct, frozen=True, kw_only=True):
     tool_input: dict[str, Any]
     reason: str
     rules: tuple[str, ...] = ()
-    """Where nobody could be asked: allow rules that would have let it run."""
+    """Where nobody was asked: allow rules that would have let it run."""
     mode: str = ""
-    """Where nobody could be asked: the permission mode that would have."""
+    """Where nobody was asked: the permission mode that would have."""
 
 
 class ResultEvent(Event, frozen=True, kw_only=True, tag="result"):

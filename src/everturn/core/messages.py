@@ -128,10 +128,16 @@ class Message(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     @property
     def uses(self) -> tuple[ToolUse, ...]:
+        """Only a model asks for tools."""
+        if self.role == "user":
+            return ()
         return tuple([block.view for block in self.blocks if isinstance(block.view, ToolUse)])
 
     @property
     def results(self) -> tuple[ToolResult, ...]:
+        """A model answers no calls."""
+        if self.role == "assistant":
+            return ()
         return tuple([block.view for block in self.blocks if isinstance(block.view, ToolResult)])
 
 

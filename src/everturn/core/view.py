@@ -30,16 +30,17 @@ class Joined(Sequence[T], Generic[T]):
     @overload
     def __getitem__(self, index: slice) -> tuple[T, ...]: ...
     def __getitem__(self, index: int | slice) -> T | tuple[T, ...]:
+        size, tail = self.size, self.tail
         if isinstance(index, slice):
-            start, stop, step = index.indices(len(self))
+            start, stop, step = index.indices(size + len(tail))
             if step != 1:
                 return tuple(self)[index]
-            head, tail = self.shared[start : min(stop, self.size)], self.tail
-            return (*head, *tail[max(0, start - self.size) : max(0, stop - self.size)]) if tail else tuple(head)
-        place = index + len(self) if index < 0 else index
-        if not 0 <= place < len(self):
+            head = self.shared[start : min(stop, size)]
+            return (*head, *tail[max(0, start - size) : max(0, stop - size)]) if tail else tuple(head)
+        place = index + size + len(tail) if index < 0 else index
+        if not 0 <= place < size + len(tail):
             raise IndexError(index)
-        return self.shared[place] if place < self.size else self.tail[place - self.size]
+        return self.shared[place] if place < size else tail[place - size]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and len(self) == len(other) and all(map(_same, self, other))

@@ -33,6 +33,9 @@ class Gate:
             call = self._prepare(call)
             nobody = NOBODY_ANSWERS if call.traits.needs_person else NOBODY
             verdict = Verdict(ruling=Ruling.DENY, reason=f"{verdict.reason}, and {nobody}")
+        elif verdict.ruling is Ruling.DENY:
+            # Where the mode denies what it would else ask about, a rule is what helps. Against a deny rule none does.
+            call = self._prepare(call)
         elif verdict.ruling is Ruling.ASK:
             verdict = await signal.guard(self._ask(call, verdict))
         if verdict.ruling is not Ruling.ALLOW:
@@ -87,15 +90,14 @@ class Gate:
                 self._recorder.emit(Noticed(text=problem, level=Level.WARNING))
 
     def _deny(self, call: Call, verdict: Verdict) -> None:
-        is_nobodys = self._deps.approver is None
         self._denials.append(
             Denial(
                 tool_use_id=call.id,
                 tool_name=call.name,
                 tool_input=call.input,
                 reason=verdict.reason,
-                rules=next((offer.rules for offer in call.offers if offer.rules), ()) if is_nobodys else (),
-                mode=next((offer.mode for offer in call.offers if offer.mode), "") if is_nobodys else "",
+                rules=next((offer.rules for offer in call.offers if offer.rules), ()),
+                mode=next((offer.mode for offer in call.offers if offer.mode), ""),
             )
         )
         self._recorder.emit(CallDenied(tool_use_id=call.id, name=call.name, reason=verdict.reason, line=call.line))

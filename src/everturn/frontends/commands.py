@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
@@ -15,8 +15,10 @@ from everturn.core.messages import Message
 from everturn.core.notes import Notes
 from everturn.core.records import CollapseNoted
 from everturn.core.window import WindowUse
-from everturn.frontends.ansi import Style
 from everturn.frontends.figures import render_count, render_usd
+
+if TYPE_CHECKING:
+    from everturn.frontends.ansi import Style
 
 
 class Collapses(Protocol):
@@ -103,7 +105,7 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
 
     text: str
     is_error: bool = False
-    paint: Callable[[Style, int], str] | None = None
+    paint: "Callable[[Style, int], str] | None" = None
     """The same for a terminal, by its style and columns; None where there is nothing to paint."""
     detail: Any = None
     """The same for programs."""

@@ -37,6 +37,10 @@ class LivePermissions(Protocol):
         """None where nothing changed since the last question. Cheap: asked before every call."""
         ...
 
+    def overlook(self) -> None:
+        """The file that changes now was written by us, with a person's consent: what of it is held back, they know."""
+        ...
+
     def forget(self) -> None:
         """The next question is answered in any case: whoever asks it has heard nothing yet."""
         ...

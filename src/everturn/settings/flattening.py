@@ -112,15 +112,14 @@ def _remark(place: Place, text: SettingsText, path: KeyPath, reason: str, remark
     if place.is_strict or name in PROTECTING or name == PERMISSIONS:
         remarks.problems.append(text.problem(path, reason))
     else:
-        remarks.warnings.append(f"{text.problem(path, reason)}; it was passed over")
+        remarks.warnings.append(str(text.problem(path, f"is passed over: it {reason}")))
 
 
 def _remark_dotted(text: SettingsText, path: KeyPath, remarks: Remarks) -> None:
-    problem = text.problem(path, IS_NO_PATH)
     if _may_protect(".".join(path)):
-        remarks.problems.append(problem)
+        remarks.problems.append(text.problem(path, IS_NO_PATH))
     else:
-        remarks.warnings.append(f"{problem}; it was passed over")
+        remarks.warnings.append(str(text.problem(path, f"is passed over: it {IS_NO_PATH}")))
 
 
 def _may_protect(name: str) -> bool:

@@ -67,6 +67,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     """Folders to work in besides the working folder."""
     bypass_disabled: bool = False
     """The mode bypassPermissions is refused, whoever asks for it."""
+    only_managed_rules: bool = False
+    """Allow rules count from managed settings alone: a person's yes holds for one call and adds nothing."""
     trusted: bool = False
     """The folder's authors are believed: its memory files are given to the model without a warning."""
     sandbox: bool | Mapping[str, Any] | None = None
@@ -288,6 +290,7 @@ CHECKS: dict[str, Check] = {
     "rules": checks.list_of(_WRITTEN_RULE),
     "additional_directories": checks.list_of(_path),
     "bypass_disabled": checks.flag,
+    "only_managed_rules": checks.flag,
     "trusted": checks.flag,
     "sandbox": check_sandbox,
     "approver": checks.having("approve", hint="an approver answers approve(call, reason)"),

@@ -90,6 +90,7 @@ class Merged(msgspec.Struct, frozen=True, kw_only=True):
             "rules": self.permissions.rules,
             "additional_directories": self.permissions.folders,
             "bypass_disabled": self.bypass_disabled is not None,
+            "only_managed_rules": self.only_managed_rules,
             "trusted": self.trusted,
         }
         return fields | {name: value for name, value in more.items() if value}

@@ -39,6 +39,7 @@ class SettingsWatch:
         self._good = now.permissions
         self._held = now.held
         self._told = ""
+        self._overlooks = False
         self._paths = self._find_paths()
         self._last = self._look()
 
@@ -51,6 +52,9 @@ class SettingsWatch:
         self._last = self._look()
         return self._judge(merged)
 
+    def overlook(self) -> None:
+        self._overlooks = True
+
     def forget(self) -> None:
         self._last = ()
 
@@ -61,8 +65,8 @@ class SettingsWatch:
             fresh, self._told = notice != self._told, notice
             return msgspec.structs.replace(self._good, notices=(notice,) if fresh else ())
         self._good, self._told = merged.permissions, ""
-        held = (merged.held,) if merged.held not in {"", self._held} else ()
-        self._held = merged.held
+        held = (merged.held,) if merged.held not in {"", self._held} and not self._overlooks else ()
+        self._held, self._overlooks = merged.held, False
         return msgspec.structs.replace(self._good, notices=held)
 
     def _look(self) -> Look:

@@ -1,8 +1,9 @@
 """Files of cases: a JSON object a line, each a command, a file or a call with what is expected of it. Pure."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 
@@ -10,6 +11,10 @@ from everturn.cli.usage import UsageError
 from everturn.settings.options import MODES
 
 Decision = Literal["allow", "ask", "deny", "error"]
+Operation = Literal["read", "write", "edit"]
+CHOICES = {"expect": get_args(Decision), "also_ok": get_args(Decision), "op": get_args(Operation)}
+"""By field: what may stand there."""
+_FIELD = re.compile(r"\$\.(\w+)")
 
 
 class CaseRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -23,7 +28,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     id: str = ""
     command: str | None = None
-    op: Literal["read", "write", "edit"] | None = None
+    op: Operation | None = None
     path: str | None = None
     tool: str | None = None
     input: dict[str, Any] = {}
@@ -88,4 +93,7 @@ def _told(error: ValueError) -> str:
         return f"is not valid JSON: {error.msg} (column {error.colno})"
     if isinstance(error, UnicodeDecodeError):
         return "is not UTF-8"
-    return str(error).replace("Object contains unknown field", "there is no field")
+    told = str(error).replace("Object contains unknown field", "there is no field")
+    field = _FIELD.search(told)
+    allowed = CHOICES.get(field[1], ()) if field and "Invalid enum value" in told else ()
+    return f"{told} (it is one of {', '.join(allowed)})" if allowed else told

@@ -2,12 +2,12 @@
 
 import os
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from everturn.cli.console import complain, write
+from everturn.cli.folder import find_named_folder
 from everturn.cli.permissions.words import SEE, Words
 from everturn.cli.usage import UsageError
 from everturn.compose.cli import find_grounds, load_program_settings
@@ -24,9 +24,7 @@ def run_list(words: Words) -> int:
         raise UsageError(f"list takes no names; did you mean: everturn permissions test {words.names[0]!r}", see=SEE)
     from everturn.compose.rules import join_rules
 
-    grounds = find_grounds(os.environ, words.last("--cwd") or None)
-    if not Path(grounds.folder).is_dir():
-        raise UsageError(f"--cwd: there is no folder {grounds.folder}")
+    grounds = find_grounds(os.environ, find_named_folder(words.last("--cwd")) or None)
     merged, _ = load_program_settings(grounds, os.environ)
     rules, unusable = join_rules(merged.permissions.rules)
     mode = merged.options().get("permission_mode") or "default"
@@ -59,14 +57,14 @@ class Effects:
         """Why it never does; empty where it may."""
         for ruling in ORDER[: ORDER.index(rule.ruling)]:
             if same := self._first.get((rule.tool, rule.specifier, ruling)):
-                return f"contradicted: {same.place} says {ruling} to the same, and {ruling} comes first"
+                return f"contradicted: the same stands under {ruling} in {same.place}, and {ruling} comes first"
             if whole := self._find_whole(rule, ruling):
-                return f"never decides: {whole.text} ({whole.place}) says {ruling} to all of it"
+                return f"never decides: {whole.text}, under {ruling} in {whole.place}, covers all of it"
         first = self._first[rule.tool, rule.specifier, rule.ruling]
         if first is not rule:
             return f"said already in {first.origin or first.place}"
         if not covers_whole(rule) and (whole := self._find_whole(rule, rule.ruling)):
-            return f"never decides: {whole.text} ({whole.place}) says the same to all of it"
+            return f"never decides: {whole.text}, in {whole.place}, says the same of all of it"
         return ""
 
     def _find_whole(self, rule: Rule, ruling: Ruling) -> Rule | None:

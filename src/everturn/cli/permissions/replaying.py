@@ -17,6 +17,7 @@ from everturn.compose.judging import build_call, load_policy
 from everturn.core.errors import EverturnError, JournalError
 from everturn.core.records import MessageAdded, SessionOpened
 from everturn.core.state import Exit
+from everturn.frontends.figures import render_count
 from everturn.frontends.harmless import make_line
 from everturn.permissions.policy import RulePolicy
 from everturn.permissions.rules.parsing import RuleProblem, parse_rule
@@ -73,6 +74,8 @@ def run_replay(words: Words) -> int:
         raise UsageError("this is how it is written: everturn permissions replay 'Bash(npm run *)'", see=SEE)
     if "--session" in words and "--all" in words:
         raise UsageError("--session and --all cannot be given together", see=SEE)
+    if "--ask" in words and "--deny" in words:
+        raise UsageError("--ask and --deny cannot be given together: a rule says one thing", see=SEE)
     ruling = next((kind for kind in (Ruling.DENY, Ruling.ASK) if f"--{kind}" in words), Ruling.ALLOW)
     folder, home = find_folder(), program_home(os.environ)
     try:
@@ -86,7 +89,7 @@ def run_replay(words: Words) -> int:
     if "--json" in words:
         write(f"{msgspec.json.encode(encode_tally(tally)).decode()}\n")
     else:
-        write(render_tally(tally))
+        write(render_tally(tally) if tally.calls else render_no_past(words, tally, folder))
     return Exit.OK
 
 
@@ -202,7 +205,7 @@ def encode_tally(tally: Tally) -> dict[str, Any]:
 
 
 def render_tally(tally: Tally) -> str:
-    seen = f"{tally.calls:,} calls of {tally.sessions:,} sessions"
+    seen = f"{render_count(tally.calls, 'call')} of {render_count(tally.sessions, 'session')}"
     verb = {"allow": "let run", "ask": "asked about", "deny": "denied"}[tally.decision]
     if not tally.changed:
         return f"{make_line(tally.rule)} would have changed nothing in {seen}.\n"
@@ -212,6 +215,16 @@ def render_tally(tally: Tally) -> str:
         lines.append(f"{group.count:>6,}  {make_line(name.partition(' ')[2])}  (today: {group.before}{then})")
         lines += [f"          {make_line(example)}" for example in group.examples]
     return "".join(f"{line}\n" for line in lines)
+
+
+def render_no_past(words: Words, tally: Tally, folder: Path) -> str:
+    """Nothing was tried: that must not be taken for a rule that changes nothing."""
+    if "--session" in words:
+        return "Nothing was called in this session: there is nothing to try the rule on.\n"
+    told = f"No session {'' if '--all' in words else f'of {make_line(str(folder))} '}has called anything yet"
+    if tally.sessions:
+        told += f" ({render_count(tally.sessions, 'session')} without a call)"
+    return f"{told}: there is nothing to try the rule on{'' if '--all' in words else '; --all looks everywhere'}.\n"
 
 
 def _sorted(tally: Tally) -> list[tuple[str, Group]]:

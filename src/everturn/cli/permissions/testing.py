@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from everturn.cli.console import complain, write
+from everturn.cli.folder import find_named_folder
 from everturn.cli.permissions.words import SEE, Words
 from everturn.cli.usage import UsageError
 from everturn.compose import judging
@@ -59,13 +60,17 @@ def run_test(words: Words) -> int:
 
 
 def run_cases(words: Words) -> int:
-    """0 where every expectation is met, 1 where one is missed; each miss is told on standard error."""
+    """0 where every expectation is met, 1 where one is missed; each miss is told on standard error.
+
+    Raises `UsageError` where there is no case: a test that tests nothing must not pass.
+    """
     from everturn.cli.permissions.answering import UNKNOWN, Answerer, Here
     from everturn.cli.permissions.cases import decode_cases
 
     if words.names or "--tool" in words or "--input" in words:
         raise UsageError("--cases stands alone: the cases say what is called", see=SEE)
     name = words.last("--cases")
+    shown = "standard input" if name == "-" else name
     policies: dict[str, RulePolicy] = {}
 
     def policy_here(mode: str) -> RulePolicy:
@@ -80,7 +85,7 @@ def run_cases(words: Words) -> int:
 
     async def answer_all() -> None:
         nonlocal count
-        for case in decode_cases(load_lines(name), name):
+        for case in decode_cases(load_lines(name), shown):
             answer = await answerer.answer(case)
             count += 1
             write(f"{msgspec.json.encode(answer).decode()}\n")
@@ -89,6 +94,8 @@ def run_cases(words: Words) -> int:
                 misses.append(f"{case.id}: {answer.decision} instead of {wanted} ({make_line(answer.why)})")
 
     asyncio.run(answer_all())
+    if not count:
+        raise UsageError(f"{shown} holds no case: nothing was tested", see=SEE)
     for miss in misses[:MOST_MISSES]:
         complain(miss)
     if len(misses) > MOST_MISSES:
@@ -141,7 +148,7 @@ def load_policy(words: Words, mode: str) -> RulePolicy:
     flags: dict[str, Any] = {field: list(words.all(f"--{ruling}")) for ruling, field in GIVEN.items()}
     if chosen := check_mode(mode):
         flags["permission_mode"] = chosen
-    if folder := words.last("--cwd"):
+    if folder := find_named_folder(words.last("--cwd")):
         flags["cwd"] = folder
     parse_more(words, folder)
     policy, warnings = judging.load_policy(os.environ, flags)

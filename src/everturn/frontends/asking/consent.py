@@ -1,5 +1,7 @@
 """May this call run? Once, for this session, always, or no, with a word to the model."""
 
+from collections.abc import Iterable
+
 from everturn.frontends.ansi import DIM, YELLOW
 from everturn.frontends.asking.dialogue import NO, Dialogue, Shown
 from everturn.frontends.asking.keyboard import END
@@ -8,6 +10,7 @@ from everturn.ports.policy import Call, Offer, Ruling, Scope, Verdict
 
 YES, SESSION, ALWAYS, WORD, EXPLAIN = "y", "s", "a", "w", "e"
 GRAVE = "yes"
+SCOPES = {Scope.ONCE: "once", Scope.SESSION: "for this session", Scope.ALWAYS: "always"}
 SAID_YES = "the person said yes"
 SAID_NO = "the person said no"
 NO_ANSWER = "the person did not answer"
@@ -48,7 +51,7 @@ def render_choices(offers: dict[Scope, Offer]) -> dict[str, str]:
 def grant(offer: Offer) -> Verdict:
     return Verdict(
         ruling=Ruling.ALLOW,
-        reason=f"{SAID_YES}, {'always' if offer.scope is Scope.ALWAYS else 'for this session'}",
+        reason=f"{SAID_YES}, {SCOPES[offer.scope]}",
         mode=offer.mode,
         grants=offer.rules,
         scope=offer.scope,
@@ -82,6 +85,15 @@ def tell_offer(dialogue: Dialogue, offer: Offer) -> None:
         dialogue.say("Nothing else that was asked in this session would have run by it.", DIM, indent="  ")
 
 
+def join_offers(offers: Iterable[Offer]) -> list[tuple[str, Offer]]:
+    """What two of them add alike is told once: `For this session, or always`."""
+    named: dict[tuple[tuple[str, ...], str | None], list[Offer]] = {}
+    for offer in offers:
+        named.setdefault((offer.rules, offer.mode), []).append(offer)
+    joined = [(", or ".join(SCOPES[offer.scope] for offer in alike), alike[0]) for alike in named.values()]
+    return [(scopes[0].upper() + scopes[1:], offer) for scopes, offer in joined]
+
+
 def explain(dialogue: Dialogue, call: Call, reason: str) -> None:
     """Everything there is: what the call would do without any cut, who asks and why, what each yes would add."""
     dialogue.say(f"{call.name}, in full:")
@@ -89,8 +101,8 @@ def explain(dialogue: Dialogue, call: Call, reason: str) -> None:
     dialogue.say(f"Asked because: {reason}")
     for detail in call.details:
         dialogue.say(detail, DIM, indent="  ")
-    for offer in call.offers:
-        dialogue.say("For this session:" if offer.scope is Scope.SESSION else "Always:")
+    for scopes, offer in join_offers(call.offers):
+        dialogue.say(f"{scopes}:")
         tell_offer(dialogue, offer)
     if not call.offers:
         dialogue.say("No narrow rule would let it run without asking.", DIM)

@@ -7,6 +7,7 @@ import msgspec
 from everturn.frontends.ansi import CYAN, DIM, RED
 from everturn.frontends.asking.dialogue import Shown
 from everturn.ports.policy import Call
+from everturn.ports.tool import Confinement
 
 MOST_ROWS = 40
 MOST_COMMAND_ROWS = 200
@@ -25,7 +26,7 @@ def render_subject(call: Call) -> Subject:
     given = call.input
     match call.name:
         case "Bash":
-            return Subject(title=_bash_title(given), texts=_bash(given), most=MOST_COMMAND_ROWS)
+            return Subject(title=_bash_title(call), texts=_bash(given), most=MOST_COMMAND_ROWS)
         case "Edit":
             every = " everywhere" if given.get("replace_all") is True else ""
             change = (*_lines(given.get("old_string"), "-", RED), *_lines(given.get("new_string"), "+", GREEN))
@@ -49,9 +50,9 @@ def render_fields(given: dict[str, Any]) -> tuple[Shown, ...]:
     return tuple(Shown(f"{name}: {_text(value)}") for name, value in given.items()) or (Shown("(no input)", DIM),)
 
 
-def _bash_title(given: dict[str, Any]) -> str:
-    where = " outside the sandbox" if given.get("dangerouslyDisableSandbox") is True else ""
-    how = " in the background" if given.get("run_in_background") is True else ""
+def _bash_title(call: Call) -> str:
+    where = " outside the sandbox" if call.traits.confinement is Confinement.LEAVES else ""
+    how = " in the background" if call.input.get("run_in_background") is True else ""
     return f"Bash wants to run a command{where}{how}"
 
 

@@ -5,6 +5,7 @@ from everturn.core.events import Denial
 from everturn.core.outcomes import Problem
 from everturn.engine.gate import NOBODY
 
+AT_A_TERMINAL = "it is asked about where you run everturn at a terminal"
 _WAY = "Check the network, a proxy (HTTPS_PROXY) and ANTHROPIC_BASE_URL; everturn doctor tries them."
 _ADVICE: dict[str, str] = {FaultKind.CONNECTION: _WAY, FaultKind.TIMEOUT: _WAY}
 
@@ -14,16 +15,23 @@ def advise(problem: Problem) -> str:
     return _ADVICE.get(problem.kind, "")
 
 
-def advise_denials(denials: tuple[Denial, ...]) -> str:
-    """For calls that were denied only because nobody could be asked; a rule that says no needs no way round."""
-    unasked = [denial for denial in denials if denial.reason.endswith(NOBODY)]
+def advise_denials(denials: tuple[Denial, ...], *, only_managed: bool = False) -> str:
+    """For calls that were denied only because nobody was asked; a rule that says no needs no way round.
+
+    `only_managed`: allow rules count from managed settings alone.
+    """
+    unasked = [denial for denial in denials if denial.rules or denial.mode or denial.reason.endswith(NOBODY)]
+    if not unasked:
+        return ""
+    if only_managed:
+        return f"Only managed settings may allow this from the start; {AT_A_TERMINAL}"
     rules = list(dict.fromkeys(rule for denial in unasked for rule in denial.rules))
     mode = next((denial.mode for denial in unasked if denial.mode), "")
     ways = [f"--allowed-tools {_quote(','.join(rules))}"] if rules else []
     ways += [f"--permission-mode {mode}"] if mode else []
     if ways:
         return f"To allow it from the start: {' '.join(ways)}"
-    return "No rule allows this: it is asked about where you run everturn at a terminal" if unasked else ""
+    return f"There is no narrow rule to allow this from the start; {AT_A_TERMINAL}"
 
 
 def _quote(text: str) -> str:

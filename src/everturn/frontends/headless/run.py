@@ -156,7 +156,8 @@ class Scene:
             case _:
                 from everturn.frontends.headless.text import PipeText
 
-                return PipeText(self._out, self._err, is_kept=self._introduction.is_kept)
+                told = self._introduction
+                return PipeText(self._out, self._err, is_kept=told.is_kept, only_managed=told.only_managed_rules)
 
     def _stream_json(self, out: Sink, *, partial: bool, replay_prompts: bool) -> View:
         from everturn.frontends.headless.stream_json import StreamJson
@@ -184,7 +185,8 @@ class Scene:
         from everturn.frontends.screen import Screen
 
         screen = Screen(self._out.write_text, choose_style(self._env), self._out.measure)
-        return TerminalText(screen, elapsed=time.monotonic, is_kept=self._introduction.is_kept)
+        told = self._introduction
+        return TerminalText(screen, elapsed=time.monotonic, is_kept=told.is_kept, only_managed=told.only_managed_rules)
 
 
 def new_id() -> str:

@@ -30,10 +30,13 @@ TODO_MARKS = {TodoStatus.PENDING: "☐", TodoStatus.IN_PROGRESS: "▸", TodoStat
 
 
 class TerminalText:
-    def __init__(self, screen: Screen, *, elapsed: Callable[[], float], is_kept: bool = True) -> None:
-        """`is_kept`: the session is on disk, to be gone on with."""
+    def __init__(
+        self, screen: Screen, *, elapsed: Callable[[], float], is_kept: bool = True, only_managed: bool = False
+    ) -> None:
+        """`is_kept`: the session is on disk, to be gone on with. `only_managed`: only an administrator writes allow rules."""
         self._screen = screen
         self._is_kept = is_kept
+        self._only_managed = only_managed
         self._waiting = Waiting(elapsed)
         self._markdown = Markdown()
         self._flow = self._new_flow()
@@ -250,7 +253,7 @@ class TerminalText:
         if not self._error_said:
             for error in event.errors:
                 self._put_words(error, RED)
-        if advice := advise_denials(event.denials):
+        if advice := advise_denials(event.denials, only_managed=self._only_managed):
             self._say(advice, DIM)
         if event.reason in INTERRUPTED:
             self._say(render_interruption(is_kept=self._is_kept), DIM)

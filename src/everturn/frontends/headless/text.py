@@ -13,11 +13,12 @@ INTERRUPTED = frozenset({Reason.ABORTED_STREAMING, Reason.ABORTED_TOOLS})
 class PipeText:
     """Deltas have no handler here: an answer costs the same whether it came in one piece or in thousands."""
 
-    def __init__(self, out: Sink, err: Sink, *, is_kept: bool = True) -> None:
-        """`is_kept`: the session is on disk, to be gone on with."""
+    def __init__(self, out: Sink, err: Sink, *, is_kept: bool = True, only_managed: bool = False) -> None:
+        """`is_kept`: the session is on disk, to be gone on with. `only_managed`: only an administrator writes allow rules."""
         self._out = out
         self._err = err
         self._is_kept = is_kept
+        self._only_managed = only_managed
         self._advice = ""
 
     @property
@@ -57,7 +58,7 @@ class PipeText:
             from everturn.frontends.headless.advice import advise_denials
 
             self._complain(render_denials(event.denials))
-            if advice := advise_denials(event.denials):
+            if advice := advise_denials(event.denials, only_managed=self._only_managed):
                 self._complain(advice)
         for error in event.errors:
             self._complain(error)

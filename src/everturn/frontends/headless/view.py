@@ -45,3 +45,5 @@ class Introduction(msgspec.Struct, frozen=True, kw_only=True):
     output_style: str = "default"
     is_kept: bool = True
     """The session is on disk; otherwise it ends with the program."""
+    only_managed_rules: bool = False
+    """What may run from the start is for an administrator to say."""

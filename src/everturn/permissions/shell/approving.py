@@ -14,7 +14,7 @@ from everturn.permissions.shell.readonly.find import may_act
 from everturn.permissions.shell.readonly.judge import Reads, judge_reading
 from everturn.permissions.shell.runners import INTERPRETERS, NEVER_BY_PATTERN, RUNNERS
 from everturn.permissions.shell.survey import Survey
-from everturn.permissions.shell.syntax import Assignment, Command, Word, join_words
+from everturn.permissions.shell.syntax import Assignment, Command, Word, join_words, write_marks
 from everturn.permissions.shell.unwrapping import strip_wrappers
 from everturn.ports.policy import Ruling
 
@@ -85,7 +85,7 @@ class Approval:
     def _removal(self) -> str:
         for sight in self._survey.sights:
             if judge_removal(sight, self._world) is Danger.UNKNOWN:
-                return f"what {' '.join(sight.argv)[:_SHOWN]!r} removes is not known before it runs"
+                return f"what {write_marks(' '.join(sight.argv))[:_SHOWN]!r} removes is not known before it runs"
         return ""
 
     def _part(self, command: Command) -> str:
@@ -132,7 +132,7 @@ class Approval:
             return f"{shown!r} goes through a folder that may hold a file that a rule keeps from being read"
         if reads.of_git:
             return ""
-        for path in reads.paths:
+        for path in dict.fromkeys(reads.paths):
             if self._guard.judge("read", path, command.here) is not Ruling.ALLOW:
                 return f"{shown!r} reads {path[:_SHOWN]}, and no rule covers that file"
         return ""

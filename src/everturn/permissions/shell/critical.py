@@ -15,6 +15,10 @@ _ANYTHING = re.compile(r"[*?.\[\]!^]+")
 """A last part that may be any name of its folder."""
 
 
+_OF_FOLDER = re.compile(r"\{(?:HOME|PWD)\b[^}]*\}")
+"""What is left of `${HOME%/}`: an expansion with an operator is not read."""
+
+
 class Danger(IntEnum):
     NONE = 0
     UNKNOWN = 1
@@ -57,7 +61,7 @@ def _judge_target(target: str, here: Here, world: World) -> Danger:
     if not target:
         return Danger.NONE
     if target.startswith(UNKNOWN):
-        rest = target.lstrip(UNKNOWN)
+        rest = _OF_FOLDER.sub("/", target.lstrip(UNKNOWN))
         # An unset variable leaves `/`, `/*` or `/name`.
         near_root = rest.startswith("/") and len([part for part in rest.split("/") if part]) <= 1
         return Danger.CRITICAL if near_root else Danger.UNKNOWN

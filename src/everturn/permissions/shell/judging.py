@@ -12,6 +12,7 @@ from everturn.permissions.shell.fileguard import FileGuard
 from everturn.permissions.shell.matching import Patterns, patterns_of
 from everturn.permissions.shell.prescan import LONGEST_ARGUMENT
 from everturn.permissions.shell.survey import Survey, survey_command
+from everturn.permissions.shell.syntax import write_marks
 from everturn.ports.policy import Ruling
 
 _SHOWN = 80
@@ -88,7 +89,7 @@ def _judge_suspicions(survey: Survey, rules: RuleSet) -> Judgement | None:
 def _judge_critical(survey: Survey, world: World) -> Judgement | None:
     for sight in survey.sights:
         if judge_removal(sight, world) is Danger.CRITICAL:
-            shown = " ".join(sight.argv)[:_SHOWN]
+            shown = write_marks(" ".join(sight.argv))[:_SHOWN]
             return Judgement(
                 ruling=Ruling.ASK,
                 why=f"{shown!r} removes a critical path: no rule and no mode approves it",

@@ -209,8 +209,12 @@ class Parts(Notes, ABC):
 
     def _heredoc(self, node: "Node", here: Here) -> None:
         parts: dict[str, Node] = {}
+        at = node.start_byte
         for child in node.children:
             kind = child.type
+            if "heredoc_body" not in parts and kind not in {"heredoc_body", "heredoc_end"}:
+                self.check_gap(at, child.start_byte, BLANKS)
+                at = child.end_byte
             if kind in {"heredoc_start", "heredoc_body", "heredoc_end"}:
                 parts[kind] = child
             elif kind == "file_redirect":
@@ -226,6 +230,8 @@ class Parts(Notes, ABC):
             self.doubt("a heredoc that is not plainly read")
             self.find_all([node for kind, node in parts.items() if kind == "heredoc_body"], here)
         else:
+            line_end = self.source.find("\n", start.end_byte)
+            self.check_gap(at, max(at, line_end), BLANKS)
             self._heredoc_body(node, start, parts.get("heredoc_body"), end, here)
 
     def _behind_heredoc(self, node: "Node", here: Here) -> None:

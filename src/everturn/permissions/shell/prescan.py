@@ -8,8 +8,11 @@ LONGEST_ARGUMENT = 131_072
 """Bytes. The kernel starts no shell with a longer command."""
 _MOST_SIGNS = 800
 """The parser's time may grow with the square of these; so many take it some ten milliseconds."""
+_MOST_WORDS = 1_000
+"""So many take a few milliseconds, all in all."""
 _MOST_OPEN = 40
 _SIGNS = re.compile(r"[;|&()<>{}\[\]$`=!~\"*@?+#\n]")
+_DOUBLE = re.compile(r'"[^"]*"')
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _BRACKETS = re.compile(r"\$?[(\[{]|[)\]}]")
 _INVISIBLE = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs", "Co", "Cn"})
@@ -24,11 +27,12 @@ def find_obstacle(command: str) -> str:
         return f"it is longer than {MOST_CHARACTERS:,} characters"
     if _CONTROLS.search(command):
         return "it holds control characters"
-    if len(_SIGNS.findall(command)) > _MOST_SIGNS:
-        # What stands in quotes costs the parser nothing.
-        rest = re.sub(r"'[^']*'", "", _BODY.sub("", command)) if command.count("<<") < _MOST_OPEN else command
+    if command.count(" ") > _MOST_WORDS or len(_SIGNS.findall(command)) > _MOST_SIGNS:
+        rest = _leave_out_quoted(command)
         if len(_SIGNS.findall(rest)) > _MOST_SIGNS:
             return "it has too many operators"
+        if len(_DOUBLE.sub("x", rest).split()) > _MOST_WORDS:
+            return "it has too many words"
     if _depth(command) > _MOST_OPEN:
         return "it is nested too deeply"
     return ""
@@ -47,6 +51,11 @@ def find_hidden(command: str) -> str:
         if kind == "Zs" and "'" not in command and '"' not in command:
             return f"it holds a blank that is none to the shell (U+{ord(char):04X})"
     return ""
+
+
+def _leave_out_quoted(command: str) -> str:
+    """What stands in single quotes, or in a heredoc that does not expand, costs the parser nothing."""
+    return re.sub(r"'[^']*'", "x", _BODY.sub("", command)) if command.count("<<") < _MOST_OPEN else command
 
 
 def _depth(command: str) -> int:

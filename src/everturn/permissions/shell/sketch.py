@@ -4,21 +4,24 @@ The result serves the search for denied commands alone; nothing is approved by i
 """
 
 import re
+from itertools import islice
 
 from everturn.permissions.shell.ansi import decode_ansi
 
 _MOST_TOKENS = 8_000
+_MOST_WORDS = 2_000
+"""Of one command."""
 _TOKEN = re.compile(
-    r"""(?P<plain>[^\\'"$`;|&()<>\s#{}]+)|(?P<escaped>\\.)|(?P<single>'[^']*'?)|(?P<double>")|(?P<ansi>\$')"""
+    r"""(?P<run>[^\\'"$`;|&()<>\n#{}]+)|(?P<escaped>\\.)|(?P<single>'[^']*'?)|(?P<double>")|(?P<ansi>\$')"""
     r"""|(?P<opening>\$\(|[<>]\(|\()|(?P<closing>\))|(?P<tick>`)|(?P<heredoc><<-?[ \t]*[\w'"\\.-]+)"""
-    r"""|(?P<redirect>&?[<>]+[&|]?)|(?P<cut>[;|&\n]+)|(?P<blank>[ \t\r\f\v]+)|(?P<other>.)""",
+    r"""|(?P<redirect>&?[<>]+[&|]?)|(?P<cut>[;|&\n]+)|(?P<other>.)""",
     re.DOTALL,
 )
 _DOUBLE = re.compile(
     r"""(?P<plain>[^\\"$`]+)|(?P<escaped>\\.)|(?P<double>")|(?P<opening>\$\()|(?P<tick>`)|(?P<other>.)""", re.DOTALL
 )
 _SLOPPY = re.compile(r"[;|&\n()`{}<>]+|\$\(")
-_UNQUOTED = str.maketrans("", "", "'\"\\")
+_QUOTES = re.compile(r"['\"\\]+")
 _MOST_PIECES = 1_000
 
 
@@ -29,8 +32,8 @@ def sketch_commands(text: str) -> list[list[str]]:
 
 def scatter_commands(text: str) -> list[list[str]]:
     """Every piece of text that could be a command if quotes meant nothing."""
-    pieces = _SLOPPY.split(text.translate(_UNQUOTED), _MOST_PIECES)
-    return _distinct([words for piece in pieces if (words := piece.split())])
+    pieces = dict.fromkeys(_SLOPPY.split(_QUOTES.sub("", text)))
+    return _distinct([words for piece in islice(pieces, _MOST_PIECES) if (words := piece.split(None, _MOST_WORDS))])
 
 
 def _distinct(commands: list[list[str]]) -> list[list[str]]:
@@ -76,7 +79,13 @@ class _Sketch:
 
     def _outside(self, token: re.Match[str]) -> int:
         kind, text = token.lastgroup, token.group()
-        if kind in {"plain", "other"}:
+        if kind == "run":
+            self._add_run(text)
+        elif kind == "cut":
+            self._end_command()
+            if self._delimiters and "\n" in text:
+                return self._skip_heredocs(token.start() + text.index("\n") + 1)
+        elif kind == "other":
             if text == "#" and self._word is None:
                 end = self._text.find("\n", token.end())
                 return len(self._text) if end < 0 else end
@@ -92,8 +101,6 @@ class _Sketch:
             said, end = decode_ansi(self._text, token.end())
             self._add(said or "")
             return end
-        elif kind == "blank":
-            self._end_word()
         elif kind == "heredoc":
             if not self._in_body:
                 self._delimiters.append(text.lstrip("<-").strip(" \t"))
@@ -106,10 +113,6 @@ class _Sketch:
             self._end_command()
             if len(self._quoted) > 1:
                 self._quoted.pop()
-        else:
-            self._end_command()
-            if "\n" in text and self._delimiters:
-                return self._skip_heredocs(token.start() + text.index("\n") + 1)
         return token.end()
 
     def _open(self) -> None:
@@ -120,6 +123,20 @@ class _Sketch:
         if self._word is None:
             self._word = []
         self._word.append(text)
+
+    def _add_run(self, text: str) -> None:
+        """Words and blanks without a sign among them."""
+        if text[0].isspace():
+            self._end_word()
+        first, *more = text.split() or [""]
+        if first:
+            self._add(first)
+        if more:
+            self._end_word()
+            self._words += more[:-1]
+            self._add(more[-1])
+        if text[-1].isspace():
+            self._end_word()
 
     def _end_word(self) -> None:
         if self._word is not None:
@@ -133,13 +150,13 @@ class _Sketch:
         self._end_word()
         self._skips = False
         if self._words:
-            self._commands.append(self._words)
+            self._commands.append(self._words[:_MOST_WORDS])
             self._words = []
 
     def _skip_heredocs(self, at: int) -> int:
         """Bodies with a quoted delimiter are text; of others, what stands in substitutions runs."""
         for delimiter in self._delimiters:
-            name = delimiter.translate(_UNQUOTED)
+            name = _QUOTES.sub("", delimiter)
             end = re.compile(rf"^\t*{re.escape(name)}$", re.MULTILINE).search(self._text, at)
             if name == delimiter:
                 body = self._text[at : end.start() if end else len(self._text)].replace('"', " ")

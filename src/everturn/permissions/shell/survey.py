@@ -8,13 +8,23 @@ from everturn.permissions.shell.parsing import parse
 from everturn.permissions.shell.prescan import find_hidden, find_obstacle
 from everturn.permissions.shell.reading import read_tree
 from everturn.permissions.shell.sketch import scatter_commands, sketch_commands
-from everturn.permissions.shell.syntax import FOLDER, HOME, MARKS, UNKNOWN, Command, Here, Reading, Redirect, join_words
+from everturn.permissions.shell.syntax import (
+    UNKNOWN,
+    Command,
+    Here,
+    Reading,
+    Redirect,
+    drop_marks,
+    join_words,
+    write_marks,
+)
 from everturn.permissions.shell.unwrapping import find_inner, find_inner_words, skip_options, strip_wrappers
 
 _DEEPEST = 3
 _MOST_TEXT = 20_000
 """Characters of scripts in strings that are looked into, all together."""
-_AS_WRITTEN = str.maketrans({UNKNOWN: "$_", HOME: "$HOME", FOLDER: "$PWD"})
+_MOST_WORDS = 1_000
+"""Of a command that is not understood, so many are looked at as files."""
 
 
 class Sight(msgspec.Struct, frozen=True):
@@ -88,7 +98,7 @@ def _note(reading: Reading, survey: Survey) -> list[str]:
             survey.texts[text] = None
         found = find_inner(command)
         survey.murky.extend(found.murky)
-        scripts.extend(script.translate(_AS_WRITTEN) for script in found.scripts)
+        scripts.extend(write_marks(script) for script in found.scripts)
         for argv in found.commands:
             survey.sights.append(Sight(tuple(argv), command.here))
             _note_argv(argv, survey.texts)
@@ -110,20 +120,20 @@ def _spellings(command: Command) -> list[str]:
 
 
 def _note_argv(argv: list[str], texts: dict[str, None]) -> None:
-    text = " ".join(argv).translate(MARKS)
+    text = drop_marks(" ".join(argv))
     texts[text] = None
     if "/" in argv[0]:
         name = basename(argv[0])
-        texts[f"{name}{text[len(argv[0].translate(MARKS)) :]}"] = None
+        texts[f"{name}{text[len(drop_marks(argv[0])) :]}"] = None
     if len(argv) > 1 and argv[1].startswith("-"):
         # `git -C x push` is a push.
-        texts[" ".join([basename(argv[0]), *skip_options(argv[1:])]).translate(MARKS)] = None
+        texts[drop_marks(" ".join([basename(argv[0]), *skip_options(argv[1:])]))] = None
 
 
 def _look_closer(command: str, survey: Survey) -> None:
     for words in sketch_commands(command):
         for argv in find_inner_words(words):
-            survey.sights.append(Sight(tuple(argv), None))
+            survey.sights.append(Sight(tuple(argv[:_MOST_WORDS]), None))
             _note_argv(argv, survey.texts)
     for words in scatter_commands(command):
         _note_argv(words, survey.suspicions)

@@ -1,5 +1,7 @@
 """A command line taken apart: words, commands, redirections, and what of it we are not sure about."""
 
+import re
+
 import msgspec
 
 Here = frozenset[str] | None
@@ -42,8 +44,18 @@ HOME = "\1"
 FOLDER = "\2"
 SPLIT = "\3"
 """`$IFS`: the word falls apart here."""
-MARKS = str.maketrans("", "", UNKNOWN + HOME + FOLDER + SPLIT)
-"""Takes the marks out: every expansion is empty then, which is how a denied name hides behind one."""
+_MARKS = re.compile(f"[{UNKNOWN}{HOME}{FOLDER}{SPLIT}]+")
+_AS_WRITTEN = {UNKNOWN: "$_", HOME: "$HOME", FOLDER: "$PWD", SPLIT: " "}
+
+
+def drop_marks(text: str) -> str:
+    """Every expansion is empty then, which is how a denied name hides behind one."""
+    return _MARKS.sub("", text)
+
+
+def write_marks(text: str) -> str:
+    """As somebody could have written it."""
+    return _MARKS.sub(lambda found: "".join([_AS_WRITTEN[mark] for mark in found.group()]), text)
 
 
 class Assignment(msgspec.Struct, frozen=True):

@@ -6,7 +6,7 @@ from posixpath import basename
 import msgspec
 
 from everturn.permissions.shell.runners import EVALUATORS, READERS_OF_CODE, RENAMERS, RUNNERS, SHELLS, Runner
-from everturn.permissions.shell.syntax import MARKS, SPLIT, UNKNOWN, Command, Word
+from everturn.permissions.shell.syntax import SPLIT, UNKNOWN, Command, Word, drop_marks, write_marks
 from everturn.permissions.shell.wrappers import WRAPPERS, skip_wrapper
 
 FROM_INPUT = Word(raw=UNKNOWN, value=None, template=UNKNOWN)
@@ -22,6 +22,7 @@ _BEFORE_SUBCOMMAND = Runner(
         "--kubeconfig", "--host", "--config", "--profile", "--region", "--project", "--workspace", "--filter",
     }),
 )  # fmt: skip
+_HAVE_SUBCOMMANDS = frozenset(name.partition(" ")[0] for name in RUNNERS if " " in name)
 _DEEPEST = 8
 _MOST_WORDS = 64
 _MOST_FOUND = 200
@@ -91,20 +92,20 @@ def _spell(words: tuple[Word, ...]) -> list[str]:
             argv.extend(word.template.strip("{}").split(","))
         else:
             argv.append(word.template)
-    argv[0] = argv[0].translate(MARKS)
+    argv[0] = drop_marks(argv[0])
     while len(argv) > 1 and not argv[0]:
         argv = argv[1:]
-        argv[0] = argv[0].translate(MARKS)
+        argv[0] = drop_marks(argv[0])
     return argv if argv[0] else []
 
 
 def _unknown_name(name: str) -> str:
-    return f"the command's name is not known before it runs: {name.translate(MARKS)[:60]}"
+    return f"the command's name is not known before it runs: {write_marks(name)[:60]}"
 
 
 def _look_behind(argv: list[str], found: Found, depth: int) -> None:
     found.commands.append(argv)
-    if depth and found.is_open(argv[0]):
+    if depth and (found.is_open(argv[0]) or argv[0].startswith("-")):
         found.murky.append(_unknown_name(argv[0]))
     if depth >= _DEEPEST or len(found.commands) >= _MOST_FOUND:
         found.murky.append("runners behind runners")
@@ -126,8 +127,8 @@ def _look_behind(argv: list[str], found: Found, depth: int) -> None:
     if name == "command" and argv[1:2] in (["-v"], ["-V"]):
         return
     rest, runner = argv[1:], RUNNERS.get(name)
-    if runner is None and len(argv) > 1:
-        rest, runner = argv[2:], RUNNERS.get(f"{name} {argv[1]}")
+    if runner is None and name in _HAVE_SUBCOMMANDS and (subcommand := skip_options(rest)):
+        rest, runner = subcommand[1:], RUNNERS.get(f"{name} {subcommand[0]}")
     if runner is None:
         return
     if name in SHELLS or name == "eval":
@@ -137,16 +138,18 @@ def _look_behind(argv: list[str], found: Found, depth: int) -> None:
         return
     if runner.script and (script := _find_script(runner, rest)) is not None:
         found.scripts.append(script)
+        if name in SHELLS:
+            return
     for inner in _candidates(runner, rest):
         command = _mark_input(rest, inner) if name == "xargs" else inner
         _look_behind(command, found, depth + 1)
 
 
 def _note_murk(name: str, rest: list[str], found: Found) -> None:
-    """Of a shell, `eval` or `source`: is what it runs neither in the line nor in a file?"""
-    if name in SHELLS and all(word.startswith("-") and "c" not in word for word in rest):
+    """Of a shell, `eval` or `source`: what it runs may be neither in the line nor in a file."""
+    if name in SHELLS and all(word.startswith("-") and "c" not in word for word in rest[:_MOST_WORDS]):
         found.murky.append(f"{name} runs what it reads")
-    if any(found.is_open(word) for word in rest) or any(word.startswith(_FROM_ELSEWHERE) for word in rest):
+    if any(word.startswith(_FROM_ELSEWHERE) or found.is_open(word) for word in dict.fromkeys(rest)):
         found.murky.append(f"{name} runs code that is not known before it runs")
 
 
@@ -184,7 +187,7 @@ def _find_script(runner: Runner, rest: list[str]) -> str | None:
 def _skip(runner: Runner, rest: list[str]) -> list[str]:
     """Past options, assignments and operands."""
     at, operands = 0, runner.operands
-    while at < len(rest):
+    while at < min(len(rest), _MOST_WORDS):
         word = rest[at]
         if word == "--":
             at += 1

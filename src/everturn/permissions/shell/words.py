@@ -22,6 +22,7 @@ _NAME = re.compile(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\}|
 _SUM = re.compile(r"\$\(\([0-9 +*/%()-]*\)\)")
 """Arithmetic of numbers alone: names can hold code."""
 _MARKS = {"HOME": HOME, "PWD": FOLDER, "IFS": SPLIT}
+_TILDE = re.compile(r"~[A-Za-z0-9_.+-]*(?=/|$)")
 _BRACES = re.compile(r"\{[^ \t\n]*?(?:,|\.\.)")
 
 
@@ -172,11 +173,15 @@ class _Reader:
         return close
 
     def _home(self) -> int:
-        """`~` and `~/..` are the person's; `~name` and `~+` are somebody's."""
+        """`~name` is taken for the person's own: it may be, and it is somebody's."""
+        tilde = _TILDE.match(self._text)
+        if tilde is None:
+            self._take("~")
+            return 1
         self._tilde = True
-        self._value.append("~")
-        self._template.append(HOME if self._text[1:2] in {"", "/"} else UNKNOWN)
-        return 1
+        self._value.append(tilde.group())
+        self._template.append({"~+": FOLDER, "~-": UNKNOWN}.get(tilde.group(), HOME))
+        return tilde.end()
 
     def _special(self, at: int) -> int:
         char = self._text[at]
