@@ -66,13 +66,28 @@ AIMS: Mapping[str, tuple[Aim, ...]] = {
     "journal": (
         Aim("append", "journalling in a turn, flush excluded", "ms", 0.3, strict=True),
         Aim("flushes", "flushes in series, a turn with one call that writes", "", 2, told="worst"),
-        Aim("flushes_three", "the same, three calls that write", "", told="worst"),
+        Aim("flushes_three", "the same, three calls that write", "", 2, told="worst"),
         Aim("flush", "one flush on this disk", "ms"),
         Aim("growth", "10,000 turns: the last against turn 10, body excluded", "", 1.5),
         Aim("last_turn", "the last of them, body excluded", "ms"),
         Aim("weight", "10,000 turns: file against the raw text", "", 3),
         Aim("resume", "10,000 turns: resume to the first request", "s", 2, strict=True),
         Aim("resume_memory", "the same, memory", "MB", 300, strict=True),
+    ),
+    "sandbox": (
+        Aim("bubblewrap_root", "Bash: what bubblewrap adds to a command, as root", "ms", 8),
+        Aim("bubblewrap_nobody", "the same, as nobody", "ms", 12),
+        Aim("proxy_root", "the same with a host allowed, as root", "ms"),
+        Aim("proxy_nobody", "the same, as nobody", "ms"),
+        Aim("landlock_root", "what Landlock adds, as root", "ms"),
+        Aim("landlock_nobody", "the same, as nobody", "ms"),
+    ),
+    "permissions": (
+        Aim("judging", "judging a command of the corpus", "ms", 0.5, strict=True),
+        Aim(
+            "judging_long", "judging 10,000 characters, the slowest of many shapes", "ms", 20, strict=True, told="worst"
+        ),
+        Aim("judging_worst", "judging anything, the slowest that is known", "ms", 100, told="worst"),
     ),
     "day": (
         Aim("prepare", "preparing a turn at 10,000 messages against 100, body excluded", "", 2),

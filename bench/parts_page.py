@@ -12,7 +12,7 @@ What single parts of Everturn cost, each by itself. Told is the median and, in b
 place of the median. What has no aim is told for comparison.
 """
 
-NOTHING = "None of them has been measured yet: `make bench` does it, or `python -m bench.run --only files,execution,search,journal,day`.\n"
+NOTHING = "None of them has been measured yet: `make bench` does it, or `python -m bench.run --only files,execution,search,journal,sandbox,permissions,day`.\n"
 
 HOW = """How these are measured:
 
@@ -24,12 +24,15 @@ HOW = """How these are measured:
 - **search**: 50,000 files of 900 bytes, one in five with a match. `rg` gets the same arguments as from the tool, its output is read and not looked at. The time of
   our sorting is measured by itself on the same matches and taken off. Each round begins with the other of the two.
 - **journal**: journalling is the time of encoding and writing the six records of a turn with one call, as the median of 200 turns. A flush is `fdatasync`; the first
-  one of a session also forces the file's name to the disk and counts as two. A call that writes is forced to the disk by itself before it runs, so a
-  turn with three of them waits three times, and once more if it is the first. The 10,000 turns that are weighed and resumed have 2,000 characters of text each;
+  one of a session also forces the file's name to the disk and counts as two. Calls that write and are known together are forced to the disk together,
+  before the first of them runs. The 10,000 turns that are weighed and resumed have 2,000 characters of text each;
   resuming is `everturn --resume` from the start of the process to the whole of its first request, and its peak memory.
 - **10,000 turns in one query** run in the library with a tool in the process, against the same server. The watch stops where the request is handed to the client,
   which joins its body and sends it, and runs on when the head of the answer is there ([marathon.py](../bench/loops/marathon.py)). Compared are the medians of the
   last 100 turns and of 100 turns from the tenth on; the session runs once.
+- **sandbox**: `true` through the Bash tool, with and without, one after the other, in a git repository; told is the difference of each pair.
+- **permissions**: CPU time of judging, each command three times, the best of them told: every command of the corpus; 10,000 characters of everyday and of hostile shapes;
+  and longer inputs that were the slowest in fuzzing ([shapes](../tests/permissions/shell/test_timing.py)).
 - **day**: three days of 1,000 turns, drawn once each from the distribution that [work.py](../bench/day/work.py) documents. The same work is done three times, at the
   list prices of Claude Sonnet 4.5 with its window of 200,000 tokens: with a window without an end, by a loop that summarises everything at 90 % of the window, and by
   Everturn as it comes. Tokens and cache are those of the model server (a cache of five minutes, pauses included), in the same process. Summaries are charged,

@@ -1,15 +1,14 @@
-"""What a sandbox costs: the same command with and without it, interleaved, as root and as nobody.
-
-Run it by itself: `python -m bench.sandbox [rounds]`. It prints milliseconds; nothing is written.
-"""
+"""What a sandbox costs: the same command with and without it, interleaved, as root and as nobody."""
 
 import asyncio
+import json
 import os
-import sys
+import subprocess
 import tempfile
 from pathlib import Path
-from statistics import median
 
+from bench.aims import Found, Scale
+from bench.stage import StageError
 from everturn.ports.abort import AbortSignal
 from everturn.ports.files import FileStates
 from everturn.ports.tool import ToolContext
@@ -19,7 +18,9 @@ from everturn.sandbox.settings import Wishes
 from everturn.tools.bash import bash_tool
 from everturn.tools.define import FunctionTool
 
-ROUNDS = 60
+ROUNDS_EACH = 4
+"""Commands in a round: one takes a few milliseconds."""
+OUTSIDE = "outside"
 NOBODY = 65_534
 
 
@@ -27,18 +28,16 @@ def make_tools(folder: str) -> dict[str, FunctionTool]:
     around = Surroundings(folders=(), home=folder + "-home")
     wishes = {"closed": Wishes(enabled=True), "with a proxy": Wishes(enabled=True, allowed_hosts=("example.com",))}
     means = {"bubblewrap": find_means(), "landlock": find_means(without="bubblewrap")}
-    tools = {"outside": bash_tool()}
+    tools = {OUTSIDE: bash_tool()}
     for kind, found in means.items():
         if found.kind == kind:
             tools[kind] = bash_tool(sandbox=CommandSandbox(wishes["closed"], found, around))
     if means["bubblewrap"].kind == "bubblewrap":
-        tools["bubblewrap, a host allowed"] = bash_tool(
-            sandbox=CommandSandbox(wishes["with a proxy"], means["bubblewrap"], around)
-        )
+        tools["proxy"] = bash_tool(sandbox=CommandSandbox(wishes["with a proxy"], means["bubblewrap"], around))
     return tools
 
 
-async def measure(folder: str, rounds: int) -> dict[str, list[float]]:
+async def measure_commands(folder: str, rounds: int) -> dict[str, list[float]]:
     """Milliseconds of `true`, the tool's own work included."""
     tools = make_tools(folder)
     context = ToolContext(
@@ -57,22 +56,19 @@ async def measure(folder: str, rounds: int) -> dict[str, list[float]]:
     return took
 
 
-def report(who: str, took: dict[str, list[float]]) -> None:
-    floor = took["outside"]
-    print(f"as {who}: {'':<26} min   median   added (min, median)")
-    for name, times in took.items():
-        least, middle = min(times), median(times)
-        added = f"{least - min(floor):+.1f}  {middle - median(floor):+.1f}" if name != "outside" else ""
-        print(f"  {name:<32} {least:5.1f}  {middle:5.1f}    {added}")
-
-
-def run_as(user: int, who: str, rounds: int) -> None:
+def run_as(user: int, rounds: int) -> dict[str, list[float]]:
     """In a child, so that the next one can still become somebody else. Modules are loaded by then."""
-    sys.stdout.flush()
+    reader, writer = os.pipe()
     child = os.fork()
     if child:
-        os.waitpid(child, 0)
-        return
+        os.close(writer)
+        with open(reader, "rb") as told:  # noqa: PTH123 - a descriptor
+            said = told.read()
+        _, status = os.waitpid(child, 0)
+        if status or not said:
+            raise StageError(f"the sandbox could not be measured as user {user} (status {status})")
+        took: dict[str, list[float]] = json.loads(said)
+        return took
     with tempfile.TemporaryDirectory(prefix="everturn-bench-", dir="/tmp") as made:
         folder = str(Path(made).resolve())
         if os.getuid() != user:
@@ -80,22 +76,22 @@ def run_as(user: int, who: str, rounds: int) -> None:
             os.setgroups([])
             os.setgid(user)
             os.setuid(user)
-        os.system(f"git init -q {folder}")  # noqa: S605 - a name of our own
-        report(who, asyncio.run(measure(folder, rounds)))
-        sys.stdout.flush()
+        subprocess.run(["git", "init", "-q", folder], check=True)
+        os.write(writer, json.dumps(asyncio.run(measure_commands(folder, rounds))).encode())
     os._exit(0)
 
 
-def main() -> None:
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
+def measure(scale: Scale) -> Found:
+    """What each sandbox adds to a command, round by round, against the same round without one."""
     import everturn.tools.bash.commands
     import everturn.tools.bash.confined
     import everturn.tools.bash.entering  # noqa: F401 - what nobody could not load
 
-    users = {0: "root", NOBODY: "nobody"} if os.getuid() == 0 else {os.getuid(): "this user"}
-    for user, who in users.items():
-        run_as(user, who, rounds)
-
-
-if __name__ == "__main__":
-    main()
+    found: Found = {}
+    users = {"root": 0, "nobody": NOBODY} if os.getuid() == 0 else {"user": os.getuid()}
+    for who, user in users.items():
+        took = run_as(user, scale.rounds * ROUNDS_EACH)
+        for name, times in took.items():
+            if name != OUTSIDE:
+                found[f"{name}_{who}"] = [after - before for before, after in zip(took[OUTSIDE], times, strict=True)]
+    return found

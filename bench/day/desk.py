@@ -71,7 +71,6 @@ class Desk:
     def play(self, request: Request) -> tuple[str, tuple[Call, ...], Usage]:
         """The next turn: its words, its calls and what it cost; first a look at what is out of sight, if it is needed."""
         turn = self._turns[self._done]
-        self.now += turn.seconds
         if turn.leans is not None and turn.leans not in self._in_sight(request.messages):
             self.tally.again += 1
             self._turns = (*self._turns[: self._done], turn._replace(leans=None), *self._turns[self._done + 1 :])
@@ -82,7 +81,10 @@ class Desk:
             self._done += 1
         said = write(turn.said, self.tally.requests)
         output = len(said) // 4 + sum(20 + (len(call.target) + call.edited) // 4 for call in turn.calls)
-        return said, turn.calls, self.charge(request, output)
+        # The cache counts from when a request is sent, not from its answer.
+        usage = self.charge(request, output)
+        self.now += turn.seconds
+        return said, turn.calls, usage
 
     def summarise(self, request: Request) -> tuple[str, Usage]:
         """The answer to a call for a summary, whoever makes it."""

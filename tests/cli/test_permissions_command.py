@@ -141,9 +141,17 @@ def lines(*cases):
     return "".join(f"{json.dumps(case)}\n" for case in cases).encode()
 
 
-@pytest.mark.parametrize(("name", "count"), [("bash_bypass.jsonl", 561), ("path_cases.jsonl", 88)])
-async def test_the_corpora_are_answered_as_expected(program, name, count):
-    done = await program.run("permissions", "test", "--cases", str(CORPORA / name))
+@pytest.mark.parametrize(
+    ("path", "count"),
+    [
+        (CORPORA / "bash_bypass.jsonl", 561),
+        (CORPORA / "path_cases.jsonl", 88),
+        (CORPORA.parent / "permissions" / "review_path_cases.jsonl", 95),
+    ],
+    ids=["bash", "paths", "paths of a review"],
+)
+async def test_the_corpora_are_answered_as_expected(program, path, count):
+    done = await program.run("permissions", "test", "--cases", str(path))
 
     assert done.code == 0, done.err
     assert f"{count} of {count} cases as expected" in done.err

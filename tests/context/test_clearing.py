@@ -4,15 +4,16 @@ import asyncio
 
 from tests.context.transcripts import ScriptedAsk, called, prompt, situation
 
-from everturn.context.clearing import plan_clearing, render_line
+from everturn.context.clearing import LINE, plan_clearing, plan_forced_clearing
 from everturn.context.pipeline import ContextPipeline
+from everturn.context.sight import Sight
 from everturn.core.messages import result_block, result_text
 from everturn.core.records import ResultsCleared
+from everturn.core.view import View
 from everturn.ports.context import Change
 from everturn.testing import CountingIds
 
 LONG = "x" * 3_000
-LINE = "[The result of Read /p/{0}.py (about {1:,} tokens) went stale and was cleared. Run it again if it is needed.]"
 
 
 def reads(count, name="Read"):
@@ -20,7 +21,7 @@ def reads(count, name="Read"):
 
 
 def prepare(talk, made=None, **limits):
-    chosen = {"window": 10_000, "clear_keeps": 2, "auto_compact": False, **limits}
+    chosen = {"window": 10_000, "clear_keeps": 2, "clear_kept": 1, "auto_compact": False, **limits}
     return asyncio.run(
         (made or ContextPipeline(ids=CountingIds("n"))).prepare(talk, situation(**chosen), ScriptedAsk())
     )
@@ -36,10 +37,11 @@ def test_all_but_the_latest_give_way_to_a_line_at_once():
 
     prepared = prepare(talk)
 
-    assert texts(prepared.messages) == [*(LINE.format(n, tokens) for n in range(6)), LONG, LONG]
-    assert prepared.cleared == ResultsCleared(lines={f"t{n}": LINE.format(n, tokens) for n in range(6)})
+    line = LINE.format(tokens=tokens)
+    assert texts(prepared.messages) == [line] * 6 + [LONG, LONG]
+    assert prepared.cleared == ResultsCleared(lines={f"t{n}": line for n in range(6)})
     before = sum(message.tokens for message in talk)
-    after = before - 6 * (tokens - result_block("t0", LINE.format(0, tokens)).tokens)
+    after = before - 6 * (tokens - result_block("t0", line).tokens)
     assert prepared.changes == (Change(stage="microcompact", cause="stale", tokens_before=before, tokens_after=after),)
     assert [message.id for message in prepared.messages] == [message.id for message in talk]
 
@@ -56,7 +58,7 @@ def test_it_is_done_in_batches_and_a_call_is_never_decided_twice():
         view = prepared.messages
         if prepared.cleared:
             batches.append(set(prepared.cleared.lines))
-    assert 1 < len(batches) < 15
+    assert 1 < len(batches) <= 15
     assert sum(map(len, batches)) == len(set.union(*batches))
 
 
@@ -76,20 +78,32 @@ def test_what_cannot_be_run_again_and_what_must_stay_is_left_alone():
     assert set(prepared.cleared.lines) == {f"t{n}" for n in range(6)}
 
 
-def test_after_a_refusal_a_result_that_fills_a_quarter_of_the_window_goes_even_if_it_is_the_latest():
-    from everturn.context.sight import Sight
-    from everturn.core.view import View
+def test_the_latest_stay_as_far_as_there_is_room_for_them_but_half_of_them_always():
+    talk = (prompt("p"), *reads(8))
+    assert len(prepare(talk, clear_keeps=4, clear_kept=0.32).cleared.lines) == 5
+    assert len(prepare(talk, clear_keeps=4, clear_kept=0).cleared.lines) == 6
+    assert len(prepare(talk, clear_keeps=3, clear_kept=0).cleared.lines) == 6
 
+
+def test_it_must_be_worth_what_stands_behind_it():
+    behind = [part for n in range(50, 60) for part in called(n, "Edit", {"file_path": "/p/e"}, LONG)]
+    talk = (prompt("p"), *reads(8), *behind)
+    chosen = {"window": 20_000, "clear_share": 0.1, "clear_gain": 0}
+    assert prepare(talk, **chosen, clear_worth=0.6).cleared is None
+    assert len(prepare(talk, **chosen, clear_worth=0.4).cleared.lines) == 6
+
+
+def test_while_the_cache_is_cold_any_gain_is_worth_it_but_not_while_there_is_room():
+    talk = (prompt("p"), *reads(4))
+    assert prepare(talk, clear_gain=0.9).cleared is None
+    assert set(prepare(talk, clear_gain=0.9, is_cold=True).cleared.lines) == {"t0", "t1"}
+    assert prepare(talk, window=100_000, is_cold=True).cleared is None
+
+
+def test_after_a_refusal_a_result_that_fills_a_quarter_of_the_window_goes_even_if_it_is_the_latest():
     sight = Sight()
     sight.follow(View((prompt("p"), *called(1, "Read", {"file_path": "/p/1.py"}, "x" * 9_000))))
     room = situation(window=10_000)
-    assert plan_clearing(sight.shown, 5_000, room, held=()) == {}
-    assert set(plan_clearing(sight.shown, 5_000, room, held=(), forced=True)) == {"t1"}
-
-
-def test_a_line_names_what_was_asked_in_one_line():
-    [use] = called(1, "Bash", {"command": "echo a\n  b " + "c" * 200}, LONG)[0].uses
-    assert render_line(use, 1_234) == (
-        f"[The result of Bash echo a b {'c' * 109}… (about 1,234 tokens) went stale and was cleared. "
-        "Run it again if it is needed.]"
-    )
+    assert plan_clearing(sight, 5_000, room, held=()) == {}
+    assert set(plan_forced_clearing(sight, room, held=())) == {"t1"}
+    assert plan_forced_clearing(sight, room, held=("t1",)) == {}

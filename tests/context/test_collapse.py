@@ -108,6 +108,47 @@ async def test_above_the_soft_limit_they_are_committed_one_at_a_time_oldest_firs
     assert [change.cause for change in prepared.changes] == ["soft_limit"]
 
 
+CROWDED = {
+    "window": 5_000,
+    "clear_share": 0,
+    "clear_gain": 0,
+    "clear_keeps": 1,
+    "collapse_share": 1,
+    "auto_compact": False,
+}
+
+
+async def test_where_results_are_cleared_all_that_waits_is_committed_in_the_same_break(pipeline):
+    older = pipeline.collapses.stage("a1", "r1", "One.")
+    newer = pipeline.collapses.stage("a2", "r2", "Two.")
+
+    prepared = await pipeline.prepare(VIEW, situation(**CROWDED), ScriptedAsk())
+
+    assert ids(prepared.messages) == ["p1", older, newer, "a3", "p2", "a4", "r4", "a5"]
+    assert [(change.stage, change.cause) for change in prepared.changes] == [
+        ("microcompact", "stale"),
+        ("collapse", "in_passing"),
+    ]
+    assert prepared.only_cleared
+
+
+async def test_a_cold_cache_is_broken_anyway_unless_there_is_room(pipeline):
+    id_ = pipeline.collapses.stage("a1", "r2", "Looked.")
+    chosen = CROWDED | {"clear_gain": 1}
+    warm = await pipeline.prepare(VIEW, situation(**chosen), ScriptedAsk())
+    roomy = await pipeline.prepare(VIEW, situation(**chosen | {"clear_share": 1}, is_cold=True), ScriptedAsk())
+    assert (warm.messages, roomy.messages) == (VIEW, VIEW)
+    cold = await pipeline.prepare(VIEW, situation(**chosen, is_cold=True), ScriptedAsk())
+    assert ids(cold.messages) == ["p1", id_, "a3", "p2", "a4", "r4", "a5"]
+
+
+async def test_in_passing_nothing_that_is_in_use_is_touched(pipeline):
+    pipeline.collapses.stage("a2", "r2", "Two.")
+    chosen = CROWDED | {"clear_keeps": 2, "clear_kept": 1, "clear_worth": 0}
+    prepared = await pipeline.prepare(VIEW, situation(**chosen), ScriptedAsk())
+    assert ([change.stage for change in prepared.changes], ids(prepared.messages)) == (["microcompact"], ids(VIEW))
+
+
 async def test_below_the_soft_limit_nothing_is_committed_but_the_staging_is_told_once(pipeline):
     pipeline.collapses.stage("a1", "r1", "One.")
     first = await pipeline.prepare(VIEW, situation(), ScriptedAsk())

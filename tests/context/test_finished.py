@@ -78,6 +78,48 @@ def test_a_search_whose_find_was_opened_ends_before_that():
     assert finished(*talk, prompt("q"), *opened) == []
 
 
+LOOKED = (*called(1, "Read", {"file_path": "/p/a"}, LONG), *called(2, "Read", {"file_path": "/p/b"}, LONG))
+
+
+def test_the_work_on_a_prompt_once_it_is_answered_and_the_next_one_has_come():
+    talk = (prompt("p"), *LOOKED, answer("z", "It is so."))
+    assert finished(*talk) == []
+    assert finished(*talk, prompt("q")) == [Stretch("a1", "r2", "prompt that was answered")]
+    assert finished(*talk, note("n", Kind.HIDDEN), answer("y"), prompt("q"), *LOOKED) == finished(*talk, prompt("q"))
+
+
+def test_work_that_was_cut_short_or_that_is_one_round_is_not():
+    assert finished(prompt("p"), *LOOKED, prompt("q")) == []
+    assert finished(prompt("p"), *LOOKED[:2], answer("z"), prompt("q")) == []
+    assert finished(prompt("p"), *LOOKED[:2], prompt("q"), *LOOKED[2:], answer("z"), prompt("r")) == []
+
+
+def test_the_prompt_and_its_answer_stay_word_for_word():
+    talk = (prompt("p"), *LOOKED, answer("z", "It is so."), prompt("q"), answer("y"))
+    made, _, _ = run_background(talk, "Read two files.", collapse_share=1)
+    _, _, prepared = run_background(talk, "Again.", made, collapse_share=0)
+    assert [message.id for message in prepared.messages] == ["p", "n-2", "z", "q", "y"]
+
+
+def test_a_stretch_takes_the_place_of_smaller_ones_that_wait_but_not_of_one_that_was_taken_back():
+    talk = (prompt("p"), *LOOKED, answer("z", "It is so."), prompt("q"), answer("y"))
+    made = ContextPipeline(ids=CountingIds("n"))
+    made.collapses.stage("a1", "r1", "One file.")
+    assert len(run_background(talk, "Both.", made, collapse_share=1)[1].questions) == 1
+    assert [(note.first, note.last) for note in made.collapses.staged] == [("a1", "r1"), ("a1", "r2")]
+
+    made = ContextPipeline(ids=CountingIds("n"))
+    made.collapses.undo(made.collapses.stage("a1", "r1", "One file."))
+    assert run_background(talk, "Both.", made, collapse_share=1)[1].questions == []
+
+
+def test_what_waits_already_is_not_summarised_again_after_a_resume():
+    made, _, _ = run_background(FIXED, "Fixed.", collapse_share=1)
+    again = ContextPipeline(ids=CountingIds("m"))
+    again.restore(made.collapses.all, messages=FIXED)
+    assert run_background(FIXED, "Again.", again, collapse_share=1)[1].questions == []
+
+
 def test_input_that_cannot_be_read_finishes_nothing():
     assert finished(prompt("p"), *called(1, "TodoWrite", {"todos": 7}), answer("a")) == []
 
@@ -127,7 +169,8 @@ def test_a_stretch_that_nobody_can_summarise_is_tried_once(said):
 def test_nothing_is_asked_while_there_is_room_or_where_it_is_switched_off_or_the_stretch_is_small():
     assert run_background(FIXED, "x", window=200_000)[1].questions == []
     small = (prompt("p", LONG), *called(1, "Bash", {"command": "tox"}, "no", is_error=True))
-    assert run_background((*small, *called(2, "Bash", {"command": "tox"}), answer("a")), "x")[1].questions == []
+    talk = (*small, *called(2, "Bash", {"command": "tox"}), answer("a"))
+    assert run_background(talk, "x", window=20_000, collapse_from=0)[1].questions == []
 
 
 def test_thoughts_in_progress_are_not_touched_but_after_the_next_prompt_they_may_be():

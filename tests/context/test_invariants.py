@@ -7,12 +7,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.context.transcripts import ScriptedAsk, parted_pairs, situation, transcripts
 
+from everturn.context.accounting import estimate_messages
 from everturn.context.pipeline import ContextPipeline
 from everturn.context.rounds import last_prompt, round_starts
+from everturn.context.sight import Sight
 from everturn.core.messages import Thinking
 from everturn.core.transcript import Abilities, normalise, view_of
+from everturn.core.view import View
 from everturn.testing import CountingIds
 
+SLACK = 200
+"""A line is estimated before it is written."""
 WINDOWS = st.sampled_from([300, 1_000, 3_000, 10_000, 50_000])
 
 
@@ -41,7 +46,10 @@ LIMITS = st.fixed_dictionaries(
         "snip_tokens": st.sampled_from([0, 0, 200, 2_000]),
         "clear_share": st.sampled_from([0.0, 0.5]),
         "clear_gain": st.sampled_from([0.0, 0.1]),
+        "clear_worth": st.sampled_from([0.0, 0.5]),
         "clear_keeps": st.sampled_from([0, 1, 8]),
+        "clear_kept": st.sampled_from([0.0, 0.08, 1.0]),
+        "is_cold": st.booleans(),
         "auto_compact": st.booleans(),
     }
 )
@@ -55,6 +63,12 @@ def resumed(pipeline, talk, prepared):
     transcript = (*talk, *prepared.added)
     again.restore(tuple(told.values()), cleared=cleared, messages=transcript, facts=prepared.facts)
     return again.project(view_of(transcript))
+
+
+def sight_of(messages):
+    sight = Sight()
+    sight.follow(View(messages))
+    return sight
 
 
 def thoughts_in_progress(messages):
@@ -87,6 +101,23 @@ def test_no_stage_breaks_what_is_sent_and_the_transcript_tells_the_same(talk, da
     assert bool(first.changes) == (first.messages != talk)
     sent, received = thoughts_in_progress(first.messages), thoughts_in_progress(talk)
     assert sent == (received[len(received) - len(sent) :] if first.compacted else received)
+
+
+@given(transcripts(max_acts=20), WINDOWS, LIMITS)
+@settings(max_examples=200, deadline=None)
+def test_a_warm_cache_is_broken_only_for_what_is_worth_it_and_never_for_the_latest_results(talk, window, limits):
+    pipeline = ContextPipeline(ids=CountingIds("n"))
+    room = situation(window=window, **limits | {"snip_tokens": 0, "auto_compact": False, "is_cold": False})
+    prepared = asyncio.run(pipeline.prepare(talk, room, ScriptedAsk()))
+    if prepared.cleared is None:
+        return
+    view = prepared.messages
+    first = next(at for at, message in enumerate(view) if message != talk[at])
+    freed = estimate_messages(talk) - estimate_messages(view)
+    assert freed >= max(limits["clear_worth"] * estimate_messages(view[first:]), limits["clear_gain"] * window) - SLACK
+    shown = [each.use.id for each in sight_of(talk).shown]
+    latest = shown[len(shown) - -(-limits["clear_keeps"] // 2) :] if limits["clear_keeps"] else []
+    assert prepared.cleared.lines.keys().isdisjoint(latest)
 
 
 @given(transcripts(), WINDOWS, st.sampled_from(["too_long", "manual"]))

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-from tests.context.transcripts import called
-
 from everturn.context import background, clearing, compact, reshowing, results, retention, snip
 from everturn.core.facts import Facts, Failing, Said
 from everturn.core.notes import Notes, Todo, TodoStatus
@@ -26,7 +24,6 @@ NOTES = Notes(
 
 
 def test_the_words_for_the_model_are_those_of_the_snapshot():
-    [use] = called(1, "Grep", {"pattern": "needle"})[0].uses
     words = [
         compact.INSTRUCTION,
         compact.WRAPPER,
@@ -36,7 +33,7 @@ def test_the_words_for_the_model_are_those_of_the_snapshot():
         results.render_preview("abcdefghij" * 2, 10, path="/sessions/results/1"),
         results.render_preview("abcdefghij" * 2, 10, path=None),
         snip.NOTE.format(count=4),
-        clearing.render_line(use, 1_234),
+        clearing.LINE.format(tokens=1_234),
         background.INSTRUCTION.format(why="test that was made to pass", stretch="…"),
         background.STANDS_FOR.format(why="test that was made to pass", summary="It was the import."),
     ]

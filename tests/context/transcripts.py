@@ -63,7 +63,16 @@ def called(number, name, input_, text="done", *, is_error=False, thought=""):
 
 
 def situation(
-    *, window=200_000, fixed=0, meter=None, tracking=None, output_cap=0, is_compaction=False, notes=None, **limits
+    *,
+    window=200_000,
+    fixed=0,
+    meter=None,
+    tracking=None,
+    output_cap=0,
+    is_compaction=False,
+    is_cold=False,
+    notes=None,
+    **limits,
 ):
     return Situation(
         notes=notes or Notes(),
@@ -75,6 +84,7 @@ def situation(
         meter=None if meter is None else Meter(tokens=meter[0], messages=meter[1]),
         tracking=tracking or Tracking(),
         is_compaction=is_compaction,
+        is_cold=is_cold,
     )
 
 

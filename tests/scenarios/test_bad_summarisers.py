@@ -63,7 +63,7 @@ async def test_where_old_results_are_in_the_way_they_are_cleared_instead(bench, 
     assert notices(run) == [f"Compaction did not work: {problem} Old tool results were cleared instead."]
     sent = str(bench.sent[-1])
     assert "A long line of text" not in sent
-    assert "went stale and was cleared" in sent
+    assert "[Stale, cleared: " in sent
     assert "Another one, which is the latest." in sent
     bench.assert_settled(engine)
 

@@ -30,6 +30,12 @@ def test_no_flag_and_no_variable_beats_managed_settings(ground, launch):
     )
 
 
+def test_a_resumed_session_keeps_nothing_that_an_administrator_decides(ground, launch):
+    ground.write("user", {"model": "opus"})
+    assert list(launch({"permissions": {"defaultMode": "plan"}}, {}).options.only_defaults) == ["model"]
+    assert list(launch({"model": "haiku"}, {}).options.only_defaults) == []
+
+
 def test_a_flag_that_says_the_same_is_no_contradiction(launch):
     made = launch({"model": "opus"}, {"model": "opus"})
     assert (made.setup.model, made.warnings) == ("opus", ())

@@ -105,6 +105,6 @@ async def test_of_very_many_tools_only_some_are_named_but_all_are_found(desk):
 def test_the_schema_of_a_built_in_tool_is_made_once_for_all_sessions():
     for one, other in zip(builtin_tools(), builtin_tools(), strict=True):
         assert one is not other
-        assert one.parse is not other.parse
-        assert one.schema == other.schema
-        assert one._signature is other._signature
+        assert one.made is not other.made
+        assert one.schema is other.schema
+        assert one.made._signature is other.made._signature

@@ -11,6 +11,7 @@ import pytest
 
 from everturn.modelserver import calls
 
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 QUESTION = "Trust it? [y/N] "
 TERMINAL = {"TERM": "xterm-256color"}
 
@@ -52,7 +53,7 @@ async def ask(program, answer: str, *, ahead: str = "") -> tuple[int | None, str
         await terminal.read_rest()
         code = await process.wait()
     os.close(terminal.ours)
-    return code, terminal.shown
+    return code, COLOURS.sub("", terminal.shown)
 
 
 @pytest.fixture
@@ -124,12 +125,42 @@ async def test_without_a_terminal_trust_needs_a_word(program, wishes):
         (["a", "b"], "one folder at a time"),
         (["nowhere"], "there is no folder nowhere"),
         (["--revoke"], "is not in the list of trusted folders"),
+        (["--list", "--revoke"], "--list and --revoke cannot be given together"),
+        (["--revoke", "--yes"], "--revoke and --yes cannot be given together"),
+        (["--list", "--below"], "--below and --list cannot be given together"),
+        (["--list", "."], "--list shows all folders; it takes none"),
     ],
 )
 async def test_what_cannot_be_trusted_is_told(program, words, said):
     done = await program.run("trust", *words)
     assert done.code == 2
     assert said in done.err
+
+
+async def test_what_is_trusted_from_above_is_taken_back_there(program, wishes):
+    above = program.folder.parent
+    await program.run("trust", "--below", "--yes", str(above))
+
+    done = await program.run("trust", "--revoke")
+
+    assert done.code == 2
+    assert done.err.endswith(
+        f"is trusted with everything below {above}; to take that back: everturn trust --revoke {above}\n"
+    )
+
+
+async def test_what_cannot_be_read_of_a_folder_is_said_before_it_is_trusted(program, wishes):
+    local = wishes.with_name("settings.local.json")
+    local.write_text('{"hooks": {')
+
+    done = await program.run("trust")
+
+    assert f"  cannot be read, so that more may be in it than is shown: {local}:1: is not valid JSON" in done.out
+    assert "would run unasked: Bash(touch made)" in done.out
+
+
+async def test_the_doctor_names_the_way_to_what_is_held_back(program, wishes):
+    assert "everturn trust shows it whole, and asks." in (await program.run("doctor")).out
 
 
 async def test_a_broken_book_trusts_nothing_and_stops_the_start(program, wishes):

@@ -175,10 +175,11 @@ async def test_a_deny_rule_that_cannot_work_is_told_with_the_way_to_run_without_
 
     done = await program.run("-p", "Hello?")
     tested = await program.run("permissions", "test", "ls")
+    listed = await program.run("permissions", "list")
     left_out = await program.run("-p", "Hello?", "--setting-sources", "user")
 
-    assert (done.code, tested.code, left_out.code) == (2, 2, 0)
-    for told in (done.err, tested.err):
+    assert (done.code, tested.code, listed.code, left_out.code) == (2, 2, 2, 0)
+    for told in (done.err, tested.err, listed.err):
         assert f"{program.folder}/{file}:1: permissions.deny holds a rule that cannot work: " in told
         assert told.endswith("Mend it, or run without it: --setting-sources user\n")
 

@@ -11,8 +11,9 @@ from everturn.core.errors import OptionError
 from everturn.settings.environment import named_home, parse_flag
 from everturn.settings.files import FILE_NAME
 from everturn.settings.keys import DEFAULT_MODE, KEYS, NO_BYPASS, ONLY_MANAGED_RULES
+from everturn.settings.memory import load_memory
 from everturn.settings.options import Options
-from everturn.settings.places import CHOSEN, MANAGED_FOLDERS, USER, Grounds, find_root
+from everturn.settings.places import CHOSEN, MANAGED_FOLDERS, PROJECT, USER, Grounds, find_root
 from everturn.settings.setup import Setup, check_options, find_home
 from everturn.settings.sources import Merged, load_merged
 from everturn.settings.trust import BOOK_NAME, BYPASS, Holding
@@ -28,9 +29,11 @@ JOINED = ("allowed_tools", "disallowed_tools")
 """What a flag says is added to what the settings say; of everything else the flag wins."""
 
 WEAK = ("model", "permission_mode")
-"""What the settings say of these is for new sessions: a resumed one keeps its own, unless a flag says otherwise."""
+"""What the settings say of these is for new sessions: a resumed one keeps its own, unless a flag or an administrator says otherwise."""
 
 HELPER_KEY = "apiKeyHelper"
+MEMORY = "memory"
+"""The entry of the user's context that holds memory files."""
 WAY_OUT = "It may hold rules that protect you. Mend it, or run without it: --setting-sources user"
 
 
@@ -120,8 +123,11 @@ def plan_launch(flags: Mapping[str, Any], env: Mapping[str, str], asked: Asked |
     flags, overruled = obey_administrator(merged, flags)
     warnings += overruled
     joined = {name: [*fields.get(name, ()), *flags.get(name, ())] for name in JOINED}
-    weak = {"only_defaults": [name for name in WEAK if name in fields and name not in flags]}
+    firm = {*flags, *(KEYS[name].option for name, found in merged.found.items() if found.managed)}
+    weak = {"only_defaults": [name for name in WEAK if name in fields and name not in firm]}
     flags = switch_on_sandbox(fields, flags)
+    if PROJECT in asked.wanted and (memory := load_memory(grounds, trusted=merged.trusted)):
+        fields["user_context"] = {MEMORY: memory}
     setup = check_options(Options.of(**(fields | dict(flags) | joined | weak)), merged.env)
     if "effort" in fields and "effort" not in flags and (problem := judge_effort(setup)):
         setup = msgspec.structs.replace(setup, options=msgspec.structs.replace(setup.options, effort=None))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from everturn.context.accounting import usable_window
-from everturn.context.collapse import CollapseStore, find_span
+from everturn.context.collapse import CollapseState, CollapseStore, find_span
 from everturn.context.finished import Stretch
 from everturn.context.sight import Sight
 from everturn.core.errors import ModelFault
@@ -17,7 +17,7 @@ OUTPUT = 1_024
 LEAST_TOKENS = 1_000
 """Of a stretch that is worth summarising; less where the window is small."""
 LEAST_SHARE = 50
-LONGEST_PART = 4_000
+LONGEST_PART = 2_000
 """Characters of one text, call or result that the small model is shown."""
 MOST = 120_000
 """Characters of the whole stretch that it is shown."""
@@ -56,7 +56,7 @@ class Background:
             if span is None:
                 continue
             messages = view[slice(*span)]
-            if sum(message.tokens for message in messages) < least or self._overlaps(messages):
+            if sum(message.tokens for message in messages) < least or self._is_barred(messages):
                 self._tried.add(stretch)
                 continue
             return stretch, messages
@@ -86,9 +86,16 @@ class Background:
             text = STANDS_FOR.format(why=stretch.why, summary=reply.text.strip())
             self._store.stage(stretch.first, stretch.last, text)
 
-    def _overlaps(self, messages: Sequence[Message]) -> bool:
-        ids = {message.id for message in messages}
-        return any(note.first in ids or note.last in ids for note in self._store.all)
+    def _is_barred(self, messages: Sequence[Message]) -> bool:
+        """There was a summary of it already, or of a part. One that only waits gives way to a stretch that holds all of it."""
+        ids, whole = {message.id for message in messages}, (messages[0].id, messages[-1].id)
+        for note in self._store.all:
+            begins, ends = note.first in ids, note.last in ids
+            if begins != ends or (note.first, note.last) == whole:
+                return True
+            if begins and note.state != CollapseState.STAGED:
+                return True
+        return False
 
 
 def render_stretch(messages: Sequence[Message]) -> str:

@@ -5,42 +5,64 @@ from collections.abc import Collection, Mapping, Sequence
 import msgspec
 
 from everturn.context.accounting import usable_window
-from everturn.context.following import SHELL, field_of
-from everturn.context.sight import RERUNNABLE, Shown
-from everturn.core.messages import Block, Message, ToolResult, ToolUse, result_block
+from everturn.context.following import SHELL
+from everturn.context.sight import RERUNNABLE, Shown, Sight
+from everturn.core.messages import Block, Message, ToolResult, result_block
 from everturn.ports.context import Situation
 from everturn.ports.model import Clearing
 
 STAGE = "microcompact"
-LINE = "[The result of {call} (about {tokens:,} tokens) went stale and was cleared. Run it again if it is needed.]"
-LINE_TOKENS = 60
+LINE = "[Stale, cleared: about {tokens:,} tokens. Run it again if it is needed.]"
+"""Short: there are many, each is read every turn, and the call stands right before it."""
+LINE_TOKENS = 50
 CLEARED_BY_API = RERUNNABLE - {SHELL}
 """The API does not know which command failed last, and that one must stay in sight."""
-TARGETS = ("file_path", "command", "pattern", "url", "query", "task_id")
-LONGEST_TARGET = 120
 LARGE_SHARE = 0.25
 """Of the window: a result so large is in the way even if it is the latest."""
 
 
-def plan_clearing(
-    shown: Sequence[Shown], tokens: int, situation: Situation, *, held: Collection[str], forced: bool = False
-) -> dict[str, str]:
+def plan_clearing(sight: Sight, tokens: int, situation: Situation, *, held: Collection[str]) -> dict[str, str]:
     """Lines by `tool_use_id`; empty where it would not be worth the cache that it breaks.
 
-    `held` are results that must stay in sight. `forced`: the request was refused, so whatever frees something is worth it.
+    `tokens` is the estimate of the whole request. `held` are results that must stay in sight.
     """
     limits, room = situation.limits, usable_window(situation)
-    if not forced and (situation.card.clears_results or tokens <= limits.clear_share * room):
+    if situation.card.clears_results or not is_crowded(tokens, situation):
         return {}
-    keeps = min(limits.clear_keeps, len(shown))
-    stale = list(shown[: len(shown) - keeps])
-    if forced:
-        stale += [each for each in shown[len(shown) - keeps :] if each.tokens > LARGE_SHARE * room]
+    shown = sight.shown
+    stale = [each for each in shown[: len(shown) - count_in_use(shown, situation)] if each.use.id not in held]
+    gain = _gain(stale)
+    if gain <= 0:
+        return {}
+    # All that stands behind the first of them is written to the cache again, unless nothing is left in it.
+    again = sight.tokens - stale[0].before - gain
+    if not situation.is_cold and gain < max(limits.clear_gain * room, limits.clear_worth * again):
+        return {}
+    return _render(stale)
+
+
+def plan_forced_clearing(sight: Sight, situation: Situation, *, held: Collection[str]) -> dict[str, str]:
+    """Nothing else helped, so whatever frees something is worth it, even what is in use where it is very large."""
+    shown, room = sight.shown, usable_window(situation)
+    old = len(shown) - count_in_use(shown, situation)
+    stale = [*shown[:old], *(each for each in shown[old:] if each.tokens > LARGE_SHARE * room)]
     stale = [each for each in stale if each.use.id not in held]
-    gain = sum(each.tokens - LINE_TOKENS for each in stale)
-    if gain <= 0 or (not forced and gain < limits.clear_gain * room):
-        return {}
-    return {each.use.id: render_line(each.use, each.tokens) for each in stale}
+    return _render(stale) if _gain(stale) > 0 else {}
+
+
+def is_crowded(tokens: int, situation: Situation) -> bool:
+    return tokens > situation.limits.clear_share * usable_window(situation)
+
+
+def count_in_use(shown: Sequence[Shown], situation: Situation) -> int:
+    """How many of the latest: `clear_keeps`, or as many of these as there is room for, but at least half."""
+    limits, left = situation.limits, situation.limits.clear_kept * usable_window(situation)
+    latest = shown[max(len(shown) - limits.clear_keeps, 0) :]
+    for count, each in enumerate(reversed(latest)):
+        left -= each.tokens
+        if left < 0 and count >= limits.clear_keeps / 2:
+            return count
+    return len(latest)
 
 
 def plan_by_api(situation: Situation) -> Clearing | None:
@@ -56,15 +78,17 @@ def plan_by_api(situation: Situation) -> Clearing | None:
     )
 
 
-def render_line(use: ToolUse, tokens: int) -> str:
-    target = next((text for name in TARGETS if (text := field_of(use, name))), "")
-    shown = target if len(target) <= LONGEST_TARGET else f"{target[:LONGEST_TARGET]}…"
-    return LINE.format(call=f"{use.name} {' '.join(shown.split())}".rstrip(), tokens=tokens)
-
-
 def clear_results(messages: Sequence[Message], lines: Mapping[str, str]) -> tuple[Message, ...]:
     """Messages without any of these come back as they are."""
     return tuple(_clear(message, lines) if _concerns(message, lines) else message for message in messages)
+
+
+def _gain(stale: Sequence[Shown]) -> int:
+    return sum(each.tokens - LINE_TOKENS for each in stale)
+
+
+def _render(stale: Sequence[Shown]) -> dict[str, str]:
+    return {each.use.id: LINE.format(tokens=each.tokens) for each in stale}
 
 
 def _concerns(message: Message, lines: Mapping[str, str]) -> bool:

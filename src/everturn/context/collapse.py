@@ -114,14 +114,16 @@ class CollapseStore:
                 ids.add(collapse.id)
         return view
 
-    def commit_oldest(self, view: View, recall: Recall = lambda _: "") -> tuple[View, CollapseNoted] | None:
+    def commit_oldest(
+        self, view: View, recall: Recall = lambda _: "", *, in_use: str = ""
+    ) -> tuple[View, CollapseNoted] | None:
         """Commits the oldest staged collapse that makes this view smaller; None when there is none.
 
-        What must stay in sight of its stretch is added to its summary.
+        What must stay in sight of its stretch is added to its summary. `in_use`: a message before which it has to end.
         """
         for collapse in self.staged:
             span = find_span(view, collapse.first, collapse.last)
-            if span is None:
+            if span is None or (in_use and any(message.id == in_use for message in view[: span[1]])):
                 continue
             kept = recall(view[slice(*span)])
             summary = f"{collapse.summary}\n\n{kept}" if kept else collapse.summary

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 AUTO, TOO_LONG = "auto", "too_long"
 STUCK = "no_summary"
+IN_PASSING = "in_passing"
 UNDONE = "undone"
 CLEARED_INSTEAD = "Old tool results were cleared instead."
 SNIPPED_INSTEAD = "The oldest rounds were left out instead."
@@ -45,7 +46,8 @@ class ContextPipeline:
     2. tool results: what is too large goes into a file, already when it comes in (`fit_results`)
     3. snip: above the user's budget the oldest finished rounds are left out
     4. microcompact: stale results of tools that can be run again give way to a line
-    5. collapse: finished stretches are summarised beside the work, and replaced above the soft limit, one at a time
+    5. collapse: finished stretches are summarised beside the work, and replaced where the cache is broken anyway, or
+       above the soft limit, one at a time
     6. autocompact: above the threshold, one model call summarises
 
     What a first request never needs is imported when it is needed. A meter is of the view it was read with: whoever gets
@@ -216,8 +218,20 @@ class ContextPipeline:
         self._sight.follow(view)
         prepared = self._snip(Prepared(messages=view, tokens=tokens), situation)
         prepared = self._clear(prepared, situation)
-        soft_limit = situation.limits.collapse_share * usable_window(situation) if situation.collapse else math.inf
+        if not situation.collapse:
+            return prepared
+        if prepared.changes or (situation.is_cold and clearing.is_crowded(prepared.tokens, situation)):
+            prepared = join(prepared, self._commit_in_passing(prepared, situation))
+        soft_limit = situation.limits.collapse_share * usable_window(situation)
         return join(prepared, self._commit(prepared.messages, prepared.tokens, above=soft_limit, cause="soft_limit"))
+
+    def _commit_in_passing(self, before: Prepared, situation: Situation) -> Prepared:
+        """The cache is broken anyway: all that waits is free, as far as it does not touch what is in use."""
+        self._sight.follow(Growing.of(before.messages))
+        shown = self._sight.shown
+        in_use = shown[len(shown) - clearing.count_in_use(shown, situation) :]
+        first = in_use[0].message if in_use else ""
+        return self._commit(before.messages, before.tokens, above=-math.inf, cause=IN_PASSING, in_use=first)
 
     def _snip(self, before: Prepared, situation: Situation) -> Prepared:
         budget = situation.limits.snip_tokens
@@ -243,7 +257,10 @@ class ContextPipeline:
         view = Growing.of(before.messages)
         self._sight.follow(view)
         held = self._known.facts.held_by
-        lines = clearing.plan_clearing(self._sight.shown, before.tokens, situation, held=held, forced=forced)
+        if forced:
+            lines = clearing.plan_forced_clearing(self._sight, situation, held=held)
+        else:
+            lines = clearing.plan_clearing(self._sight, before.tokens, situation, held=held)
         if not lines:
             return before
         self._cleared |= lines
@@ -251,10 +268,10 @@ class ContextPipeline:
         after = shrunk(before, messages, clearing.STAGE, cause)
         return msgspec.structs.replace(after, cleared=ResultsCleared(lines=lines))
 
-    def _commit(self, view: View, tokens: int, *, above: float, cause: str) -> Prepared:
+    def _commit(self, view: View, tokens: int, *, above: float, cause: str, in_use: str = "") -> Prepared:
         """Commits staged collapses, oldest first, while the estimate is above a limit."""
         now, committed = tokens, []
-        while now > above and (step := self.collapses.commit_oldest(view, self._recall_from)) is not None:
+        while now > above and (step := self.collapses.commit_oldest(view, self._recall_from, in_use=in_use)):
             smaller, note = step
             now -= estimate_messages(view) - estimate_messages(smaller)
             view = smaller

@@ -20,6 +20,10 @@ class Shown(msgspec.Struct, frozen=True):
 
     use: ToolUse
     tokens: int
+    message: str
+    """Id of the one that it stands in."""
+    before: int
+    """Estimate of all that stands before that."""
 
 
 class Sight:
@@ -62,8 +66,7 @@ class Sight:
         return bool(before) and len(view) >= len(before) and all(map(is_, view, before))
 
     def _take(self, messages: tuple[Message, ...], blamed: frozenset[str]) -> None:
-        self.tokens += sum(costs_of(messages, blamed))
-        for message in messages:
+        for message, cost in zip(messages, costs_of(messages, blamed), strict=True):
             if message.kind is Kind.PROMPT:
                 self.prompt = message.id
             for use in message.uses:
@@ -72,5 +75,6 @@ class Sight:
                 if block.tokens >= VERBOSE and isinstance(block.view, ToolResult) and message.id not in blamed:
                     asked = self._uses.get(block.view.tool_use_id)
                     if asked is not None and asked.name in RERUNNABLE:
-                        self.shown.append(Shown(asked, block.tokens))
+                        self.shown.append(Shown(asked, block.tokens, message.id, self.tokens))
             self._stretches.take(message)
+            self.tokens += cost

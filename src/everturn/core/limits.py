@@ -58,20 +58,24 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Characters that the results of one round may bring together; beyond it the largest go into files."""
     snip_tokens: int = 0
     """Tokens of messages above which the oldest finished rounds are no longer sent; 0 = never."""
-    clear_share: float = 0.5
+    clear_share: float = 0.25
     """Of the window without the reserved output: above it stale results are cleared."""
-    clear_gain: float = 0.1
+    clear_gain: float = 0.15
     """Of the same: what clearing must free at once, since it makes the API read everything after it anew."""
+    clear_worth: float = 0.5
+    """And of what stands behind the first cleared result: what clearing must free at once."""
     clear_keeps: int = 8
-    """Results that are never stale: the latest."""
+    """Results that are not stale: the latest."""
+    clear_kept: float = 0.08
+    """Of the window without the reserved output: what these may take together. At least half of them stay."""
     auto_compact: bool = True
     compact_share: float = 0.9
     """Of the window without the reserved output."""
     compact_failures: int = 3
     """Failed compactions in a row after which it stops trying in this session."""
     collapse_share: float = 0.8
-    """Above it staged collapses are committed, one at a time."""
-    collapse_from: float = 0.4
+    """Above it staged collapses are committed, one at a time; below it only where the cache is broken anyway."""
+    collapse_from: float = 0.15
     """Above it finished stretches of work are summarised in the background."""
     summary_tries: int = 3
     """Times a summary that is itself too long is cut and sent again."""

@@ -41,6 +41,11 @@ class CacheWatch:
             at = self._anchor = next((index for index in backwards if _answers(wires[index], next_cleared)), None)
         return request if at is None else msgspec.structs.replace(request, anchor=at)
 
+    def is_cold(self, ttl: str, now: float) -> bool:
+        """Nothing of what was sent last is kept any more."""
+        last = self._prefixes.last
+        return last is not None and now - last.at >= LIFETIMES_S[ttl]
+
     def look(self, request: Request, now: float) -> Look:
         """Right before it is sent."""
         settings = (
@@ -64,13 +69,13 @@ class CacheWatch:
         return found
 
     def _explain(self, look: Look, ttl: str, usage: Usage, prices: Prices) -> Break | None:
-        last, departure = self._prefixes.last, look.departure
+        departure = look.departure
         remade = self._resumed and departure is not None and departure.segment in _MADE_ANEW
         return judge_break(
             Circumstances(
                 departure=departure,
                 expected=self._expected,
-                is_expired=last is not None and look.sent.at - last.at >= LIFETIMES_S[ttl],
+                is_expired=self.is_cold(ttl, look.sent.at),
                 reported=(*self._reported, RESUMED) if remade else tuple(self._reported),
             ),
             usage,

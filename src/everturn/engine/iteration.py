@@ -397,6 +397,7 @@ class Iteration:
             output_cap=requests.output_cap(self.agent, self.state.guards.max_output_override),
             meter=self.meter,
             tracking=self.tracking,
+            is_cold=self.shop.recorder.cache.is_cold(requests.cache_ttl, self.shop.deps.clock.now()),
             collapse=self.shop.config.collapse,
             is_compaction=self.shop.config.is_compaction,
             notes=self.shop.recorder.notes,

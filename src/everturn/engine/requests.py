@@ -1,7 +1,7 @@
 """Building requests: what stands before the messages is encoded once, so that every prefix is byte-stable."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -32,6 +32,10 @@ class Requests:
 
     def card(self, agent: AgentContext) -> ModelCard:
         return self._deps.catalog.card(agent.model)
+
+    @property
+    def cache_ttl(self) -> Literal["5m", "1h"]:
+        return "1h" if self._config.cache_ttl == "1h" else "5m"
 
     def output_cap(self, agent: AgentContext, override: int | None) -> int:
         limits: Limits = self._config.limits
@@ -80,7 +84,7 @@ class Requests:
             task_budget=agent.task_budget if card.task_budget else None,
             fast=self._config.fast and card.fast_prices is not None,
             cache=self._config.cache,
-            cache_ttl="1h" if self._config.cache_ttl == "1h" else "5m",
+            cache_ttl=self.cache_ttl,
             output_schema=self._schema,
             clearing=agent.clearing,
             opening=len(self._opening),

@@ -69,8 +69,8 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def only_cleared(self) -> bool:
-        """Old results are out of sight, and nothing else: what is known of files still holds."""
-        return bool(self.changes) and {change.stage for change in self.changes} == {"microcompact"}
+        """Old results and finished work are out of sight, and nothing else: what is known of files still holds."""
+        return bool(self.changes) and {change.stage for change in self.changes} <= {"microcompact", "collapse"}
 
 
 class Situation(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,6 +83,8 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
     output_cap: int
     meter: Meter | None
     tracking: Tracking
+    is_cold: bool = False
+    """The cache has expired since the last request: whatever is sent now is written to it anew."""
     collapse: bool = True
     """Staged collapses may be committed."""
     is_compaction: bool = False

@@ -7,7 +7,9 @@ from everturn.core.limits import Limits
 from everturn.settings import checks
 
 LIMITS = Limits.__struct_fields__
-SHARES = frozenset({"work_threshold", "compact_share", "collapse_share", "collapse_from", "clear_share", "clear_gain"})
+SHARES = frozenset(
+    {"work_threshold", "compact_share", "collapse_share", "collapse_from", "clear_share", "clear_gain", "clear_kept"}
+)
 POSITIVE = frozenset(
     {
         "output_cap",

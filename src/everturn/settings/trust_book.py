@@ -49,11 +49,13 @@ def judge_holding(book: Book, grounds: Grounds, *, at_once: bool) -> Holding:
     if (found := book.get(root)) is not None:
         return Holding(trusted=not found.declined, root=grounds.root, pins=found.pins)
     # Whoever trusts a whole tree has not seen what the repositories in it would run: their programs stay off.
-    return Holding(trusted=is_below_trusted(book, root), root=grounds.root, pins={})
+    return Holding(trusted=find_trusted_above(book, root) is not None, root=grounds.root, pins={})
 
 
-def is_below_trusted(book: Book, root: str) -> bool:
-    return any(trusted.below and root.startswith(f"{folder.rstrip('/')}/") for folder, trusted in book.items())
+def find_trusted_above(book: Book, root: str) -> str | None:
+    """The folder that was trusted with everything below it, this one included."""
+    above = (folder for folder, trusted in book.items() if trusted.below and root.startswith(f"{folder.rstrip('/')}/"))
+    return next(above, None)
 
 
 def trust_folder(

@@ -1,4 +1,4 @@
-"""The corpus of bypasses, and cases of our own in the same groups: no breach, no weak denial, little over-blocking."""
+"""The corpus of bypasses, and cases of our own and of a review in the same groups: no breach, no weak denial, little over-blocking."""
 
 from collections import Counter
 from pathlib import Path
@@ -10,9 +10,11 @@ from tests.permissions.shell.worlds import judge, load_cases
 HERE = Path(__file__).parent
 CORPUS = HERE.parents[1] / "corpora" / "bash_bypass.jsonl"
 OWN = HERE / "own_cases.jsonl"
+REVIEW = HERE / "review_cases.jsonl"
+FILES = pytest.mark.parametrize("path", [CORPUS, OWN, REVIEW], ids=["corpus", "own", "review"])
 
 
-@pytest.mark.parametrize("path", [CORPUS, OWN], ids=["corpus", "own"])
+@FILES
 def test_nothing_is_allowed_that_must_not_be_and_nothing_denied_is_merely_asked_about(path):
     cases = load_cases(path)
 
@@ -25,14 +27,15 @@ def test_nothing_is_allowed_that_must_not_be_and_nothing_denied_is_merely_asked_
     assert counts["overblocked"] < 0.02 * counts["must allow"]
 
 
-def test_every_group_of_the_corpus_has_ten_cases_of_our_own():
-    groups = Counter(case["group"] for case in load_cases(OWN))
+@FILES
+def test_every_group_of_the_corpus_has_ten_cases(path):
+    groups = Counter(case["group"] for case in load_cases(path))
 
     assert {case["group"] for case in load_cases(CORPUS)} == set(groups)
     assert min(groups.values()) >= 10
 
 
-@pytest.mark.parametrize("path", [CORPUS, OWN], ids=["corpus", "own"])
+@FILES
 def test_what_must_be_allowed_says_why_and_what_decides_is_named(path):
     for case in load_cases(path):
         judgement = judge(case["command"], case["rules"], given=case.get("input"))

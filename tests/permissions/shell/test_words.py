@@ -31,7 +31,7 @@ def test_a_fixed_word_has_the_value_that_bash_gives_it(texts):
     [
         ("$HOME/x", "\1/x"),
         ("~/x", "\1/x"),
-        ("~root/x", "\0root/x"),
+        ("~root/x", "\1/x"),
         ('"$PWD"', "\2"),
         ("rm${IFS}-rf", "rm\3-rf"),
         ("a$(b)", "a\0"),

@@ -36,7 +36,9 @@ def check_settings(home: Path, env: Mapping[str, str]) -> tuple[Finding, Launch 
             "settings", str(error), "Correct it; everturn --help and docs/settings.md say what is allowed."
         ), None
     if launch.warnings:
-        return warn("settings", "; ".join(launch.warnings), "Remove or change it in the file."), launch
+        held = launch.warnings == (launch.merged.held,)
+        advice = "everturn trust shows it whole, and asks." if held else "Remove or change it in the file."
+        return warn("settings", "; ".join(launch.warnings), advice), launch
     return ok("settings", f"{path} is valid" if path.exists() else f"{path} is not there; defaults are used"), launch
 
 

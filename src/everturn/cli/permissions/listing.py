@@ -10,7 +10,7 @@ from everturn.cli.console import complain, write
 from everturn.cli.folder import find_named_folder
 from everturn.cli.permissions.words import SEE, Words
 from everturn.cli.usage import UsageError
-from everturn.compose.cli import find_grounds, load_program_settings
+from everturn.compose.cli import find_grounds, load_program_settings, naming_way_out
 from everturn.core.state import Exit
 from everturn.frontends.harmless import make_line
 from everturn.permissions.rules.lookup import covers_whole
@@ -26,12 +26,14 @@ def run_list(words: Words) -> int:
 
     grounds = find_grounds(os.environ, find_named_folder(words.last("--cwd")) or None)
     merged, _ = load_program_settings(grounds, os.environ)
-    rules, unusable = join_rules(merged.permissions.rules)
-    mode = merged.options().get("permission_mode") or "default"
-    for warning in (*(str(problem) for problem in merged.problems), *merged.warnings, *unusable):
+    for remark in (*map(str, merged.problems), *merged.warnings, merged.held):
+        if remark:
+            complain(make_line(remark))
+    with naming_way_out(grounds):
+        rules, unusable = join_rules(merged.permissions.rules)
+    for warning in unusable:
         complain(make_line(warning))
-    if merged.held:
-        complain(make_line(merged.held))
+    mode = merged.options().get("permission_mode") or "default"
     effects = Effects(rules)
     told = [(rule, effects.judge(rule)) for rule in sorted(rules, key=lambda rule: ORDER.index(rule.ruling))]
     if "--json" in words:

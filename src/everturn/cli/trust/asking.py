@@ -9,7 +9,7 @@ import msgspec
 
 from everturn.cli.person import is_in_front
 from everturn.cli.trust.showing import render_wishes
-from everturn.compose.cli import Asked, load_program_settings
+from everturn.compose.cli import Asked, is_of_repository, load_program_settings
 from everturn.frontends.asking.visible import make_visible
 from everturn.ports.trust import Definition
 from everturn.settings.places import OF_THE_REPOSITORY, Grounds
@@ -29,7 +29,8 @@ class Wishes(msgspec.Struct, frozen=True, kw_only=True):
 def load_wishes(grounds: Grounds, env: Mapping[str, str], asked: Asked) -> Wishes:
     merged, _ = load_program_settings(grounds, env, msgspec.structs.replace(asked, trust=True))
     programs = tuple(one for one in merged.definitions if one.source in OF_THE_REPOSITORY)
-    return Wishes(grounds=grounds, shown=render_wishes(merged, programs), programs=programs)
+    unread = [problem for problem in merged.problems if is_of_repository(problem.field, grounds)]
+    return Wishes(grounds=grounds, shown=render_wishes(merged, programs, unread), programs=programs)
 
 
 def ask_for_trust(grounds: Grounds, env: Mapping[str, str], asked: Asked) -> bool:

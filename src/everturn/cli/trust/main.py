@@ -11,8 +11,9 @@ from everturn.cli.usage import UsageError
 from everturn.compose.cli import Asked, find_grounds
 from everturn.core.state import Exit
 from everturn.frontends.asking.visible import make_visible
+from everturn.frontends.figures import render_count
 from everturn.settings.checks import nearest
-from everturn.settings.trust_book import append_trust, load_book
+from everturn.settings.trust_book import append_trust, find_trusted_above, load_book
 
 SEE = "everturn trust --help"
 FLAGS = ("--list", "--revoke", "--below", "--yes", "--help", "-h")
@@ -28,6 +29,10 @@ def run_trust(words: list[str]) -> int:
 
         write(TRUST)
         return Exit.OK
+    if len(flags & {"--list", "--revoke", "--yes"}) > 1 or (flags & {"--list", "--revoke"} and "--below" in flags):
+        raise UsageError(f"{' and '.join(sorted(flags))} cannot be given together", see=SEE)
+    if "--list" in flags and folders:
+        raise UsageError("--list shows all folders; it takes none", see=SEE)
     if len(folders) > 1:
         raise UsageError("one folder at a time: everturn trust [FOLDER]", see=SEE)
     folder = folders[0] if folders else None
@@ -61,6 +66,11 @@ def run_revoke(folder: str | None) -> int:
     grounds = find_grounds(os.environ, folder)
     book = load_book(grounds.home)
     root = os.path.realpath(grounds.root)
+    if root not in book and (above := find_trusted_above(book, root)):
+        raise UsageError(
+            f"{make_visible(root)} is trusted with everything below {make_visible(above)}; to take that back: "
+            f"everturn trust --revoke {make_visible(above)}"
+        )
     if root not in book:
         raise UsageError(f"{make_visible(root)} is not in the list of trusted folders")
     append_trust(grounds.home, {place: trusted for place, trusted in book.items() if place != root})
@@ -73,6 +83,6 @@ def render_book(home: str) -> str:
     for folder, trusted in sorted(load_book(home).items()):
         day = time.strftime("%Y-%m-%d", time.localtime(trusted.at))
         what = "declined" if trusted.declined else "trusted, with everything below" if trusted.below else "trusted"
-        pins = f", {len(trusted.pins)} programs" if trusted.pins else ""
+        pins = f", {render_count(len(trusted.pins), 'program')}" if trusted.pins else ""
         lines.append(f"{make_visible(folder)}  {what} since {day}{pins}\n")
     return "".join(lines) or "No folder is trusted.\n"

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from everturn.core.errors import OptionError
 from everturn.frontends.asking.visible import make_visible
 from everturn.ports.policy import Ruling
 from everturn.ports.trust import Definition
@@ -20,9 +21,10 @@ KINDS = {
 }
 
 
-def render_wishes(merged: Merged, programs: Iterable[Definition]) -> str:
-    """`merged` as if the folder were trusted; `programs` are all that it defines."""
-    lines = [line for program in programs for line in _render_program(program)]
+def render_wishes(merged: Merged, programs: Iterable[Definition], unread: Iterable[OptionError] = ()) -> str:
+    """`merged` as if the folder were trusted; `programs` are all that it defines, `unread` what cannot be understood of it."""
+    lines = [f"  cannot be read, so that more may be in it than is shown: {make_visible(str(one))}" for one in unread]
+    lines += [line for program in programs for line in _render_program(program)]
     lines += [
         f"  would run unasked: {make_visible(rule.text)}  ({make_visible(rule.origin)})"
         for rule in merged.permissions.rules

@@ -230,7 +230,11 @@ class TerminalText:
         self._say(f"{make_line(event.step)}: {make_line(event.text)}", DIM)
 
     def _notice(self, event: ev.Noticed) -> None:
-        self._say(f"! {make_line(event.text)}", YELLOW if event.level is ev.Level.WARNING else DIM)
+        if event.level is ev.Level.WARNING:
+            # What protects somebody, and the way out at its end, must not fall off the edge.
+            self._put_words(f"! {make_line(event.text)}", YELLOW, kind="line")
+        else:
+            self._say(f"! {make_line(event.text)}", DIM)
 
     def _error(self, event: ev.ErrorReleased) -> None:
         self._error_said = True
@@ -307,9 +311,10 @@ class TerminalText:
         self._open_paragraph("line")
         self._screen.put_line(line, codes, ending=f"  {ending}")
 
-    def _put_words(self, text: str, codes: str) -> None:
+    def _put_words(self, text: str, codes: str, *, kind: str = "text") -> None:
+        """Whole, however many rows they take."""
         self._end_text()
-        self._open_paragraph("text")
+        self._open_paragraph(kind)
         flow = self._new_flow()
         for line in mask_keys(make_harmless(text)).splitlines():
             self._screen.put(flow.lay((Piece(line, codes), Piece("\n"))))

@@ -22,6 +22,7 @@ class Notes:
         self.commands: list[Command] = []
         self.redirects: list[Redirect] = []
         self.moves = self.leaves = False
+        self._misread = False
         self._doubts: dict[str, None] = {}
 
     def doubt(self, why: str) -> None:
@@ -36,6 +37,7 @@ class Notes:
         if gap == " ":
             return gap
         if not allowed.fullmatch(gap) or not (gap or touching):
+            self._misread = True
             self.doubt(f"{gap[:_SHOWN]!r} between words" if gap else "words that touch")
         return gap
 
@@ -50,7 +52,7 @@ class Notes:
             commands=tuple(self.commands),
             redirects=tuple(self.redirects),
             unsure=tuple(self._doubts),
-            broken=broken,
+            broken=broken or self._misread,
             moves=self.moves,
             leaves=self.leaves,
         )

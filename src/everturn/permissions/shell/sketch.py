@@ -7,18 +7,20 @@ import re
 from itertools import islice
 
 from everturn.permissions.shell.ansi import decode_ansi
+from everturn.permissions.shell.syntax import mark_of
 
-_MOST_TOKENS = 8_000
+_MOST_TOKENS = 6_000
 _MOST_WORDS = 2_000
 """Of one command."""
 _TOKEN = re.compile(
-    r"""(?P<run>[^\\'"$`;|&()<>\n#{}]+)|(?P<escaped>\\.)|(?P<single>'[^']*'?)|(?P<double>")|(?P<ansi>\$')"""
+    r"""(?P<run>[^\\'"$`;|&()<>\n#{}]+)|(?P<escaped>\\.)|(?P<single>'[^']*'?)|(?P<double>")|(?P<ansi>\$')|(?P<name>\$\w+|\$\{\w+\}|\$[@*])"""
     r"""|(?P<opening>\$\(|[<>]\(|\()|(?P<closing>\))|(?P<tick>`)|(?P<heredoc><<-?[ \t]*[\w'"\\.-]+)"""
     r"""|(?P<redirect>&?[<>]+[&|]?)|(?P<cut>[;|&\n]+)|(?P<other>.)""",
     re.DOTALL,
 )
 _DOUBLE = re.compile(
-    r"""(?P<plain>[^\\"$`]+)|(?P<escaped>\\.)|(?P<double>")|(?P<opening>\$\()|(?P<tick>`)|(?P<other>.)""", re.DOTALL
+    r"""(?P<plain>[^\\"$`]+)|(?P<escaped>\\.)|(?P<double>")|(?P<opening>\$\()|(?P<tick>`)|(?P<name>\$\w+|\$\{\w+\}|\$[@*])|(?P<other>.)""",
+    re.DOTALL,
 )
 _SLOPPY = re.compile(r"[;|&\n()`{}<>]+|\$\(")
 _QUOTES = re.compile(r"['\"\\]+")
@@ -33,7 +35,9 @@ def sketch_commands(text: str) -> list[list[str]]:
 def scatter_commands(text: str) -> list[list[str]]:
     """Every piece of text that could be a command if quotes meant nothing."""
     pieces = dict.fromkeys(_SLOPPY.split(_QUOTES.sub("", text)))
-    return _distinct([words for piece in islice(pieces, _MOST_PIECES) if (words := piece.split(None, _MOST_WORDS))])
+    return _distinct(
+        [words for piece in islice(pieces, _MOST_PIECES) if (words := piece.split(None, _MOST_WORDS)[:_MOST_WORDS])]
+    )
 
 
 def _distinct(commands: list[list[str]]) -> list[list[str]]:
@@ -73,6 +77,8 @@ class _Sketch:
         elif kind == "tick":
             self._end_command()
             self._quoted[-1] = False
+        elif kind == "name":
+            self._add(mark_of(token.group().strip("${}")))
         else:
             self._add(token.group()[1:] if kind == "escaped" else token.group())
         return token.end()
@@ -81,7 +87,7 @@ class _Sketch:
         kind, text = token.lastgroup, token.group()
         if kind == "run":
             self._add_run(text)
-        elif kind == "cut":
+        elif kind in {"cut", "tick"}:
             self._end_command()
             if self._delimiters and "\n" in text:
                 return self._skip_heredocs(token.start() + text.index("\n") + 1)
@@ -90,6 +96,8 @@ class _Sketch:
                 end = self._text.find("\n", token.end())
                 return len(self._text) if end < 0 else end
             self._add(text)
+        elif kind == "name":
+            self._add(mark_of(text.strip("${}")))
         elif kind == "escaped":
             self._add("" if text == "\\\n" else text[1:])
         elif kind == "single":

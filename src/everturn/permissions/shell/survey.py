@@ -1,5 +1,6 @@
 """Everything that a command line may run, as far as anybody can see: through runners, scripts in strings, and doubts."""
 
+from collections.abc import Iterator
 from posixpath import basename
 
 import msgspec
@@ -23,6 +24,7 @@ from everturn.permissions.shell.unwrapping import find_inner, find_inner_words, 
 _DEEPEST = 3
 _MOST_TEXT = 20_000
 """Characters of scripts in strings that are looked into, all together."""
+_MOST_SCRIPTS = 4
 _MOST_WORDS = 1_000
 """Of a command that is not understood, so many are looked at as files."""
 
@@ -104,7 +106,7 @@ def _note(reading: Reading, survey: Survey) -> list[str]:
             _note_argv(argv, survey.texts)
             known = next((at for at, word in enumerate(argv) if at and found.is_open(word)), None)
             if known is not None:
-                _note_argv([*argv[:known], ""], survey.beginnings)
+                survey.beginnings.update({f"{text} ": None for text in _ways_to_say(argv[:known])})
     return scripts
 
 
@@ -120,22 +122,30 @@ def _spellings(command: Command) -> list[str]:
 
 
 def _note_argv(argv: list[str], texts: dict[str, None]) -> None:
-    text = drop_marks(" ".join(argv))
-    texts[text] = None
+    texts.update(dict.fromkeys(_ways_to_say(argv)))
+
+
+def _ways_to_say(argv: list[str]) -> Iterator[str]:
+    """For rules: as it is, by the bare name, and without the options before a subcommand (`git -C x push` is a push)."""
+    text = drop_marks(" ".join(argv)).strip(" ")
+    yield text
     if "/" in argv[0]:
-        name = basename(argv[0])
-        texts[f"{name}{text[len(drop_marks(argv[0])) :]}"] = None
+        yield basename(argv[0]) + text[len(drop_marks(argv[0])) :]
     if len(argv) > 1 and argv[1].startswith("-"):
-        # `git -C x push` is a push.
-        texts[drop_marks(" ".join([basename(argv[0]), *skip_options(argv[1:])]))] = None
+        yield drop_marks(" ".join([basename(argv[0]), *skip_options(argv[1:])])).strip(" ")
 
 
-def _look_closer(command: str, survey: Survey) -> None:
+def _look_closer(command: str, survey: Survey, depth: int = 0) -> None:
+    """Without the parser: everything that may be a command there."""
     for words in sketch_commands(command):
-        for argv in find_inner_words(words):
+        found = find_inner_words(words)
+        for argv in found.commands:
             survey.sights.append(Sight(tuple(argv[:_MOST_WORDS]), None))
             _note_argv(argv, survey.texts)
+        if depth < _DEEPEST:
+            for script in found.scripts[:_MOST_SCRIPTS]:
+                _look_closer(write_marks(script[:_MOST_TEXT]), survey, depth + 1)
     for words in scatter_commands(command):
         _note_argv(words, survey.suspicions)
-        for argv in find_inner_words(words):
+        for argv in find_inner_words(words).commands:
             _note_argv(argv, survey.suspicions)

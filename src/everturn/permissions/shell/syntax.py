@@ -45,7 +45,13 @@ FOLDER = "\2"
 SPLIT = "\3"
 """`$IFS`: the word falls apart here."""
 _MARKS = re.compile(f"[{UNKNOWN}{HOME}{FOLDER}{SPLIT}]+")
+_BY_NAME = {"HOME": HOME, "PWD": FOLDER, "IFS": SPLIT}
 _AS_WRITTEN = {UNKNOWN: "$_", HOME: "$HOME", FOLDER: "$PWD", SPLIT: " "}
+
+
+def mark_of(name: str) -> str:
+    """What stands for a variable of this name."""
+    return _BY_NAME.get(name, UNKNOWN)
 
 
 def drop_marks(text: str) -> str:

@@ -1,6 +1,6 @@
 """Takes wrappers off a command: strictly, to approve what is behind them, and loosely, to find what hides behind any runner."""
 
-import re
+from collections.abc import Iterator
 from posixpath import basename
 
 import msgspec
@@ -13,8 +13,8 @@ FROM_INPUT = Word(raw=UNKNOWN, value=None, template=UNKNOWN)
 """What `xargs` adds: nobody knows what."""
 _ACTIONS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _FROM_ELSEWHERE = ("/dev/", "/proc/")
-_SUBSTITUTED = re.compile(r"(?s)\[[^\]]*?(\$\(.*\)|`.*`)")
-"""A substitution in a subscript."""
+_ACTIVATES = "/bin/activate"
+"""Of an environment of Python: sourced every day, and no more than a program of the workspace."""
 _BEFORE_SUBCOMMAND = Runner(
     valued="Cc",
     long=frozenset({
@@ -73,13 +73,13 @@ def find_inner(command: Command) -> Found:
     return found
 
 
-def find_inner_words(argv: list[str]) -> list[list[str]]:
+def find_inner_words(argv: list[str]) -> Found:
     """The same for words without a parser: leading assignments are skipped."""
     at = next((i for i, word in enumerate(argv) if not _is_assignment(word)), len(argv))
     found = Found()
     if argv[at:]:
         _look_behind(argv[at:], found, 0)
-    return found.commands
+    return found
 
 
 def _spell(words: tuple[Word, ...]) -> list[str]:
@@ -116,13 +116,14 @@ def _look_behind(argv: list[str], found: Found, depth: int) -> None:
             _look_behind(inner, found, depth + 1)
         return
     if name in READERS_OF_CODE:
-        _note_murk(name, argv[1:2], found)
+        if not argv[1:2] or not argv[1].endswith(_ACTIVATES):
+            found.murky.append(f"{name} runs code from elsewhere")
         return
     if name in RENAMERS:
         found.murky.append(f"{name} changes what a command's name means")
         return
     if name in EVALUATORS:
-        found.scripts.extend(script for word in argv[1:] for script in _SUBSTITUTED.findall(word))
+        found.scripts.extend(script for word in argv[1:] for script in _find_in_subscript(word))
         return
     if name == "command" and argv[1:2] in (["-v"], ["-V"]):
         return
@@ -145,8 +146,17 @@ def _look_behind(argv: list[str], found: Found, depth: int) -> None:
         _look_behind(command, found, depth + 1)
 
 
+def _find_in_subscript(word: str) -> Iterator[str]:
+    """`a[$(id)]`: the substitution."""
+    _, bracket, rest = word.partition("[")
+    for opening, closing in (("$(", ")"), ("`", "`")):
+        start, end = rest.find(opening), rest.rfind(closing)
+        if bracket and 0 <= start < end:
+            yield rest[start : end + 1]
+
+
 def _note_murk(name: str, rest: list[str], found: Found) -> None:
-    """Of a shell, `eval` or `source`: what it runs may be neither in the line nor in a file."""
+    """Of a shell or `eval`: what it runs may be neither in the line nor in a file."""
     if name in SHELLS and all(word.startswith("-") and "c" not in word for word in rest[:_MOST_WORDS]):
         found.murky.append(f"{name} runs what it reads")
     if any(word.startswith(_FROM_ELSEWHERE) or found.is_open(word) for word in dict.fromkeys(rest)):

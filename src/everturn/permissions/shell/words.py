@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 
 from everturn.permissions.shell.ansi import decode_ansi
-from everturn.permissions.shell.syntax import FOLDER, HOME, SPLIT, UNKNOWN, Word
+from everturn.permissions.shell.syntax import FOLDER, HOME, UNKNOWN, Word, mark_of
 
 Hole = tuple[int, int]
 """Where a substitution stands that is read elsewhere: begin and end within the word."""
@@ -21,7 +21,6 @@ _IN_HEREDOC = re.compile(r"[^\\$`]+")
 _NAME = re.compile(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\}|([0-9@*#?$!-])|\{([0-9@*#?$!-])\})")
 _SUM = re.compile(r"\$\(\([0-9 +*/%()-]*\)\)")
 """Arithmetic of numbers alone: names can hold code."""
-_MARKS = {"HOME": HOME, "PWD": FOLDER, "IFS": SPLIT}
 _TILDE = re.compile(r"~[A-Za-z0-9_.+-]*(?=/|$)")
 _BRACES = re.compile(r"\{[^ \t\n]*?(?:,|\.\.)")
 
@@ -151,7 +150,7 @@ class _Reader:
         if text.startswith("$'", at) and not quoted:
             return self._ansi(at)
         if name := _NAME.match(text, at):
-            self._unknown(_MARKS.get(name.group(1) or name.group(2), UNKNOWN))
+            self._unknown(mark_of(name.group(1) or name.group(2) or ""))
             return name.end()
         if total := _SUM.match(text, at):
             self._unknown()

@@ -82,6 +82,12 @@ TRICKS = (
     "[ $x -v 'a[$(bad)]' ]",
     "[[ -f a ]]",
     "printf %s x",
+    "printf '%ln' PATH",
+    "env $x bad",
+    "command {bad,x}",
+    "nohup ba?",
+    "source ./a/bin/activate",
+    "xargs -I{} {} <a",
 )
 WRAPPERS = (
     "timeout 5",
@@ -127,7 +133,7 @@ LIVE_WORDS = (
 REDIRECTS = (
     ">/dev/null", "2>/dev/null", "2>&1", ">/dev/null 2>&1", "1>&2", "<a", "<<<x", '<<<"a b"', "2>&-", "&>/dev/null", ">ok.txt", ">>ok.txt",
     ">out.txt", ">>out.txt", "2>err.txt", ">|out.txt", "&>out.txt", "<>out.txt", ">&out.txt", "{fd}>out.txt", ">'out.txt'", ">~/out.txt",
-    '>"$HOME/out.txt"', ">$(bad)", "<<<$(bad)", "<secret", ">./ok.txt", ">sub/../out.txt",
+    '>"$HOME/out.txt"', ">$(bad)", "<<<$(bad)", "<secret", ">./ok.txt", ">sub/../out.txt", ">&\u0663",
 )  # fmt: skip
 SAFE_REDIRECTS = 12
 SEPARATORS = (
@@ -164,6 +170,7 @@ SPELLINGS = (
     "{{{0},}}",
     "{1}$x{2}",
     "{1}${{x}}{2}",
+    "{1}{{{2},x}}",
 )
 
 
@@ -248,7 +255,9 @@ class Grammar:
             parts.append(self._word(depth))
         while self._rarely(0.15):
             parts.insert(self._random.randrange(len(parts) + 1) if self._rarely(0.2) else len(parts), self._redirect())
-        return self._pick((" ", " ", " ", " ", "  ", "\t", " \\\n ")).join(parts)
+        # Without a blank before it, an escaped line end glues words together: `fine run\\<line end>x` is `fine runx`.
+        glue = "\\\n" if self._rarely(0.06) else self._pick((" ", " ", " ", " ", "  ", "\t", " \\\n "))
+        return glue.join(parts)
 
     def _program(self, depth: int) -> str:
         if self._likely():
