@@ -55,12 +55,14 @@ printf '%s\\0' "$STUB_INDEX" "${0##*/}" "$@" '\x1e' >>"$STUB_LOG"
 """
 _DRIVER = r"""
 index=0
+FUNCNEST=5
 while IFS= read -r -d '' __command <&9; do
   index=$((index + 1))
   ( exec 9<&-; ulimit -t 2; export STUB_INDEX=$index; cd "work/$index" || exit; unset index
     set --; eval "$__command"; wait ) </dev/null >/dev/null 2>&1
 done
 """
+"""FUNCNEST: a function that calls itself in a pipeline would never end, and no limit of time per process ends it."""
 _BATCH_S = 300
 
 
