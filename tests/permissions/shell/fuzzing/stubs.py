@@ -59,10 +59,11 @@ FUNCNEST=5
 while IFS= read -r -d '' __command <&9; do
   index=$((index + 1))
   ( exec 9<&-; ulimit -t 2; export STUB_INDEX=$index; cd "work/$index" || exit; unset index
-    set --; eval "$__command"; wait ) </dev/null >/dev/null 2>&1
+    set --; eval "$__command"; [ -z "${COPROC-}" ] || exec {COPROC[1]}>&-; wait ) </dev/null >/dev/null 2>&1
 done
 """
-"""FUNCNEST: a function that calls itself in a pipeline would never end, and no limit of time per process ends it."""
+"""FUNCNEST: a function that calls itself in a pipeline would never end, and no limit of time per process ends it.
+A coprocess waits for its input to end."""
 _BATCH_S = 300
 
 
