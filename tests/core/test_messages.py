@@ -166,16 +166,13 @@ def test_media_is_counted_also_inside_results_and_priced_by_the_piece(raw: bytes
     assert block.tokens == (media * MEDIA_TOKENS if media else len(raw) // 3) + BLOCK_OVERHEAD
 
 
-def test_a_message_shows_its_text_uses_and_results():
+@pytest.mark.parametrize("role", ["assistant", "user"])
+def test_a_message_shows_its_text_and_what_its_role_may_say(role):
     use = decode_block(b'{"type":"tool_use","id":"a","name":"Read","input":{}}')
     result = result_block("a", "done")
-    message = Message(
-        id="m",
-        role="assistant",
-        kind=Kind.ANSWER,
-        blocks=(text_block("one "), use, text_block("two"), result),
-        answer=Answer(),
-    )
+    blocks = (text_block("one "), use, text_block("two"), result)
+    message = Message(id="m", role=role, kind=Kind.ANSWER, blocks=blocks, answer=Answer())
 
-    assert (message.text, message.uses, message.results) == ("one two", (use.view,), (result.view,))
+    said = ((use.view,), ()) if role == "assistant" else ((), (result.view,))
+    assert (message.text, (message.uses, message.results)) == ("one two", said)
     assert message.tokens == sum(block.tokens for block in message.blocks)
