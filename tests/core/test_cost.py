@@ -12,7 +12,7 @@ from everturn.core.messages import Answer, Block, Kind, Message, decode_block, r
 from everturn.core.normaliser import Normaliser
 from everturn.core.transcript import Abilities, Wire, normalise
 from everturn.core.view import View
-from everturn.core.wires import PIECE, Lead, Wires, encode_first
+from everturn.core.wires import PIECE, Lead, Wires, encode_wires
 
 ABLE = Abilities(model="model-1", max_media=3)
 IMAGE = decode_block(b'{"type":"image","source":{"type":"base64","data":"aGk="}}')
@@ -69,32 +69,38 @@ def test_a_late_turn_costs_no_more_than_an_early_one():
 def test_what_was_sent_before_is_the_very_same_wire_and_is_not_encoded_again():
     normaliser, grown = Normaliser(), conversation(20)
     before = normaliser.normalise(grown[:-2], ABLE)
-    contents = encode_first(before, len(before) - 3)
+    contents = encode_wires(before, {})[:-3]
 
     after = normaliser.normalise(grown, ABLE)
 
     assert all(one is other for one, other in zip(before[:-2], after, strict=False))
-    assert all(map(is_, encode_first(after, len(after) - 2), contents))
+    assert all(map(is_, encode_wires(after, {}), contents))
 
 
 def test_many_bytes_are_joined_once_and_then_taken_as_they_are():
     wires = [Wire("user", (text_block("x" * PIECE),)) for _ in range(3)]
     lead = Lead(wires)
-    loose = lead.encode(2)
+    loose = lead.encode(2, {})
 
-    (joined,), (same, third) = lead.encode(2), lead.encode(3)
+    (joined,), (same, third) = lead.encode(2, {}), lead.encode(3, {})
 
     assert (joined, third) == (b"".join(loose), wires[2].encoded)
     assert same is joined
 
 
-@given(st.lists(st.integers(0, 12), max_size=12), st.integers(0, 9))
-def test_the_beginning_of_a_request_is_the_same_however_it_was_reached(sizes: list[int], fixed: int):
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 9), st.dictionaries(st.integers(0, 9), st.just(b",MARK"), max_size=3)), max_size=9
+    )
+)
+def test_a_request_is_the_same_however_it_was_reached(requests: list[tuple[int, dict[int, bytes]]]):
     wires = [Wire("user", (text_block(letter * (PIECE // 3)),)) for letter in "abcdefghij"]
-    request = Wires(Lead(wires[:fixed]), fixed, tuple(wires[fixed:]))
+    lead = Lead(wires)
 
-    for size in sizes:
-        assert b"".join(encode_first(request, size)) == b"".join(wire.encoded for wire in wires[:size])
+    for settled, marked in requests:
+        request = Wires(lead, settled, tuple(wires[settled:]))
+        expected = [marked.get(index, wire.encoded) for index, wire in enumerate(wires)]
+        assert b"".join(encode_wires(request, marked)) == b"".join(expected)
 
 
 def test_the_bytes_of_a_wire_are_its_blocks_with_commas_between():

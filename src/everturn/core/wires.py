@@ -1,6 +1,6 @@
 """The messages of one request, whose beginning was encoded for those before it: a long conversation is not walked again."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from everturn.core.transcript import Wire
 from everturn.core.view import Joined
@@ -16,20 +16,28 @@ class Lead:
 
     def __init__(self, wires: list[Wire]) -> None:
         self.wires = wires
-        self._joined: list[bytes] = []
+        self._joined: list[tuple[int, bytes]] = []
+        """Each with the place behind its last wire."""
         self._loose: list[bytes] = []
         self._size = 0
         """So many wires are in these two."""
 
-    def encode(self, size: int) -> list[bytes]:
-        """The first so many. Cheap where it is not fewer than the last time."""
+    def encode(self, size: int, marked: Mapping[int, bytes]) -> list[bytes]:
+        """The first so many, those that are `marked` as they are given. Cheap where it is not fewer than the last time."""
         if size < self._size:
-            return [wire.encoded for wire in self.wires[:size]]
+            return encode_each(self.wires, 0, size, marked)
         self._loose += [wire.encoded for wire in self.wires[self._size : size]]
         self._size = size
-        pieces = [*self._joined, *self._loose]
+        pieces: list[bytes] = []
+        begin = 0
+        for end, joined in self._joined:
+            # Of a piece with a mark in it the wires are taken one by one.
+            is_whole = not any(begin <= index < end for index in marked)
+            pieces += (joined,) if is_whole else encode_each(self.wires, begin, end, marked)
+            begin = end
+        pieces += [marked.get(index, encoded) for index, encoded in enumerate(self._loose, begin)]
         if sum(map(len, self._loose)) > PIECE:
-            self._joined.append(b"".join(self._loose))
+            self._joined.append((size, b"".join(self._loose)))
             self._loose.clear()
         return pieces
 
@@ -43,11 +51,15 @@ class Wires(Joined[Wire]):
         super().__init__(lead.wires, size, tail)
         self._lead = lead
 
-    def encode_first(self, size: int) -> list[bytes]:
-        settled = self._lead.encode(min(size, self.size))
-        return [*settled, *(wire.encoded for wire in self.tail[: max(0, size - self.size)])]
+    def encode(self, marked: Mapping[int, bytes]) -> list[bytes]:
+        settled = self._lead.encode(self.size, marked)
+        return settled + [marked.get(index, wire.encoded) for index, wire in enumerate(self.tail, self.size)]
 
 
-def encode_first(wires: Sequence[Wire], size: int) -> list[bytes]:
-    """The first so many, each with the comma before it."""
-    return wires.encode_first(size) if isinstance(wires, Wires) else [wire.encoded for wire in wires[:size]]
+def encode_wires(wires: Sequence[Wire], marked: Mapping[int, bytes]) -> list[bytes]:
+    """All of them, each with the comma before it; those that are `marked`, by their place, as they are given."""
+    return wires.encode(marked) if isinstance(wires, Wires) else encode_each(wires, 0, len(wires), marked)
+
+
+def encode_each(wires: Sequence[Wire], begin: int, end: int, marked: Mapping[int, bytes]) -> list[bytes]:
+    return [marked.get(index) or wire.encoded for index, wire in enumerate(wires[begin:end], begin)]

@@ -7,7 +7,7 @@ import msgspec
 
 from everturn.core.messages import text_block
 from everturn.core.transcript import encode_wire
-from everturn.core.wires import encode_first
+from everturn.core.wires import encode_wires
 from everturn.models.anthropic.cache_marks import mark, plan_marks
 from everturn.models.anthropic.thinking import plan_effort, plan_thinking
 from everturn.models.catalog import LONG_WINDOW
@@ -97,18 +97,8 @@ def _encode_prefix(tools: tuple[bytes, ...], system: tuple[str, ...], ttl: Liter
 
 
 def _encode_messages(request: Request) -> list[bytes]:
-    wires = request.messages
-    places = sorted(plan_marks(wires, request.kept, request.anchor)) if request.cache else []
-    begin = places[0][0] if places else len(wires)
-    encoded = encode_first(wires, begin)
-    marked = {index for index, _ in places}
-    for index, wire in enumerate(wires[begin:], begin):
-        if index not in marked:
-            encoded.append(wire.encoded)
-            continue
-        raws = [block.raw for block in wire.blocks]
-        for place, position in places:
-            if place == index:
-                raws[position] = mark(raws[position], request.cache_ttl)
-        encoded.append(encode_wire(wire.role, raws))
-    return encoded
+    wires, marked = request.messages, dict[int, list[bytes]]()
+    for index, position in plan_marks(wires, request.kept, request.anchor) if request.cache else ():
+        raws = marked.setdefault(index, [block.raw for block in wires[index].blocks])
+        raws[position] = mark(raws[position], request.cache_ttl)
+    return encode_wires(wires, {index: encode_wire(wires[index].role, raws) for index, raws in marked.items()})
