@@ -1,6 +1,7 @@
 """The bench on which scenarios run: a real engine, over real HTTP, on a scripted model server, in a real folder."""
 
 import os
+import signal
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from pathlib import Path
@@ -26,6 +27,12 @@ settings.load_profile(os.environ.get("EVERTURN_EXAMPLES", "test"))
 """`make test` draws the same examples every time, so that a change is judged by what it changed; `make fuzz` draws new ones."""
 
 KEY = "sk-ant-api03-made-up-key-for-tests"
+
+
+@pytest.fixture(autouse=True)
+def hears_signals():
+    """Programs inherit what is blocked here: whatever ran before, the ones that a test starts can be interrupted."""
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 class Run:
