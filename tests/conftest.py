@@ -26,13 +26,11 @@ settings.register_profile("fuzz", derandomize=False, suppress_health_check=[Heal
 settings.load_profile(os.environ.get("EVERTURN_EXAMPLES", "test"))
 """`make test` draws the same examples every time, so that a change is judged by what it changed; `make fuzz` draws new ones."""
 
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # The tests were started in the background of a script: the programs that they start would be deaf to Ctrl-C, too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 KEY = "sk-ant-api03-made-up-key-for-tests"
-
-
-@pytest.fixture(autouse=True)
-def hears_signals():
-    """Programs inherit what is blocked here: whatever ran before, the ones that a test starts can be interrupted."""
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 class Run:

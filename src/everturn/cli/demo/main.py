@@ -109,6 +109,9 @@ def stop_signals() -> Iterator[list[int]]:
 
     def stop(number: int, _: FrameType | None) -> None:
         came.append(number)
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+            # Started in the background of a script, where Ctrl-C means somebody else; this signal does not.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.raise_signal(signal.SIGINT)
 
     numbers = (signal.SIGTERM, signal.SIGHUP)
