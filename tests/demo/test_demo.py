@@ -130,18 +130,17 @@ def test_interrupted_in_the_middle_it_leaves_nothing_behind(newcomer, number, co
     assert newcomer.left_behind == []
 
 
-def test_in_the_background_of_a_script_it_is_deaf_to_ctrl_c_but_not_to_its_end(newcomer):
-    deaf = ["sh", "-c", 'trap "" INT; exec "$@"', "sh", *PROGRAM]
-    process = subprocess.Popen(deaf, env=newcomer.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_in_the_background_of_a_script_it_leaves_nothing_behind_either(newcomer, number, code):
+    background = ["sh", "-c", 'trap "" INT; exec "$@"', "sh", *PROGRAM]
+    process = subprocess.Popen(background, env=newcomer.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     for row in process.stdout:
-        if row.startswith("turn 1"):
-            process.send_signal(signal.SIGINT)
         if row.startswith("turn 2"):
-            process.send_signal(signal.SIGTERM)
+            process.send_signal(number)
             break
     rest, errors = process.communicate(timeout=30)
 
-    assert (process.returncode, errors) == (143, "")
+    assert (process.returncode, errors) == (code, "")
     assert rest.endswith("\nInterrupted. Nothing is left behind.\n")
     assert newcomer.left_behind == []
 

@@ -109,15 +109,13 @@ def stop_signals() -> Iterator[list[int]]:
 
     def stop(number: int, _: FrameType | None) -> None:
         came.append(number)
-        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-            # Started in the background of a script, where Ctrl-C means somebody else; this signal does not.
-            signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.raise_signal(signal.SIGINT)
 
-    numbers = (signal.SIGTERM, signal.SIGHUP)
-    before = [signal.signal(number, stop) for number in numbers]
+    # A script ignores SIGINT for what it starts in the background, and the way to tidy up with it.
+    handlers = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: stop, signal.SIGHUP: stop}
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield came
     finally:
-        for number, handler in zip(numbers, before, strict=True):
+        for number, handler in before.items():
             signal.signal(number, handler)

@@ -28,6 +28,11 @@ class Notes:
     def doubt(self, why: str) -> None:
         self._doubts[why] = None
 
+    def distrust(self, why: str) -> None:
+        """A doubt about the tree itself: bash may see other commands in this line."""
+        self._misread = True
+        self.doubt(why)
+
     def text(self, node: "Node") -> str:
         return self.source[node.start_byte : node.end_byte]
 
@@ -37,15 +42,14 @@ class Notes:
         if gap == " ":
             return gap
         if not allowed.fullmatch(gap) or not (gap or touching):
-            self._misread = True
-            self.doubt(f"{gap[:_SHOWN]!r} between words" if gap else "words that touch")
+            self.distrust(f"{gap[:_SHOWN]!r} between words" if gap else "words that touch")
         return gap
 
     def check_comment(self, node: "Node") -> None:
         start, text = node.start_byte, self.text(node)
         before = self.source[start - 1 : start]
         if not text.startswith("#") or "\n" in text or (before and before not in _BEFORE_COMMENT):
-            self.doubt("a comment that may not be one")
+            self.distrust("a comment that may not be one")
 
     def finish(self, *, broken: bool) -> Reading:
         return Reading(

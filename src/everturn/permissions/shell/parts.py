@@ -227,7 +227,7 @@ class Parts(Notes, ABC):
                 self.find(child, here)
         start, end = parts.get("heredoc_start"), parts.get("heredoc_end")
         if start is None or end is None:
-            self.doubt("a heredoc that is not plainly read")
+            self.distrust("a heredoc that is not plainly read")
             self.find_all([node for kind, node in parts.items() if kind == "heredoc_body"], here)
         else:
             line_end = self.source.find("\n", start.end_byte)
@@ -245,13 +245,13 @@ class Parts(Notes, ABC):
         delimiter = read_word(self.text(start))
         first = self.source.find("\n", start.end_byte) + 1
         if delimiter.fixed is None or delimiter.unsure or first in self._heredoc_lines:
-            self.doubt("a heredoc that is not plainly read")
+            self.distrust("a heredoc that is not plainly read")
         if "\\\n" in self.source[node.start_byte : first]:
-            self.doubt("an escaped line end in front of a heredoc")
+            self.distrust("an escaped line end in front of a heredoc")
         self._heredoc_lines.add(first)
         strips = self.text(node.children[0]) == "<<-"
         if self._end_of_heredoc(first, delimiter.value, strips=strips) != end.end_byte:
-            self.doubt("a heredoc whose end is not certain")
+            self.distrust("a heredoc whose end is not certain")
         if body is None or delimiter.value != delimiter.raw:
             return
         text = self.source[first : end.start_byte]
