@@ -1,5 +1,8 @@
 """Compaction: what is asked, what stays, what counts as having worked."""
 
+import asyncio
+
+import msgspec
 import pytest
 from tests.context.transcripts import ScriptedAsk, answer, note, prompt, round_of, situation
 
@@ -235,6 +238,25 @@ async def test_the_breaker_opens_after_failures_in_a_row_and_a_success_resets_it
     assert (len(ask.questions), tracking.failures) == (3, 3)
     worked = await pipeline().compact(TALK, situation(tracking=tracking), ScriptedAsk(), cause="manual")
     assert worked.tracking == Tracking(count=1)
+
+
+async def test_a_count_that_never_comes_is_not_waited_for():
+    async def count(_):
+        await asyncio.Event().wait()
+
+    full = msgspec.structs.replace(situation(window=1_000, summary_s=0.05), count=count)
+    prepared = await pipeline().prepare(TALK, full, ScriptedAsk())
+    assert [change.cause for change in prepared.changes] == ["auto"]
+
+
+async def test_what_is_to_be_summed_up_is_cut_at_once_to_what_the_window_holds():
+    talk = (prompt("p1"), *(part for n in range(1, 99) for part in round_of(n, size=3_000)), prompt("p99"))
+    ask = ScriptedAsk("Ok.")
+    prepared = await pipeline().compact(talk, situation(window=20_000), ask, cause="auto")
+    assert (prepared.compacted, len(ask.questions)) == (True, 1)
+    shown = ask.questions[0].messages[:-1]
+    assert shown == talk[len(talk) - len(shown) :]
+    assert 8_000 < tokens(shown) <= 20_000 - 8_192
 
 
 async def test_a_turn_without_a_compaction_leaves_the_tracking_alone():

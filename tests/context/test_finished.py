@@ -40,20 +40,16 @@ def test_only_when_the_round_is_over():
     assert finished(prompt("p"), *FAILS, *FIXES, *PASSES) == []
 
 
-@pytest.mark.parametrize("command", ["ls -l", "git status", "cat test.py", "echo testing"])
-def test_a_command_that_is_no_test_finishes_nothing(command):
-    first = called(1, "Bash", {"command": command}, "no", is_error=True)
-    assert finished(prompt("p"), *first, *called(2, "Bash", {"command": command}), answer("a")) == []
+def test_a_command_that_is_no_test_finishes_nothing():
+    first = called(1, "Bash", {"command": "ls -l tests"}, "no", is_error=True)
+    assert finished(prompt("p"), *first, *called(2, "Bash", {"command": "ls -l tests"}), answer("a")) == []
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["make test", "cargo test --all", "npm run test", "go test ./...", "python -m pytest", "tox", "make -j4 check"],
-)
-def test_commands_that_are_tests(command):
-    first = called(1, "Bash", {"command": command}, "no", is_error=True)
-    done = finished(prompt("p"), *first, *called(2, "Bash", {"command": command}), answer("a"))
-    assert [(stretch.first, stretch.last) for stretch in done] == [("a1", "r2")]
+def test_a_test_whose_exit_code_is_lost_has_failed_where_it_says_so():
+    first = called(1, "Bash", {"command": "cd a && npm test 2>&1 | tail -3"}, "1 failed, 2 passed")
+    last = called(2, "Bash", {"command": "cd a && npm test"}, "3 passed")
+    assert finished(prompt("p"), *first, *last, answer("a")) == [Stretch("a1", "r2", "test that was made to pass")]
+    assert finished(prompt("p"), *last, *called(3, "Bash", {"command": "cd a && npm test | tail"}), answer("a")) == []
 
 
 def test_a_task_that_was_begun_and_done():
@@ -67,7 +63,62 @@ def test_a_task_that_was_begun_and_done():
         note("n", Kind.ATTACHMENT),
         answer("z"),
     )
-    assert finished(*talk) == [Stretch("a1", "n", "task that was done: Look")]
+    assert finished(*talk) == [Stretch("a1", "r2", "task that was done: Look")]
+    last = called(3, "TodoWrite", {"todos": [todo("Look", "completed")]})
+    assert finished(*talk[:5], *last, *talk[-2:]) == [Stretch("a1", "n", "task that was done: Look")]
+
+
+def test_a_test_that_went_to_the_background_has_not_passed():
+    behind = called(
+        2, "Bash", {"command": "make test"}, "The command runs in the background, as task b1. You are told."
+    )
+    first = called(1, "Bash", {"command": "make test"}, "no", is_error=True)
+    assert finished(prompt("p"), *first, *behind, answer("a")) == []
+
+
+def listing(number, **statuses):
+    return called(number, "TodoWrite", {"todos": [todo(content, status) for content, status in statuses.items()]})
+
+
+def test_tasks_that_follow_each_other_share_no_round_and_the_list_in_force_stays_in_sight():
+    talk = (
+        *(prompt("p"), *listing(1, A="in_progress", B="pending"), *called(2, "Read", {"file_path": "/p/a"})),
+        *(*listing(3, A="completed", B="in_progress"), *called(4, "Read", {"file_path": "/p/b"})),
+        *(*listing(5, A="completed", B="completed"), answer("z")),
+    )
+    assert finished(*talk) == [
+        Stretch("a1", "r2", "task that was done: A"),
+        Stretch("a3", "r5", "task that was done: B"),
+    ]
+    collapsed = (talk[0], note("s", Kind.SUMMARY), *talk[5:])
+    assert finished(*collapsed) == [Stretch("a3", "r5", "task that was done: B")]
+
+
+def test_a_task_that_nobody_called_begun_began_when_the_list_was_written():
+    done = (*listing(3, A="completed"), answer("z"))
+    begun = (prompt("p"), *listing(1, A="pending"))
+    assert finished(*begun, *called(2, "Read", {"file_path": "/p/a"}), *done) == [
+        Stretch("a2", "r3", "task that was done: A")
+    ]
+    assert finished(*begun, *done) == []
+    assert finished(prompt("p"), *called(2, "Read", {"file_path": "/p/a"}), *done) == []
+
+
+@pytest.mark.parametrize(
+    ("search", "opened", "name"),
+    [
+        (("Bash", {"command": "rg -n x"}), ("Read", {"file_path": "/p/src/a.py"}), "a.py"),
+        (("Bash", {"command": "find . -name '*.py'"}), ("Bash", {"command": "cat src/a.py"}), "a.py"),
+        (("Grep", {"pattern": "x"}), ("Bash", {"command": "sed -n 1,9p src/a.py"}), "a.py"),
+        (("Glob", {"pattern": "*"}), ("NotebookEdit", {"notebook_path": "/p/n.ipynb"}), "n.ipynb"),
+        (("WebSearch", {"query": "x"}), ("WebFetch", {"url": "https://a.example/x"}), "https://a.example/x"),
+    ],
+)
+def test_searches_of_every_kind_lead_somewhere(search, opened, name):
+    found = called(1, *search, "src/a.py:3:x\nsrc/n.ipynb\nhttps://a.example/x")
+    assert finished(prompt("p"), *found, *called(2, *opened)) == [Stretch("a1", "r1", f"search that led to {name}")]
+    nowhere = called(1, *search, "src/b.py:3:x")
+    assert finished(prompt("p"), *nowhere, *called(2, *opened)) == []
 
 
 def test_a_search_whose_find_was_opened_ends_before_that():

@@ -1,12 +1,13 @@
 """What is known of a session, message by message: facts, and how estimates compare with counts."""
 
 import msgspec
+import pytest
 from tests.context.transcripts import answer, called, note, prompt
 
 from everturn.context.following import LONGEST_ERROR, LONGEST_PROMPT, Known
 from everturn.core.budget import Usage
 from everturn.core.commands import SENT_MEANWHILE
-from everturn.core.facts import Facts, Failing, Said
+from everturn.core.facts import MOST_FAILING, SURE_FAILING, Facts, Failing, Said
 from everturn.core.messages import Kind
 from everturn.core.tokens import Scale
 
@@ -40,12 +41,62 @@ def test_facts_are_folded_from_what_was_said_and_done():
     )
 
 
-def test_a_command_that_passes_is_no_longer_failing_and_only_the_last_few_are_kept():
-    fails = [part for n in range(5) for part in called(n, "Bash", {"command": f"c{n}"}, f"e{n}", is_error=True)]
+def failed(*errors):
+    return [
+        part
+        for number, error in enumerate(errors)
+        for part in called(number, "Bash", {"command": f"c{number}"}, error, is_error=True)
+    ]
+
+
+def test_a_command_that_passes_is_no_longer_failing():
     again = called(9, "Bash", {"command": "c3"}, "e3 again", is_error=True)
     passes = called(10, "Bash", {"command": "c4"}, "fine")
-    failing = known(*fails, *again, *passes).facts.failing
-    assert [(each.command, each.error) for each in failing] == [("c2", "e2"), ("c3", "e3 again")]
+    facts = known(*failed("e0", "e1", "e2", "e3", "e4"), *again, *passes).facts
+    assert [each.error for each in facts.failing] == ["e0", "e1", "e2", "e3 again"]
+
+
+def test_a_test_that_failed_is_not_forgotten_for_the_trifles_that_failed_after_it():
+    trifles = [f"ls: {number}: No such file or directory" for number in range(MOST_FAILING - 1)]
+    assert [each.error for each in known(*failed("1 failed", *trifles)).facts.failing] == ["1 failed", *trifles]
+
+
+def test_of_many_that_failed_the_oldest_are_forgotten_and_of_long_errors_all_but_a_few():
+    many = [f"e{number}" for number in range(30)]
+    assert [each.error for each in known(*failed(*many)).facts.failing] == many[-MOST_FAILING:]
+    long = [str(number) * LONGEST_ERROR for number in range(6)]
+    assert [each.error for each in known(*failed(*long)).facts.failing] == long[-SURE_FAILING:]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "The command runs in the background, as task b1. You are told when it ends.",
+        "The command did not end within 0.5 s and was moved to the background, as task b1. Its output goes to /o.",
+    ],
+)
+def test_a_command_in_the_background_has_passed_or_failed_when_that_is_told(told):
+    begun = (*failed("no"), *called(9, "Bash", {"command": "c0"}, told))
+    assert [each.error for each in known(*begun).facts.failing] == ["no"]
+
+    asked = called(10, "TaskOutput", {"task_id": "b1"}, "Task b1 (failed): exit code 3 after 1.0 s.\nbroken")
+    [failing] = known(*begun, *asked).facts.failing
+    assert (failing.command, failing.tool_use_id, failing.error[-6:]) == ("c0", "t10", "broken")
+
+    words = "The background task b1 has ended: exit code {} after 1.0 s. It was: c0\nIts output:\nbroken"
+    [failing] = known(*begun, note("n", Kind.ATTACHMENT, words.format(3))).facts.failing
+    assert (failing.command, failing.tool_use_id, failing.error[-6:]) == ("c0", "n", "broken")
+    assert known(*begun, note("n", Kind.ATTACHMENT, words.format(0))).facts.failing == ()
+    assert known(*begun, note("n", Kind.ATTACHMENT, words.format(3).replace("b1", "b2"))).facts.failing[0].error == "no"
+
+
+def test_a_no_to_a_question_is_kept_and_a_question_that_was_none_is_not():
+    no = "<tool_use_error>Permission denied: ask me tomorrow.</tool_use_error>"
+    wrong = called(
+        2, "AskUserQuestion", {}, "<tool_use_error>`questions`: expected a list</tool_use_error>", is_error=True
+    )
+    facts = known(*called(1, "AskUserQuestion", {}, no, is_error=True), *wrong).facts
+    assert facts.answers == (Said(id="t1", text=no),)
 
 
 def test_what_was_sent_meanwhile_is_an_earlier_prompt_when_the_next_query_begins():

@@ -5,13 +5,26 @@ import asyncio
 import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.context.transcripts import ScriptedAsk, parted_pairs, situation, transcripts
+from tests.context.transcripts import (
+    ScriptedAsk,
+    answer,
+    called,
+    note,
+    parted_pairs,
+    prompt,
+    round_of,
+    situation,
+    transcripts,
+)
 
 from everturn.context.accounting import estimate_messages
+from everturn.context.following import Known
 from everturn.context.pipeline import ContextPipeline
 from everturn.context.rounds import last_prompt, round_starts
 from everturn.context.sight import Sight
-from everturn.core.messages import Thinking
+from everturn.core.commands import DENIED, SENT_MEANWHILE
+from everturn.core.messages import Kind, Thinking, result_text
+from everturn.core.notes import Notes
 from everturn.core.transcript import Abilities, normalise, view_of
 from everturn.core.view import View
 from everturn.testing import CountingIds
@@ -148,3 +161,121 @@ def test_a_drain_breaks_nothing_and_can_be_undone(talk, data):
 def test_cutting_where_a_round_starts_parts_no_pair(talk):
     for start in round_starts(talk):
         assert parted_pairs(talk[start:]) == set()
+
+
+TELLING = ["prompt", "meanwhile", "change", "fail", "pass", "question", "refusal", "task", "search", "say"]
+MEANS = st.one_of(
+    st.tuples(st.just("snip"), st.sampled_from([100, 1_000, 3_000])),
+    st.tuples(st.just("drain"), st.tuples(st.integers(0, 30), st.integers(0, 30))),
+    st.tuples(st.just("compact"), st.sampled_from(["auto", "manual", "too_long"])),
+    st.tuples(st.just("clear"), st.none()),
+    st.tuples(st.just("resume"), st.none()),
+)
+STEPS = st.lists(
+    st.tuples(st.lists(st.sampled_from(TELLING), min_size=1, max_size=4), st.booleans(), MEANS), min_size=2, max_size=6
+)
+"""Something is said and done, perhaps the next prompt comes, and the conversation is made smaller."""
+
+
+def tell(kind, number):
+    """One act of a talk, with words that stand nowhere else."""
+    word = f"needle-{kind}-{number}"
+    match kind:
+        case "prompt":
+            return (prompt(f"p{number}", f"{word} " * 30), answer(f"z{number}", "Yes. " * 100))
+        case "meanwhile":
+            return (*round_of(number, size=600), note(f"n{number}", Kind.ATTACHMENT, f"{SENT_MEANWHILE} {word}"))
+        case "change":
+            return called(number, "Edit", {"file_path": f"/p/{word}.py", "new_string": "x" * 300})
+        case "fail":
+            return called(number, "Bash", {"command": f"run {number % 3}"}, f"{word} " + "x" * 300, is_error=True)
+        case "pass":
+            return called(number, "Bash", {"command": f"run {number % 3}"}, "x" * 900)
+        case "question":
+            return called(number, "AskUserQuestion", {"q": "x" * 300}, word)
+        case "refusal":
+            return called(number, "ExitPlanMode", {"plan": "x" * 300}, f"{DENIED} {word}", is_error=True)
+        case "task":
+            return called(number, "TodoWrite", {"todos": [], "pad": "x" * 300})
+        case "search":
+            return called(number, "Grep", {"pattern": "x"}, "x" * 3_000)
+    return (answer(f"z{number}", "Some words. " * 60), note(f"h{number}", Kind.HIDDEN))
+
+
+class Session:
+    """What the engine does with a pipeline: a transcript that stays whole, and a view that is carried on."""
+
+    def __init__(self, notes):
+        self.transcript = [prompt("p", "needle-first")]
+        self.view = tuple(self.transcript)
+        self.pipeline = ContextPipeline(ids=CountingIds("n"))
+        self._notes = notes
+        self._told = {}
+        self._cleared = {}
+        self._facts = None
+        self._count = 0
+
+    def take(self, step, how):
+        match step:
+            case "talk":
+                for kind in how:
+                    self._count += 1
+                    said = tell(kind, self._count)
+                    self.transcript += said
+                    self.view = (*self.view, *said)
+            case "drain":
+                first, last = (self.transcript[min(at, len(self.transcript) - 1)].id for at in sorted(how))
+                self.pipeline.collapses.stage(first, last, "In short.")
+                self._keep(self.pipeline.drain(self.view))
+            case "compact":
+                self._keep(
+                    asyncio.run(self.pipeline.compact(self.view, self._room(), ScriptedAsk("Short."), cause=how))
+                )
+            case "snip":
+                self._prepare(snip_tokens=how)
+            case "clear":
+                self._prepare(clear_share=0, clear_gain=0, clear_worth=0, clear_keeps=0)
+            case "resume":
+                self.pipeline = ContextPipeline(ids=CountingIds(f"r{len(self.transcript)}"))
+                notes = tuple(self._told.values())
+                self.pipeline.restore(notes, cleared=self._cleared, messages=self.transcript, facts=self._facts)
+                self.view = tuple(self.pipeline.project(view_of(self.transcript)))
+
+    def _room(self, **limits):
+        return situation(notes=self._notes, collapse_share=1, **{"clear_share": 1, **limits})
+
+    def _prepare(self, **limits):
+        self._keep(asyncio.run(self.pipeline.prepare(self.view, self._room(**limits), ScriptedAsk("Short."))))
+
+    def _keep(self, prepared):
+        self.transcript += prepared.added
+        self.view = tuple(prepared.messages)
+        self._told |= {note.id: note for note in prepared.collapses}
+        self._cleared |= prepared.cleared.lines if prepared.cleared else {}
+        self._facts = prepared.facts or self._facts
+
+
+@given(STEPS)
+@settings(max_examples=250, deadline=None)
+def test_whatever_the_stages_do_and_in_whatever_order_no_fact_is_out_of_sight(steps):
+    notes = Notes(pins=("needle-pin",))
+    session = Session(notes)
+    for kinds, ends, means in steps:
+        session.take("talk", [*kinds, "prompt"] if ends else kinds)
+        session.take(*means)
+    known = Known()
+    known.take(session.transcript)
+    facts = known.facts
+    seen = "\n".join(
+        part
+        for message in session.view
+        for part in (
+            message.text,
+            *map(result_text, message.results),
+            *(bytes(use.input).decode() for use in message.uses),
+        )
+    )
+    must = [*(said.text for said in (*facts.words, *facts.answers)), *facts.changed_files]
+    must += [words for each in facts.failing for words in (each.command, each.error)]
+    must.append(session.transcript[last_prompt(session.transcript)].text)
+    assert [words for words in must if words not in seen] == []

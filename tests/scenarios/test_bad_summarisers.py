@@ -93,6 +93,8 @@ async def test_refused_and_never_summarised_the_oldest_rounds_are_left_out_and_t
 
     assert run.transitions == ["reactive_compact_retry"]
     assert [(change.stage, change.cause) for change in run.of("context")] == [("snip", "no_summary")]
+    [told] = notices(run)
+    assert told.endswith(" The oldest rounds were left out instead.")
     sent = str(bench.sent[-1])
     assert "earlier messages of this conversation are no longer sent" in sent
     assert ("Answer 0." in sent, "The last prompt." in sent) == (False, True)

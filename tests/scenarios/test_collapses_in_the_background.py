@@ -64,6 +64,31 @@ async def test_it_is_charged_staged_committed_shown_and_undone(bench):
     assert "make test" in str(bench.sent[-1])
 
 
+async def test_task_after_task_is_collapsed(bench):
+    def listing(*statuses):
+        todos = [
+            {"content": name, "status": status, "activeForm": name}
+            for name, status in zip("ABC", statuses, strict=True)
+        ]
+        return call("TodoWrite", {"todos": todos})
+
+    begun, done = "in_progress", "completed"
+    work = [call("Bash", {"command": f"seq {number} {number + 700}"}) for number in range(8)]
+    bench.model(
+        *(listing(begun, "pending", "pending"), *work[:2], listing(done, begun, "pending"), *work[2:4]),
+        *(listing(done, done, begun), *work[4:6], listing(done, done, done), *work[6:], hold(text("Done."))),
+        *[hold(text("Went on."))] * 3,
+        when("It was done.", last_user_contains="finished stretch"),
+    )
+    engine = bench.engine(permission_mode="bypassPermissions", limits=LIMITS, small_model="claude-haiku-4-5")
+    await bench.go_on(engine, "Do all three.", on_event=release_at_summary(bench))
+    for _ in range(2):
+        await bench.go_on(engine, "Go on.", on_event=release_at_summary(bench))
+
+    told = [note.summary.partition(", in short")[0] for note in engine.collapses.all]
+    assert told[:3] == [f"[A finished stretch of work, a task that was done: {name}" for name in "ABC"]
+
+
 async def test_the_query_does_not_wait_for_it_and_the_next_one_asks_again(bench):
     engine = play_fix(bench, answer=text("Fixed."), small=hold("Too late.", after=-1, gate="never"))
 

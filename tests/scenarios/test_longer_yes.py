@@ -62,6 +62,21 @@ async def test_a_yes_for_the_session_is_not_asked_again_and_not_written(bench):
     assert not local_settings(bench).exists()
 
 
+async def test_a_yes_for_the_session_ends_with_the_program_and_a_resumed_session_asks_again(bench):
+    """The conversation goes on, perhaps days later and for somebody else at the keyboard; the mode goes with it."""
+    person = Person(Scope.SESSION)
+    bench.model(bash("touch a.txt"), write("b.txt"), text("Done."), bash("touch a.txt"), write("c.txt"), text("Done."))
+    engine = bench.engine(approver=person)
+    await bench.go_on(engine)
+    await engine.aclose()
+
+    resumed = bench.engine(approver=person, resume=engine.session_id)
+    await bench.go_on(resumed)
+
+    assert person.lines == ["Bash touch a.txt", "Write b.txt"]
+    assert resumed.policy.mode == "acceptEdits"
+
+
 async def test_always_is_written_to_the_local_settings(bench):
     person = Person(Scope.ALWAYS)
     bench.model(bash("touch a.txt"), bash("touch a.txt"), text("Done."))

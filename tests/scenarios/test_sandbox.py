@@ -1,6 +1,7 @@
 """A sandbox for commands: inside it nobody is asked, to leave it a person always is, and the model is told what was held back."""
 
 import pytest
+from tests.sandbox.servers import Server
 
 from everturn.core.errors import OptionError
 from everturn.modelserver import call, text
@@ -204,3 +205,24 @@ async def test_hosts_without_a_way_to_them_are_told_at_the_start(bench):
 async def test_wrong_settings_are_refused_with_a_reason(bench, settings, problem):
     with pytest.raises(OptionError, match=problem):
         bench.engine(sandbox=settings)
+
+
+async def test_a_host_that_was_refused_is_told_and_reached_outside_when_the_person_agrees(bench, tmp_path):
+    """As with files: the model learns which host it was, and to try again outside is a question to the person."""
+    (tmp_path / "page").write_text("hello")
+    server, approver = Server(tmp_path), Approver()
+    command = f"curl -sS --fail --noproxy '' http://127.0.0.1:{server.port}/page"
+    bench.model(bash(command), bash(command, dangerouslyDisableSandbox=True), text("Done."))
+
+    try:
+        await bench.run(sandbox={"enabled": True, "network": {"allowedDomains": ["example.com"]}}, approver=approver)
+    finally:
+        server.shutdown()
+        server.server_close()
+
+    (held,), (reached,) = answers(bench), answers(bench, 2)
+    assert f"127.0.0.1:{server.port} was not reached: sandbox.network.allowedDomains does not name it" in held
+    assert "call Bash again with dangerouslyDisableSandbox set to true: the person is asked" in held
+    assert reached == "hello"
+    assert [asked for asked, _ in approver.asked] == [command]
+    assert server.asked == ["/page"]

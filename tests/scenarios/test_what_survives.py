@@ -35,6 +35,22 @@ async def test_a_pinned_note_is_told_once_and_again_after_a_compaction(bench):
     assert resumed.notes.pins == ()
 
 
+async def test_the_model_hears_that_a_note_was_taken_back_unless_it_never_heard_of_it(bench):
+    bench.model(text("Yes."))
+    engine = bench.engine()
+    engine.pin("Use tabs.")
+    engine.unpin(1)
+    engine.pin("Be kind.")
+    await bench.go_on(engine)
+    assert "Use tabs." not in str(bench.sent[-1])
+    engine.unpin(1)
+
+    for _ in range(2):
+        await bench.go_on(engine)
+
+    assert str(bench.sent[-1]).count("The user took this note back; it holds no longer:\\nBe kind.") == 1
+
+
 async def test_files_read_last_are_shown_again_as_they_are_now_and_may_be_edited(bench):
     (bench.folder / "a.py").write_text("one\ntwo\n")
     (bench.folder / "b.py").write_text("three\n")

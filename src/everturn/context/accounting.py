@@ -1,5 +1,6 @@
 """How full the window is: the API's own count where there is one, estimates only for what came after it."""
 
+import asyncio
 from collections.abc import Collection, Iterable, Sequence
 
 from everturn.core.messages import UNSENT, Message
@@ -10,6 +11,8 @@ from everturn.ports.context import Situation
 UNSCALED = Scale()
 IMPLAUSIBLE = 2
 """A meter that shows more than this many windows is wrong."""
+COUNT_S = 10.0
+"""Time that a count of tokens may take."""
 GUESSED_SHARE = 0.33
 """Of the window: where more than that is estimated, a count is worth a call before something is lost."""
 
@@ -36,6 +39,17 @@ def is_guess(view: Sequence[Message], situation: Situation) -> bool:
     return estimate_messages(view[meter.messages :]) > GUESSED_SHARE * window
 
 
+async def run_count(view: Sequence[Message], situation: Situation) -> int | None:
+    """What the API counts, where it says so soon: an estimate will do, and nobody should wait for better."""
+    if situation.count is None:
+        return None
+    try:
+        async with asyncio.timeout(min(COUNT_S, situation.limits.summary_s or COUNT_S)):
+            return await situation.count(view)
+    except TimeoutError:
+        return None
+
+
 def is_plausible(meter: Meter, view: Sequence[Message], window: int) -> bool:
     """It is of this view, and shows what a window can hold."""
     return meter.messages <= len(view) and meter.tokens <= IMPLAUSIBLE * window
@@ -53,6 +67,18 @@ def costs_of(messages: Iterable[Message], blamed: Collection[str]) -> list[int]:
 def usable_window(situation: Situation) -> int:
     """What a request may take: the window without the output that is reserved in it."""
     return max(1, situation.card.window - min(situation.output_cap, situation.card.max_output))
+
+
+def threshold(situation: Situation) -> int:
+    """Above it the conversation is compacted."""
+    return int(situation.limits.compact_share * usable_window(situation))
+
+
+def is_compaction_due(tokens: int, situation: Situation) -> bool:
+    limits = situation.limits
+    if situation.is_compaction or not limits.auto_compact or situation.tracking.failures >= limits.compact_failures:
+        return False
+    return tokens > threshold(situation)
 
 
 def _cost(message: Message, blamed: Collection[str]) -> int:

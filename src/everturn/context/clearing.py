@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 import msgspec
 
 from everturn.context.accounting import usable_window
-from everturn.context.following import SHELL
+from everturn.context.following import SHELL, WAITER
 from everturn.context.sight import RERUNNABLE, Shown, Sight
 from everturn.core.messages import Block, Message, ToolResult, result_block
 from everturn.ports.context import Situation
@@ -15,7 +15,7 @@ STAGE = "microcompact"
 LINE = "[Stale, cleared: about {tokens:,} tokens. Run it again if it is needed.]"
 """Short: there are many, each is read every turn, and the call stands right before it."""
 LINE_TOKENS = 50
-CLEARED_BY_API = RERUNNABLE - {SHELL}
+CLEARED_BY_API = RERUNNABLE - {SHELL, WAITER}
 """The API does not know which command failed last, and that one must stay in sight."""
 LARGE_SHARE = 0.25
 """Of the window: a result so large is in the way even if it is the latest."""

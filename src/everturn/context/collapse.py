@@ -160,6 +160,14 @@ class CollapseStore:
             return (id_,)
         return tuple(source for message in self._replaced[id_] for source in self.sources(message.id))
 
+    def originals(self, view: View) -> View:
+        """With all that summaries stand for in their place, however deep."""
+        return tuple(
+            part
+            for message in view
+            for part in (self.originals(self._replaced[message.id]) if message.id in self._replaced else (message,))
+        )
+
     def _replace(self, view: View, collapse: CollapseNoted) -> View | None:
         span = find_span(view, collapse.first, collapse.last)
         if span is None:

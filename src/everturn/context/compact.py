@@ -1,10 +1,11 @@
 """Stage six: one model call makes a summary, and a boundary lets it stand for what is no longer sent."""
 
+from bisect import bisect_left
 from itertools import accumulate
 
 import msgspec
 
-from everturn.context.accounting import costs_of, estimate_messages, usable_window
+from everturn.context.accounting import costs_of, estimate_messages, threshold
 from everturn.context.rounds import last_prompt, round_starts
 from everturn.core.errors import FaultKind, ModelFault
 from everturn.core.messages import UNSENT, Block, Kind, Message, text_block
@@ -17,7 +18,7 @@ PURPOSE = "summary"
 MANUAL = "manual"
 TOO_LONG = "too_long"
 """The cause when the API refused: its word counts more than our estimate."""
-SMALL_SUMMARY = 500
+SMALL_SUMMARY = 1_500
 """Tokens of a summary that is worth trying whatever it replaces, once the API has refused."""
 KEPT_SHARE = 4
 """At most one part in so many of the window stays word for word."""
@@ -39,6 +40,8 @@ Say, in this order and only what is known:
 6. The next step.
 
 Be exact about names, paths, figures and error texts; leave out what no longer matters."""
+INSTRUCTION_TOKENS = 1_000
+"""Its own, and what the user may add."""
 WRAPPER = """\
 The earlier part of this conversation was compacted. This summary stands for it:
 
@@ -73,6 +76,12 @@ def can_compact(view: tuple[Message, ...]) -> bool:
     return not _split(view, last_prompt(view), len(view)).is_idle
 
 
+def is_worth_asking(view: tuple[Message, ...]) -> bool:
+    """No summary makes it smaller by a third where the last prompt alone, which stays, is more than the rest may be."""
+    prompt = last_prompt(view)
+    return prompt is None or view[prompt].tokens <= WORTHWHILE * estimate_messages(view)
+
+
 def plan_compaction(view: tuple[Message, ...], summary_tokens: int, situation: Situation) -> Plan:
     """Keeps the last prompt with what came after it, or as many of its latest rounds as there is room for.
 
@@ -86,17 +95,19 @@ def plan_compaction(view: tuple[Message, ...], summary_tokens: int, situation: S
     return msgspec.structs.replace(_split(view, prompt, len(view)), against_estimate=True) if plan.is_idle else plan
 
 
-def judge_summary(text_tokens: int, summary: Message, plan: Plan, cause: str) -> str | None:
+def judge_summary(
+    text_tokens: int, summary: Message, plan: Plan, cause: str, *, is_last_resort: bool = False
+) -> str | None:
     """What is wrong with it, or None. Where the API refused the conversation, its word counts more than our estimate.
 
-    `text_tokens`: of what the model wrote; the rest of the summary is ours.
+    `text_tokens`: of what the model wrote; the rest of the summary is ours. As the last resort a little smaller will do.
     """
     if cause == TOO_LONG and (plan.against_estimate or text_tokens <= SMALL_SUMMARY):
         return None
     left_out, kept = estimate_messages(plan.left_out), estimate_messages(plan.kept)
     if summary.tokens >= left_out:
         return NOT_SHORTER
-    if cause != MANUAL and summary.tokens + kept > WORTHWHILE * (left_out + kept):
+    if cause != MANUAL and not is_last_resort and summary.tokens + kept > WORTHWHILE * (left_out + kept):
         return TOO_LITTLE
     return None
 
@@ -108,6 +119,18 @@ def render_boundary(keeps: tuple[str, ...], ids: Ids) -> Message:
 def render_summary(text: str, *additions: str) -> tuple[Block, ...]:
     """What the model wrote, then what we add to it."""
     return tuple(text_block(part) for part in (WRAPPER.format(summary=text.strip()), *additions) if part)
+
+
+def plan_shown(view: tuple[Message, ...], tokens: int, situation: Situation) -> tuple[Message, ...]:
+    """What is to be summed up: all of it, or its latest rounds where even the call for a summary would not fit.
+
+    `tokens`: of the whole request. It may be many windows, when another model with a smaller one takes over.
+    """
+    room = situation.card.window - min(situation.limits.summary_output, situation.card.max_output)
+    if tokens <= room:
+        return view
+    estimated = situation.fixed_tokens + estimate_messages(view)
+    return drop_oldest(view, room * estimated // tokens - situation.fixed_tokens - INSTRUCTION_TOKENS)
 
 
 async def ask_for_summary(
@@ -145,23 +168,39 @@ async def ask_for_summary(
 
 def drop_older_half(view: tuple[Message, ...]) -> tuple[Message, ...] | None:
     """The later half of the rounds, with the summary that led the view and the last prompt; None if one round is all."""
-    lead = 1 if view and view[0].kind is Kind.SUMMARY else 0
+    starts = _droppable(view)
+    return None if len(starts) <= 1 else _from(view, starts[(len(starts) + 1) // 2])
+
+
+def drop_oldest(view: tuple[Message, ...], most: int) -> tuple[Message, ...]:
+    """The same with as many of the latest rounds as these tokens hold, and one at least."""
+    starts = _droppable(view)
+    fitting = bisect_left(starts, True, key=lambda start: estimate_messages(_from(view, start)) <= most)
+    return _from(view, starts[min(fitting, len(starts) - 1)]) if starts else view
+
+
+def _droppable(view: tuple[Message, ...]) -> list[int]:
+    """Where rounds begin that may be left out of what is summed up."""
+    lead, prompt = _count_lead(view), last_prompt(view)
+    return [start for start in round_starts(view) if start >= lead and start != prompt]
+
+
+def _count_lead(view: tuple[Message, ...]) -> int:
+    return 1 if view and view[0].kind is Kind.SUMMARY else 0
+
+
+def _from(view: tuple[Message, ...], start: int) -> tuple[Message, ...]:
     prompt = last_prompt(view)
-    starts = [start for start in round_starts(view) if start >= lead and start != prompt]
-    if len(starts) <= 1:
-        return None
-    middle = starts[(len(starts) + 1) // 2]
-    pinned = view[prompt : prompt + 1] if prompt is not None and prompt < middle else ()
-    return (*view[:lead], *pinned, *view[middle:])
+    pinned = view[prompt : prompt + 1] if prompt is not None and prompt < start else ()
+    return (*view[: _count_lead(view)], *pinned, *view[start:])
 
 
 def _room(summary_tokens: int, view_tokens: int, situation: Situation) -> int:
     """Tokens that may stay word for word."""
-    threshold = int(situation.limits.compact_share * usable_window(situation))
     worthwhile = int(WORTHWHILE * view_tokens)
     return min(
         situation.card.window // KEPT_SHARE,
-        threshold - situation.fixed_tokens - summary_tokens,
+        threshold(situation) - situation.fixed_tokens - summary_tokens,
         max(worthwhile - summary_tokens, 0),
     )
 

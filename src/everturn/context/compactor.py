@@ -1,30 +1,38 @@
 """Stage six at work: hooks, the call for a summary, what is put back beside it, and whether the result is worth having."""
 
+from collections.abc import Callable
+
 import msgspec
 
-from everturn.context.accounting import estimate_messages
+from everturn.context.accounting import estimate_messages, threshold
 from everturn.context.collapse import CollapseStore
 from everturn.context.compact import (
+    NOT_SHORTER,
     NoSummaryError,
     Plan,
     ask_for_summary,
     judge_summary,
     plan_compaction,
+    plan_shown,
     render_boundary,
     render_summary,
 )
 from everturn.context.following import Known
 from everturn.context.reshowing import Reshown, load_recent
-from everturn.context.retention import recall
+from everturn.context.retention import recall, shorten_part
 from everturn.core.messages import Block, Kind, Message
+from everturn.core.tokens import BYTES_PER_TOKEN
 from everturn.core.view import View
 from everturn.ports.ask import Ask
 from everturn.ports.clock import Ids
 from everturn.ports.context import Change, Prepared, Situation, Tracking
 from everturn.ports.files import Files
 from everturn.ports.hooks import CompactInput, Hooks
+from everturn.ports.shelf import Shelf
 
 STAGE = "compact"
+PART_SHARE = 32
+"""Of the window, what one kind of fact may take at least, however many kinds there are."""
 
 
 class Draft(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,19 +42,47 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
     plan: Plan
     reshown: Reshown
 
+    @property
+    def tokens(self) -> int:
+        return estimate_messages((self.summary, *self.plan.kept))
+
+
+class Extras(msgspec.Struct, frozen=True, kw_only=True):
+    """What stands in the summary besides the model's words and the facts, and how long a part of these may be."""
+
+    files: bool = False
+    prompts_room: int = 0
+    shorten: Callable[[str], str] | None = None
+
 
 class Compactor:
     def __init__(
-        self, *, ids: Ids, known: Known, collapses: CollapseStore, files: Files | None, hooks: Hooks | None
+        self,
+        *,
+        ids: Ids,
+        known: Known,
+        collapses: CollapseStore,
+        files: Files | None,
+        hooks: Hooks | None,
+        shelf: Shelf | None,
     ) -> None:
         self._ids = ids
+        self._shelf = shelf
         self._known = known
         self._collapses = collapses
         self._files = files
         self._hooks = hooks
 
     async def run(
-        self, view: View, tokens: int, situation: Situation, ask: Ask, *, cause: str, instructions: str
+        self,
+        view: View,
+        tokens: int,
+        situation: Situation,
+        ask: Ask,
+        *,
+        cause: str,
+        instructions: str,
+        is_last_resort: bool,
     ) -> Prepared:
         """Never raises but what `ask` does when the query is aborted. `problem` says why it did not work."""
         tracking = situation.tracking
@@ -59,44 +95,64 @@ class Compactor:
                 )
             instructions = "\n".join(filter(None, (instructions, verdict.instructions)))
         try:
-            text = await ask_for_summary(tuple(view), situation, ask, self._ids, instructions=instructions)
-            draft = self._draft(tuple(view), text, situation, cause)
+            shown = plan_shown(tuple(view), tokens, situation)
+            text = await ask_for_summary(shown, situation, ask, self._ids, instructions=instructions)
+            draft = self._draft(tuple(view), text, situation, cause, is_last_resort=is_last_resort)
         except NoSummaryError as error:
             failed = msgspec.structs.replace(tracking, failures=tracking.failures + 1)
             return Prepared(messages=view, tracking=failed, tokens=tokens, problem=str(error))
         if self._hooks is not None:
             await self._hooks.post_compact(msgspec.structs.replace(compaction, summary=text))
-        return self._take(draft, tokens, situation, cause)
+        return self._take(draft, tokens, estimate_messages(view), situation, cause)
 
-    def _draft(self, view: tuple[Message, ...], text: str, situation: Situation, cause: str) -> Draft:
-        """With all that is good to have; where that is too much, with what must be. Raises `NoSummaryError`."""
-        room = situation.limits.recalled_tokens
-        for with_files, prompts_room in ((True, room), (False, room), (False, 0)):
-            draft = self._compose(view, text, situation, with_files=with_files, prompts_room=prompts_room)
-            written = sum(block.tokens for block in draft.summary.blocks[:1])
-            problem = judge_summary(written, draft.summary, draft.plan, cause)
-            if problem is None:
-                return draft
-        raise NoSummaryError(problem)
-
-    def _compose(
-        self, view: tuple[Message, ...], text: str, situation: Situation, *, with_files: bool, prompts_room: int
+    def _draft(
+        self, view: tuple[Message, ...], text: str, situation: Situation, cause: str, *, is_last_resort: bool
     ) -> Draft:
+        """With all that is good to have; where that is too much, with what must be, at last with its ends alone.
+
+        Raises `NoSummaryError`.
+        """
+        room = situation.limits.recalled_tokens
+        for extras in (
+            Extras(files=True, prompts_room=room),
+            Extras(prompts_room=room),
+            Extras(),
+            Extras(shorten=self._shorten(situation)),
+        ):
+            draft = self._compose(view, text, situation, extras)
+            written = sum(block.tokens for block in draft.summary.blocks[:1])
+            problem = judge_summary(written, draft.summary, draft.plan, cause, is_last_resort=is_last_resort)
+            if problem is None and (extras.shorten is not None or draft.tokens <= self._room(situation)):
+                return draft
+        raise NoSummaryError(problem or NOT_SHORTER)
+
+    @staticmethod
+    def _room(situation: Situation) -> int:
+        return threshold(situation) - situation.fixed_tokens
+
+    def _shorten(self, situation: Situation) -> Callable[[str], str]:
+        """For facts that are larger than the window: what is left out is in a file."""
+        most = situation.card.window * BYTES_PER_TOKEN // PART_SHARE
+        return lambda part: shorten_part(part, most, self._shelf)
+
+    def _compose(self, view: tuple[Message, ...], text: str, situation: Situation, extras: Extras) -> Draft:
         """What stays in sight decides what must be put back, and what is put back decides how much may stay.
 
         So it is put back as if nothing stayed, which is the most; then what is in sight is taken out of it again.
         """
-        blocks, _ = self._render(text, (), situation, with_files=with_files, prompts_room=prompts_room)
+        blocks, _ = self._render(text, (), situation, extras)
         plan = plan_compaction(view, sum(block.tokens for block in blocks), situation)
-        blocks, reshown = self._render(text, plan.kept, situation, with_files=with_files, prompts_room=prompts_room)
+        blocks, reshown = self._render(text, plan.kept, situation, extras)
         summary = Message(id=self._ids.new(), role="user", kind=Kind.SUMMARY, blocks=blocks)
         return Draft(summary=summary, plan=plan, reshown=reshown)
 
     def _render(
-        self, text: str, kept: tuple[Message, ...], situation: Situation, *, with_files: bool, prompts_room: int
+        self, text: str, kept: tuple[Message, ...], situation: Situation, extras: Extras
     ) -> tuple[tuple[Block, ...], Reshown]:
-        facts = recall(self._known.facts, situation.notes, kept, prompts_room=prompts_room)
-        reshown = self._load_files(kept, situation) if with_files else Reshown()
+        facts = recall(
+            self._known.facts, situation.notes, kept, prompts_room=extras.prompts_room, shorten=extras.shorten
+        )
+        reshown = self._load_files(kept, situation) if extras.files else Reshown()
         return render_summary(text, facts, reshown.text), reshown
 
     def _load_files(self, kept: tuple[Message, ...], situation: Situation) -> Reshown:
@@ -104,13 +160,13 @@ class Compactor:
             situation.recent_files, kept, self._files, limits=situation.limits, window=situation.card.window
         )
 
-    def _take(self, draft: Draft, tokens: int, situation: Situation, cause: str) -> Prepared:
-        plan, summary = draft.plan, draft.summary
+    def _take(self, draft: Draft, tokens: int, estimated: int, situation: Situation, cause: str) -> Prepared:
+        """`tokens` may be the API's count and `estimated` our own of the same: what is left is told in the API's measure."""
+        plan, summary, fixed = draft.plan, draft.summary, situation.fixed_tokens
         keeps = tuple(source for message in plan.kept for source in self._collapses.sources(message.id))
-        compacted = (summary, *plan.kept)
-        after = situation.fixed_tokens + estimate_messages(compacted)
+        after = tokens * (fixed + draft.tokens) // max(fixed + estimated, 1)
         return Prepared(
-            messages=compacted,
+            messages=(summary, *plan.kept),
             added=(render_boundary(keeps, self._ids), summary),
             facts=self._known.keep(),
             restored=draft.reshown.states,

@@ -1,25 +1,24 @@
 """Which stretches of work are finished: a closed task, a test that passes at last, a search that led somewhere, a prompt's work."""
 
-import re
-
 import msgspec
 
-from everturn.context.following import SHELL, field_of
+from everturn.context.following import SHELL, field_of, task_of
 from everturn.core.messages import Kind, Message, ToolResult, ToolUse, result_text
 from everturn.core.notes import TodoStatus
 
-SEARCHES = frozenset({"Grep", "Glob"})
+SEARCHES = frozenset({"Grep", "Glob", "WebSearch"})
 TASKS = "TodoWrite"
 ANSWERED = "prompt that was answered"
-OPENERS = {"Read": "file_path", "Edit": "file_path"}
+OPENERS = {"Read": "file_path", "Edit": "file_path", "NotebookEdit": "notebook_path"}
+PAGES = "WebFetch"
 WORK_ROUNDS = 2
 """Rounds with calls that make an answered prompt's work worth a summary."""
 MOST_SEARCHES = 20
 """Searches that may still lead somewhere; older ones led nowhere."""
-_TESTS = (
-    r"\b(?:pytest|unittest|tox|nox|jest|vitest|mocha|rspec|phpunit|ctest|(?:cargo|go|npm|pnpm|yarn|bun|deno|mix|swift|dotnet|"
-    r"gradle|mvn|make|just|rake|zig|bazel)\s+(?:run\s+)?(?:-\S+\s+)*(?:tests?|check|verify)\b)"
-)
+LONGEST_COMMAND = 2_000
+"""Characters of one that are looked at."""
+LEAST_NAME = 3
+"""Characters of a name that is not found by chance."""
 
 
 class Stretch(msgspec.Struct, frozen=True):
@@ -54,6 +53,10 @@ class Stretches:
         self._closing: list[tuple[str, str]] = []
         """Ends with the present round: where it began, and why."""
         self._open_tasks: dict[str, str] = {}
+        """Where the work on each began."""
+        self._pending: frozenset[str] = frozenset()
+        self._listed: str | None = None
+        """The round after the one in which the list was written last, where it has come."""
         self._failing: dict[str, str] = {}
         self._searches: dict[str, str] = {}
         """What was found, by the round of the search."""
@@ -69,6 +72,8 @@ class Stretches:
             if message.kind is Kind.PROMPT:
                 self._end_work()
             self._round, self._has_calls, self._is_answer = message.id, False, message.role == "assistant"
+            if self._is_answer:
+                self._listed = self._listed or message.id
             if message.role == "user":
                 # What the person asks for begins something new.
                 self._searches.clear()
@@ -100,35 +105,86 @@ class Stretches:
 
     def _open(self, use: ToolUse) -> None:
         """A file that an earlier search had found: the search has done its work, before this round."""
-        path = field_of(use, OPENERS[use.name]) if use.name in OPENERS else ""
-        if not path:
+        if not self._searches:
             return
-        name = path.rpartition("/")[2]
+        names = name_opened(use)
         for begun, found in list(self._searches.items()):
-            if begun != self._round and name in found:
+            name = next((name for name in names if name in found), None)
+            if name is not None and begun != self._round:
                 del self._searches[begun]
                 self.finished.append(Stretch(begun, self._before, f"search that led to {name}"))
 
     def _settle(self, use: ToolUse, result: ToolResult) -> None:
-        if use.name in SEARCHES and not result.is_error:
-            self._searches[self._round] = self._searches.get(self._round, "") + result_text(result)
-            while len(self._searches) > MOST_SEARCHES:
-                del self._searches[next(iter(self._searches))]
+        if use.name in SEARCHES:
+            self._settle_search(result)
         elif use.name == TASKS and not result.is_error:
             self._settle_tasks(use)
-        elif use.name == SHELL and re.search(_TESTS, command := field_of(use, "command")):
-            if result.is_error:
-                self._failing.setdefault(command, self._round)
-            elif (begun := self._failing.pop(command, None)) is not None:
-                self._closing.append((begun, "test that was made to pass"))
+        elif use.name == SHELL:
+            self._settle_command(field_of(use, "command")[:LONGEST_COMMAND], result)
+
+    def _settle_command(self, command: str, result: ToolResult) -> None:
+        from everturn.context.shell_words import find_test, is_search, says_failed
+
+        if task_of(result):
+            return
+        tested = find_test(command)
+        if tested.test:
+            failed = result.is_error or (not tested.is_last and says_failed(result_text(result)))
+            self._settle_test(tested.test, failed=failed)
+        elif is_search(command):
+            self._settle_search(result)
+
+    def _settle_search(self, result: ToolResult) -> None:
+        if result.is_error:
+            return
+        self._searches[self._round] = self._searches.get(self._round, "") + result_text(result)
+        while len(self._searches) > MOST_SEARCHES:
+            del self._searches[next(iter(self._searches))]
+
+    def _settle_test(self, test: str, *, failed: bool) -> None:
+        if failed:
+            self._failing.setdefault(test, self._round)
+        elif (begun := self._failing.pop(test, None)) is not None:
+            self._closing.append((begun, "test that was made to pass"))
 
     def _settle_tasks(self, use: ToolUse) -> None:
         try:
             listed = msgspec.json.decode(use.input, type=_Todos).todos
         except (msgspec.DecodeError, RecursionError):
             return
-        for todo in listed:
-            if todo.status == TodoStatus.IN_PROGRESS:
-                self._open_tasks.setdefault(todo.content, self._round)
-            elif todo.status == TodoStatus.COMPLETED and (begun := self._open_tasks.pop(todo.content, None)):
-                self._closing.append((begun, f"task that was done: {todo.content}"))
+        by_status = {status: [todo.content for todo in listed if todo.status == status] for status in TodoStatus}
+        begun, pending = by_status[TodoStatus.IN_PROGRESS], by_status[TodoStatus.PENDING]
+        for content in by_status[TodoStatus.COMPLETED]:
+            self._finish_task(content, is_last=not begun and not pending)
+        for content in begun:
+            self._open_tasks.setdefault(content, self._round)
+        self._pending, self._listed = frozenset(pending), None
+
+    def _finish_task(self, content: str, *, is_last: bool) -> None:
+        """A list that says what comes next must stay in sight: only the last task ends with the round that closes it."""
+        first, why = self._close_task(content), f"task that was done: {content}"
+        if first is None:
+            return
+        if is_last or first == self._round:
+            self._closing.append((first, why))
+        else:
+            self.finished.append(Stretch(first, self._before, why))
+
+    def _close_task(self, content: str) -> str | None:
+        """Where it began; one that was never said to be in progress, after the list was written last."""
+        if content in self._open_tasks:
+            return self._open_tasks.pop(content)
+        return self._listed if content in self._pending and self._listed != self._round else None
+
+
+def name_opened(use: ToolUse) -> list[str]:
+    """What a search had to show for this to be its fruit."""
+    if use.name == PAGES:
+        named = [field_of(use, "url")]
+    elif use.name == SHELL:
+        from everturn.context.shell_words import list_opened
+
+        named = [name for name in list_opened(field_of(use, "command")) if len(name) >= LEAST_NAME]
+    else:
+        named = [field_of(use, OPENERS[use.name]).rpartition("/")[2]] if use.name in OPENERS else []
+    return [name for name in named if name]

@@ -1,11 +1,12 @@
 """What the stages know of the messages without searching them each turn: folded from each message once."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
 
-from everturn.core.commands import SENT_MEANWHILE
+from everturn.core.commands import DENIED, SENT_MEANWHILE
 from everturn.core.facts import Facts, Failing, Said
 from everturn.core.messages import UNSENT, Kind, Message, Text, ToolResult, ToolUse, result_text
 from everturn.core.records import FactsKept
@@ -14,7 +15,13 @@ from everturn.core.tokens import Scale
 SHELL = "Bash"
 EDITORS = {"Edit": "file_path", "Write": "file_path", "NotebookEdit": "notebook_path"}
 """Which field of their input names the file that they change."""
-QUESTION, PLAN = "AskUserQuestion", "ExitPlanMode"
+PLAN = "ExitPlanMode"
+ASKING = frozenset({"AskUserQuestion", PLAN})
+"""They bring words of the person, also where the answer is no."""
+WAITER = "TaskOutput"
+BEHIND = r"The command (?:runs in|did not end within \S+ s and was moved to) the background, as task (\S+)\."
+TASK_ENDED = r"(?:The background task|Task) (\S+) (?:has ended|\(\w+\)): exit code (\d+)"
+"""The same whether it was asked for or told unasked."""
 LONGEST_PROMPT = 6_000
 """Characters of an earlier prompt that is worth repeating."""
 MOST_PROMPTS = 50
@@ -89,6 +96,8 @@ def fold_facts(facts: Facts, message: Message, calls: Mapping[str, ToolUse]) -> 
             for block in message.blocks:
                 if isinstance(block.view, Text) and SENT_MEANWHILE in block.view.text:
                     facts = facts.with_words(Said(id=message.id, text=block.view.text))
+                elif isinstance(block.view, Text) and facts.behind:
+                    facts = _fold_task(facts, message.id, block.view.text)
         case Kind.RESULTS:
             for result in message.results:
                 if (use := calls.get(result.tool_use_id)) is not None:
@@ -104,11 +113,33 @@ def _fold_result(facts: Facts, use: ToolUse, result: ToolResult) -> Facts:
     if name == SHELL:
         command = field_of(use, "command")
         if not result.is_error:
-            return facts.with_success(command)
+            task = task_of(result)
+            return facts.with_behind(Said(id=task, text=command)) if task else facts.with_success(command)
         return facts.with_failure(Failing(tool_use_id=use.id, command=command, error=_both_ends(result_text(result))))
-    if (name == QUESTION and not result.is_error) or name == PLAN:
-        return facts.with_answer(Said(id=use.id, text=result_text(result)))
+    if name == WAITER and facts.behind:
+        return _fold_task(facts, use.id, result_text(result))
+    if name in ASKING and (DENIED in (said := result_text(result)) or not result.is_error):
+        return facts.with_answer(Said(id=use.id, text=said))
     return facts
+
+
+def task_of(result: ToolResult) -> str:
+    """Of a command that goes on in the background, which has neither passed nor failed; empty where it has ended."""
+    if not bytes(result.content).startswith(b'"The command '):
+        return ""
+    moved = re.match(BEHIND, result_text(result))
+    return moved[1] if moved else ""
+
+
+def _fold_task(facts: Facts, id_: str, told: str) -> Facts:
+    """`id_`: of the call or the message that tells how a task ended."""
+    ended = re.search(TASK_ENDED, told)
+    command = next((said.text for said in facts.behind if ended and said.id == ended[1]), None)
+    if ended is None or command is None:
+        return facts
+    if ended[2] == "0":
+        return facts.with_success(command)
+    return facts.with_failure(Failing(tool_use_id=id_, command=command, error=_both_ends(told)))
 
 
 def field_of(use: ToolUse, name: str) -> str:

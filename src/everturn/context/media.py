@@ -11,7 +11,7 @@ from everturn.ports.context import Change, Prepared
 REMOVED = "The API refused an image or a document; it is no longer sent."
 
 
-def plan_without_media(view: Sequence[Message], ids: Ids) -> Prepared:
+def plan_without_media(view: Sequence[Message], ids: Ids, cause: str) -> Prepared:
     blamed = blamed_in(view)
     bringers = tuple(
         message.id for message in view if message.id not in blamed and any(block.media for block in message.blocks)
@@ -24,7 +24,7 @@ def plan_without_media(view: Sequence[Message], ids: Ids) -> Prepared:
     return Prepared(
         messages=(*view, notice),
         added=(notice,),
-        changes=(Change(stage="media", cause="media_too_large", tokens_before=before, tokens_after=after),),
+        changes=(Change(stage="media", cause=cause, tokens_before=before, tokens_after=after),),
         tokens=after,
         compacted=True,
     )

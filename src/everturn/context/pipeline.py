@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from everturn.context import clearing, results
-from everturn.context.accounting import estimate_messages, estimate_request, is_guess, usable_window
+from everturn.context.accounting import (
+    estimate_messages,
+    estimate_request,
+    is_compaction_due,
+    is_guess,
+    run_count,
+    threshold,
+    usable_window,
+)
 from everturn.context.collapse import STAGE as COLLAPSE
 from everturn.context.collapse import CollapseStore, View
 from everturn.context.following import Known
@@ -37,6 +45,7 @@ IN_PASSING = "in_passing"
 UNDONE = "undone"
 CLEARED_INSTEAD = "Old tool results were cleared instead."
 SNIPPED_INSTEAD = "The oldest rounds were left out instead."
+MEDIA_INSTEAD = "Images and documents were left out instead."
 
 
 class ContextPipeline:
@@ -130,7 +139,12 @@ class ContextPipeline:
         from everturn.context.compactor import Compactor
 
         return Compactor(
-            ids=self._ids, known=self._known, collapses=self.collapses, files=self._files, hooks=self._hooks
+            ids=self._ids,
+            known=self._known,
+            collapses=self.collapses,
+            files=self._files,
+            hooks=self._hooks,
+            shelf=self._shelf,
         )
 
     def _can_compact(self, view: View) -> bool:
@@ -138,10 +152,18 @@ class ContextPipeline:
 
         return can_compact(tuple(view))
 
+    def _is_worth_asking(self, view: View) -> bool:
+        from everturn.context.compact import is_worth_asking
+
+        return is_worth_asking(tuple(view))
+
     def drop_media(self, messages: Sequence[Message]) -> Prepared:
+        return self._settle(self._without_media(messages, "media_too_large"))
+
+    def _without_media(self, messages: Sequence[Message], cause: str) -> Prepared:
         from everturn.context.media import plan_without_media
 
-        return self._settle(plan_without_media(messages, self._ids))
+        return plan_without_media(messages, self._ids, cause)
 
     def drain(self, messages: Sequence[Message]) -> Prepared:
         view = self._see(messages)
@@ -237,11 +259,26 @@ class ContextPipeline:
         budget = situation.limits.snip_tokens
         return before if not budget or self._sight.tokens <= budget else self._snip_to(budget, before, "budget")
 
+    def _has_lighter_means(self, view: Growing, situation: Situation) -> bool:
+        """There is something to clear, to leave out, or to take out of it."""
+        from everturn.context import snip
+
+        self._sight.follow(view)
+        return (
+            any(block.media for message in view if message.id not in view.blamed for block in message.blocks)
+            or bool(clearing.plan_forced_clearing(self._sight, situation, held=self._known.facts.held_by))
+            or snip.plan_snip(view, self._sight.tokens // 2, self._own_snips()) is not None
+        )
+
+    def _own_snips(self) -> set[str]:
+        from everturn.context import snip
+
+        return {note.id for note in self.collapses.committed if note.stage == snip.STAGE}
+
     def _snip_to(self, budget: int, before: Prepared, cause: str) -> Prepared:
         from everturn.context import snip
 
-        own = {note.id for note in self.collapses.committed if note.stage == snip.STAGE}
-        span = snip.plan_snip(Growing.of(before.messages), budget, own)
+        span = snip.plan_snip(Growing.of(before.messages), budget, self._own_snips())
         if span is None:
             return before
         stretch = before.messages[slice(*span)]
@@ -280,9 +317,10 @@ class ContextPipeline:
         return Prepared(messages=view, collapses=tuple(committed), changes=(change,) if committed else (), tokens=now)
 
     def _recall_from(self, stretch: View) -> str:
+        """What an earlier stage had put back in it is put back again: it is found where it came from."""
         from everturn.context.retention import recall_from
 
-        return recall_from(stretch, self._known.facts, self._notes, self._known.calls)
+        return recall_from(self.collapses.originals(stretch), self._known.facts, self._notes, self._known.calls)
 
     async def _compact_ahead(self, before: Prepared, situation: Situation, ask: Ask) -> Prepared:
         """Stage six, unless there is nothing to sum up, or a count shows that it is not due after all."""
@@ -290,10 +328,11 @@ class ContextPipeline:
         if not self._can_compact(view):
             return before
         try:
-            if situation.count is not None and is_guess(view, situation):
-                counted = await situation.count(view)
-                if counted is not None and not is_compaction_due(counted, situation):
-                    return msgspec.structs.replace(before, tokens=counted)
+            counted = await run_count(view, situation) if is_guess(view, situation) else None
+            if counted is not None and not is_compaction_due(counted, situation):
+                return msgspec.structs.replace(before, tokens=counted)
+            if not self._is_worth_asking(view):
+                return before
             after = await self._compact(view, before.tokens, situation, ask, cause=AUTO)
         except BaseException:
             # Cut short: nobody learns what was prepared, so the next preparation has to tell it.
@@ -307,7 +346,10 @@ class ContextPipeline:
         self, view: Growing, tokens: int, situation: Situation, ask: Ask, *, cause: str, instructions: str = ""
     ) -> Prepared:
         """Where there is no summary to be had, or none worth having, the next-lighter means is used."""
-        prepared = await self._compactor.run(view, tokens, situation, ask, cause=cause, instructions=instructions)
+        is_last_resort = cause == TOO_LONG and not self._has_lighter_means(view, situation)
+        prepared = await self._compactor.run(
+            view, tokens, situation, ask, cause=cause, instructions=instructions, is_last_resort=is_last_resort
+        )
         if prepared.compacted:
             # What stays word for word goes through the lighter stages, too.
             return join(prepared, self._shrink(Growing(prepared.messages), prepared.tokens, situation))
@@ -317,6 +359,8 @@ class ContextPipeline:
             # Nothing else is left, and a session that cannot go on is worth less than its oldest rounds.
             snipped = self._snip_to(min(self._sight.tokens // 2, threshold(situation)), lighter, STUCK)
             lighter, instead = (snipped, SNIPPED_INSTEAD) if snipped.changes != lighter.changes else (lighter, instead)
+        if cause == TOO_LONG and not lighter.changes:
+            lighter, instead = self._without_media(view, cause), MEDIA_INSTEAD
         if not lighter.changes:
             return prepared
         return msgspec.structs.replace(
@@ -351,14 +395,3 @@ def shrunk(before: Prepared, messages: View, stage: str, cause: str) -> Prepared
 def slice_view(messages: Sequence[Message]) -> View:
     """The first stage: only what follows the last boundary."""
     return messages if isinstance(messages, Growing) and not messages.has_boundary else view_of(messages)
-
-
-def is_compaction_due(tokens: int, situation: Situation) -> bool:
-    limits = situation.limits
-    if situation.is_compaction or not limits.auto_compact or situation.tracking.failures >= limits.compact_failures:
-        return False
-    return tokens > threshold(situation)
-
-
-def threshold(situation: Situation) -> int:
-    return int(situation.limits.compact_share * usable_window(situation))

@@ -1,23 +1,32 @@
 """What no stage may lose: put back word for word where it would be out of sight. No model is trusted with it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
 from everturn.context.following import EDITORS, PLAN, fold_facts
 from everturn.core.facts import Facts, Said
-from everturn.core.messages import UNSENT, Message, ToolUse
+from everturn.core.messages import UNSENT, Kind, Message, ToolUse
 from everturn.core.notes import Notes
 from everturn.core.tokens import estimate_bytes
+from everturn.ports.shelf import Shelf
 
 HEAD = "What was kept word for word from the part that is no longer shown:"
 TASK_TOOLS = frozenset({"TodoWrite", PLAN})
 
 
-def recall(facts: Facts, notes: Notes, kept: Sequence[Message], *, prompts_room: int = 0) -> str:
+def recall(
+    facts: Facts,
+    notes: Notes,
+    kept: Sequence[Message],
+    *,
+    prompts_room: int = 0,
+    shorten: Callable[[str], str] | None = None,
+) -> str:
     """All that the kept messages do not show, after a compaction. Empty where there is nothing.
 
-    What is shown is known by its identity: the id of the message or of the call that brought it.
+    What is shown is known by its identity: the id of the message or of the call that brought it. `shorten` is for what
+    would not fit the window as it is.
     """
     ids = {message.id for message in kept}
     answered = {result.tool_use_id for message in kept for result in message.results}
@@ -26,14 +35,17 @@ def recall(facts: Facts, notes: Notes, kept: Sequence[Message], *, prompts_room:
         words=tuple(said for said in facts.words if said.id not in ids),
         answers=tuple(said for said in facts.answers if said.id not in answered),
         changed_files=facts.changed_files,
-        failing=tuple(failing for failing in facts.failing if failing.tool_use_id not in answered),
+        failing=tuple(failing for failing in facts.failing if failing.tool_use_id not in answered | ids),
     )
-    return render_facts(missing, notes)
+    return render_facts(missing, notes, shorten)
 
 
 def recall_from(stretch: Sequence[Message], facts: Facts, notes: Notes, calls: Mapping[str, ToolUse]) -> str:
-    """What of this stretch must stay in sight when something stands for it."""
-    found = Facts()
+    """What of this stretch, without collapses, must stay in sight when something stands for it."""
+    if any(message.kind is Kind.SUMMARY for message in stretch):
+        # The summary of a compaction had put everything back that was known then.
+        return recall(facts, notes, ())
+    found = Facts(behind=facts.behind)
     for message in stretch:
         found = fold_facts(found, message, calls)
     uses = [use for message in stretch for use in message.uses]
@@ -62,7 +74,25 @@ def choose_prompts(prompts: Sequence[Said], room: int) -> tuple[Said, ...]:
     return tuple(reversed(chosen))
 
 
-def render_facts(facts: Facts, notes: Notes) -> str:
+def shorten_part(part: str, most: int, shelf: Shelf | None) -> str:
+    """Both its ends, in characters, and where the whole is; as it is where it is short enough."""
+    if len(part) <= most:
+        return part
+    path = put_aside(part, shelf)
+    where = f"all of it is in {path}, which Read shows in pages" if path else "and there was no room to keep them"
+    half = most // 2
+    return f"{part[:half]}\n[… {len(part) - 2 * half:,} characters are left out here; {where} …]\n{part[-half:]}"
+
+
+def put_aside(text: str, shelf: Shelf | None) -> str:
+    """The path, or nothing where it could not be written."""
+    try:
+        return shelf.put(text) if shelf is not None else ""
+    except OSError:
+        return ""
+
+
+def render_facts(facts: Facts, notes: Notes, shorten: Callable[[str], str] | None = None) -> str:
     parts = [
         _section("The user's earlier prompts", (said.text for said in facts.prompts)),
         _section("Sent by the user while this query was at work", (said.text for said in facts.words)),
@@ -76,7 +106,7 @@ def render_facts(facts: Facts, notes: Notes) -> str:
             (f"$ {failing.command}\n{failing.error}" for failing in facts.failing),
         ),
     ]
-    said = [part for part in parts if part]
+    said = [shorten(part) if shorten else part for part in parts if part]
     return "\n\n".join([HEAD, *said]) if said else ""
 
 

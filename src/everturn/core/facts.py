@@ -2,8 +2,11 @@
 
 import msgspec
 
-MOST_FAILING = 3
-"""Commands that failed and have not passed since; older ones are forgotten."""
+SURE_FAILING, MOST_FAILING = 3, 20
+"""Commands that failed and have not passed since: so many are kept, and so many more as their errors are short."""
+MOST_BEHIND = 20
+MOST_ERRORS = 24_000
+"""Characters of all errors, beyond which only the sure ones are kept."""
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True):
@@ -18,6 +21,7 @@ class Failing(msgspec.Struct, frozen=True, kw_only=True):
     """A command that failed, until it passes."""
 
     tool_use_id: str
+    """Or the id of the message that told of it."""
     command: str
     error: str
 
@@ -35,6 +39,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """In the order of their first change."""
     failing: tuple[Failing, ...] = ()
     """The last one last."""
+    behind: tuple[Said, ...] = ()
+    """Commands in the background, by their task: how they ended is told later."""
 
     def with_prompt(self, said: Said | None) -> "Facts":
         """A new query begins: what was sent during the one before is a prompt like any other. None: too long to repeat."""
@@ -54,8 +60,18 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return msgspec.structs.replace(self, changed_files=(*self.changed_files, path))
 
     def with_failure(self, failing: Failing) -> "Facts":
-        others = tuple(each for each in self.failing if each.command != failing.command)
-        return msgspec.structs.replace(self, failing=(*others, failing)[-MOST_FAILING:])
+        """The oldest are forgotten: a command that nobody tries again would otherwise be kept for ever."""
+        kept, room = [failing], MOST_ERRORS - len(failing.error)
+        for each in reversed(self.failing):
+            room -= len(each.error)
+            if each.command != failing.command and len(kept) < (MOST_FAILING if room >= 0 else SURE_FAILING):
+                kept.append(each)
+        return msgspec.structs.replace(self, failing=tuple(reversed(kept)))
+
+    def with_behind(self, said: Said) -> "Facts":
+        return (
+            self if said in self.behind else msgspec.structs.replace(self, behind=(*self.behind, said)[-MOST_BEHIND:])
+        )
 
     def with_success(self, command: str) -> "Facts":
         if all(each.command != command for each in self.failing):

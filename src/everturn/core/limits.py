@@ -49,6 +49,10 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     tool_concurrency: int = 10
     read_tokens: int = 25_000
     """Tokens that one Read may bring; a whole file beyond it is shown up to there."""
+    command_memory_mb: int = 7_500
+    """Memory that one process of a command may hold, at most three quarters of the machine's; 0 = no limit."""
+    command_processes: int = 4_096
+    """Processes of one command at the same time; 0 = no limit."""
     abort_grace_s: float = 2.0
     """From the abort signal to the end of a tool that does not obey."""
 

@@ -1,5 +1,7 @@
 """What is added after a tool round, before the next call: the user's queued words, changed files, finished tasks."""
 
+from collections.abc import Sequence
+
 from everturn.core.events import Attached
 from everturn.core.messages import Kind, Message
 from everturn.engine import wording
@@ -26,12 +28,14 @@ class Attachments:
         """What came to its end between two prompts."""
         return self._attach(self._finished())
 
-    def attach_pins(self) -> None:
-        """Notes that the person pinned and that the model has not heard of yet."""
-        if not (pins := self._recorder.notes.pins):
+    def attach_pins(self, unpinned: Sequence[str]) -> None:
+        """Notes that the person pinned and that the model has not heard of yet, or has heard and must not mind any more."""
+        pins = self._recorder.notes.pins
+        if not pins and not unpinned:
             return
         heard = "\n".join(m.text for m in self._recorder.view if m.kind in {Kind.ATTACHMENT, Kind.SUMMARY})
-        self._attach([wording.pinned(pin) for pin in pins if pin not in heard])
+        taken_back = [wording.unpinned(pin) for pin in unpinned if pin in heard and pin not in pins]
+        self._attach([*taken_back, *(wording.pinned(pin) for pin in pins if pin not in heard)])
 
     def _attach(self, texts: list[str]) -> list[Message]:
         return [self._recorder.add_user(Kind.ATTACHMENT, *texts)] if texts else []

@@ -32,7 +32,7 @@ from everturn.core.messages import Block, Kind, Message
 from everturn.core.notes import Notes
 from everturn.core.records import QueryBegan
 from everturn.core.state import AbortCause, Guards
-from everturn.core.tokens import Meter
+from everturn.core.tokens import Meter, estimate_bytes
 from everturn.core.view import View
 from everturn.core.window import WindowUse
 from everturn.engine.commands import CommandQueue
@@ -62,6 +62,8 @@ _LIGHT = frozenset(
     {TextDelta, ThinkingDelta, InputDelta, MessageBegan, BlockBegan, BlockFinished, CallBegan, CallProgressed}
 )
 """Events that come in crowds, and with which nothing is spent."""
+PINS_SHARE = 4
+"""Of the window, one part in so many is what pinned notes may take together."""
 A_MOMENT_S = 0.001
 """So that rounding cannot make a wait of nothing at all."""
 
@@ -93,6 +95,8 @@ class Engine:
         self._denials: list[Denial] = []
         self._num_turns = 0
         self._notices: list[str] = []
+        self._unpinned: list[str] = []
+        """Notes that were taken back since the model heard last."""
         self.files = FileStates(config.limits.file_states)
         self._recorder = Recorder(deps, self._emit, replay.messages if replay else (), self.files)
         self._queue = CommandQueue(self._recorder.record, self._emit)
@@ -191,6 +195,11 @@ class Engine:
         if self._busy:
             self._signal.abort(cause)
 
+    @property
+    def interruption(self) -> AbortCause | None:
+        """Why the last work was broken off, if it was."""
+        return self._signal.cause
+
     def enqueue(self, text: str, *, address: str = MAIN) -> str:
         """Hands words to the query under way; they are added after its next tool round. Gives the command's id."""
         command = QueuedCommand(id=self._deps.ids.new(), text=text, address=address)
@@ -205,7 +214,11 @@ class Engine:
         """A note that no compaction may lose; the model hears it with the next prompt. Raises `BusyError`, `OptionError`."""
         if not text.strip():
             raise OptionError("pin", "it is empty")
-        self._keep_pins((*self.notes.pins, text.strip()))
+        pins = (*self.notes.pins, text.strip())
+        taken = sum(estimate_bytes(len(pin.encode(errors="replace"))) for pin in pins)
+        if taken > self._requests.card(self._agent).window // PINS_SHARE:
+            raise OptionError("pin", "it is too long to be pinned; write it into a file, and pin the file's path")
+        self._keep_pins(pins)
 
     def unpin(self, number: int) -> str:
         """The note, counted from 1, that is kept no longer. Raises `BusyError`, `OptionError`."""
@@ -213,6 +226,7 @@ class Engine:
         if not 1 <= number <= len(pins):
             raise OptionError("pin", f"there is no note {number} (there are {len(pins)})")
         self._keep_pins((*pins[: number - 1], *pins[number:]))
+        self._unpinned.append(pins[number - 1])
         return pins[number - 1]
 
     def _keep_pins(self, pins: tuple[str, ...]) -> None:
@@ -278,16 +292,17 @@ class Engine:
         self._deps.ledger.begin_query(self._config.limits, self._deps.clock.elapsed())
         shop = self._workshop(self._deps.ids.new(), self._signal)
         iteration = Iteration(shop, self._state())
-        before = sum(message.tokens for message in iteration.messages)
         try:
             prepared = await shop.signal.guard(iteration.compact(cause="manual", instructions=instructions))
         except AbortedError:
             iteration.notice("The compaction was interrupted; nothing changed.", Level.WARNING)
             return
         self._learn(iteration)
-        after = sum(message.tokens for message in iteration.messages)
-        done = f"Compacted from about {before:,} to {after:,} tokens."
-        iteration.notice(done if prepared.compacted else f"Nothing was compacted: {prepared.problem}")
+        said = f"Nothing was compacted: {prepared.problem}"
+        if prepared.compacted and not prepared.problem:
+            before, after = prepared.changes[0].tokens_before, prepared.changes[-1].tokens_after
+            said = f"Compacted from about {before:,} to {after:,} tokens."
+        iteration.notice(said)
         await self._recorder.sync(end=True)
 
     def _state(self, guards: Guards = Guards()) -> State:  # noqa: B008 (frozen)
@@ -335,7 +350,8 @@ class Engine:
         shop, guards = self._workshop(query_id, signal), Guards()
         if unfinished is None:
             self._recorder.add_user(Kind.PROMPT, *blocks)
-            shop.attachments.attach_pins()
+            shop.attachments.attach_pins(self._unpinned)
+            self._unpinned.clear()
             shop.attachments.collect_finished()
         else:
             self._queue.take_up()

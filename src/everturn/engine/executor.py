@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from everturn.core.commands import DENIED
 from everturn.core.errors import EverturnError, InputFault, ToolFault
 from everturn.core.events import CallBegan, CallEnded, CallProgressed, ContextChanged, TaskBegan, TaskEnded
 from everturn.core.hiding import hide_secrets
@@ -246,7 +247,7 @@ class Executor:
         except AbortedError:
             raise Refusal(wording.CALL_NOT_RUN) from None
         if verdict.ruling is not Ruling.ALLOW:
-            raise Refusal(f"Permission denied: {verdict.reason}.")
+            raise Refusal(f"{DENIED} {verdict.reason}.")
         input_ = slot.use.input
         if verdict.input is not None:
             slot.input_changed = verdict.input != call.input

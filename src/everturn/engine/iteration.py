@@ -312,6 +312,8 @@ class Iteration:
             self._take(prepared)
         else:
             prepared = await self.compact(cause="too_long")
+            if prepared.compacted and prepared.problem:
+                self.notice(f"Compaction did not work: {prepared.problem}", Level.WARNING)
         return Compacted(worked=prepared.compacted, media=media, error=self._overflow)
 
     async def _run_stop_phase(self) -> AnyOutcome:

@@ -73,6 +73,10 @@ def pinned(text: str) -> str:
     return reminder(f"The user pinned this note; it holds until they take it back:\n{text}")
 
 
+def unpinned(text: str) -> str:
+    return reminder(f"The user took this note back; it holds no longer:\n{text}")
+
+
 def changed_files(paths: list[str]) -> str:
     listing = "\n".join(f"- {path}" for path in paths)
     return reminder(
