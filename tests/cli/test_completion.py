@@ -29,7 +29,35 @@ def test_bash_completes_commands_flags_and_values(script):
     assert ask_bash(script, "-p", "--permission-mode", "a") == ["acceptEdits"]
     assert ask_bash(script, "config", "") == [*CONFIG.words, *CONFIG.flags]
     assert ask_bash(script, "completion", "z") == ["zsh"]
-    assert ask_bash(script, "-p", "--model", "") == []
+    assert ask_bash(script, "-p", "--max-turns", "") == []
+
+
+def test_bash_completes_a_value_behind_an_equals_sign(script):
+    """Which bash takes for a word of its own."""
+    assert ask_bash(script, "-p", "--output-format", "=") == ["text", "json", "stream-json"]
+    assert ask_bash(script, "-p", "--output-format", "=", "s") == ["stream-json"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_models_and_settings_are_completed_by_name(tmp_path, shell):
+    if not is_wanted(shell):
+        return
+    script = tmp_path / f"everturn.{shell}"
+    script.write_text(SCRIPTS[shell](), "utf-8")
+
+    def ask(*words: str) -> list[str]:
+        match shell:
+            case "bash":
+                return ask_bash(script, *words)
+            case "fish":
+                return ask_fish(script, *words)
+            case _:
+                return ask_zsh(script, *words)[0]
+
+    assert ask("-p", "--model", "hai") == ["haiku"]
+    assert ask("config", "get", "permissions.de") == ["permissions.defaultMode", "permissions.deny"]
+    assert ask("config", "set", "effort") == ["effortLevel"]
+    assert ask("config", "list", "effort") == []
 
 
 def test_bash_completes_files_where_a_file_is_wanted(script):
@@ -52,7 +80,7 @@ def test_fish_completes_commands_flags_values_and_files(tmp_path):
     assert ask_fish(script, "-p", "--output-format", "") == ["json", "stream-json", "text"]
     assert ask_fish(script, "config", "") == sorted(CONFIG.words)
     assert ask_fish(script, "-p", "--settings", "ever") == ["everturn.fish"]
-    assert ask_fish(script, "-p", "--model", "") == []
+    assert ask_fish(script, "-p", "--max-turns", "") == []
     assert ask_fish(script, "") == sorted(command.name for command in COMMANDS)
 
 
@@ -65,7 +93,7 @@ def test_fish_completes_commands_flags_values_and_files(tmp_path):
         (("-p", "--output-format", ""), ["text", "json", "stream-json"], "everturn -p --output-format "),
         (("-p", "--settings", "ever"), ["everturn.zsh"], "everturn -p --settings everturn.zsh "),
         (("config", ""), [*CONFIG.words, *CONFIG.flags], "everturn config "),
-        (("-p", "--model", ""), [], "everturn -p --model "),
+        (("-p", "--max-turns", ""), [], "everturn -p --max-turns "),
     ],
 )
 def test_zsh_completes_commands_flags_values_and_files(tmp_path, words, offered, line):

@@ -189,3 +189,12 @@ def test_a_file_of_another_program_can_be_changed_although_it_holds_what_we_do_n
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(other))
     assert config("set", "model", "opus")[0] == 0
     assert json.loads((other / "settings.json").read_text())["theme"] == "dark"
+
+
+@pytest.mark.parametrize("words", [("list",), ("get", "model")])
+def test_what_is_shown_beside_a_file_that_cannot_be_read_is_no_success(config, home, words):
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "settings.json").write_text('{"model": "opus",}', "utf-8")
+    code, out, err = config(*words)
+    assert (code, "claude-sonnet-5" in out) == (2, True)
+    assert f"{home / 'settings.json'}:1: is not valid JSON" in err

@@ -85,6 +85,26 @@ async def test_a_refused_key_and_an_unknown_model_fail(program, env, said):
     assert "another-made-up" not in str(checks)
 
 
+async def test_an_address_that_goes_too_far_is_told(program):
+    code, checks = await examine(program, ANTHROPIC_BASE_URL=f"{program.server.url}/v1")
+    assert (code, checks["model"]["detail"]) == (
+        1,
+        "The API refused the request (HTTP 404): Not Found. Check ANTHROPIC_BASE_URL: it ends where /v1 begins.",
+    )
+    assert checks["model"]["mend"] == (
+        "Check ANTHROPIC_BASE_URL: https://api.anthropic.com, say, without /v1 at its end."
+    )
+
+
+async def test_a_home_that_cannot_be_made_is_found_by_trying(program):
+    """Where the rights of the folder above promise more than it keeps."""
+    _, checks = await examine(program, EVERTURN_HOME="/proc/nowhere")
+    assert (checks["home"]["state"], checks["home"]["detail"]) == (
+        "warn",
+        "/proc/nowhere cannot be written; sessions are kept in memory only",
+    )
+
+
 async def test_broken_settings_fail_with_file_and_line(program):
     program.home.mkdir(parents=True)
     (program.home / "settings.json").write_text('{\n"effortLevel": 5}', "utf-8")

@@ -231,6 +231,9 @@ async def test_nothing_outside_the_folder_of_a_case_is_changed(program):
         (b'{"command": "ls", "rules": {"alow": []}}', "standard input:2: there is no field `alow`"),
         (b'{"command": "ls", "mode": "wild"}', "standard input:2: Expected `mode` to be one of"),
         (b'{"command": "\xff"}', "standard input:2: "),
+        (b'{"command": "ls", "command": "rm -rf /"}', "standard input:2: says command twice"),
+        (b'{"command": "ls", "rules": {"deny": ["Bash"], "deny": []}}', "standard input:2: says rules.deny twice"),
+        (b'{"command": "ls", "input": {"a": %b}}' % (b"[" * 99_999 + b"]" * 99_999), "2: is nested too deeply"),
         (b'{"op": "read", "path": "x", "setup": [[]]}', "standard input:2: Expected each step of `setup`"),
     ],
 )

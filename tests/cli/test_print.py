@@ -58,14 +58,14 @@ async def test_flags_reach_the_request(program):
 
 
 async def test_tools_run_only_where_they_are_allowed(program):
-    program.model(calls(("Bash", {"command": "touch made.txt"})), "Done.")
+    program.model(calls(("Bash", {"command": "echo made > made.txt"})), "Done.")
     denied = await program.run("-p", "Go")
     assert (denied.code, denied.out) == (0, "Done.\n")
     assert "Bash" in denied.err
     assert not (program.folder / "made.txt").exists()
-    program.model(calls(("Bash", {"command": "touch made.txt"})), "Done.")
-    await program.run("-p", "Go", "--allowed-tools", "Bash")
-    assert (program.folder / "made.txt").exists()
+    program.model(calls(("Bash", {"command": "echo made > made.txt"})), "Done.")
+    await program.run("-p", "Go", "--allowed-tools", "Bash,Edit")
+    assert (program.folder / "made.txt").read_text("utf-8") == "made\n"
 
 
 async def test_a_limit_ends_the_run_with_code_1(program):
@@ -96,6 +96,25 @@ async def test_standard_input_follows_the_prompt(program):
 async def test_standard_input_alone_is_a_prompt(program):
     await program.run("-p", stdin=b"Only this\n")
     assert program.said() == "Only this"
+
+
+@pytest.mark.parametrize("way", ["argument", "pipe"])
+async def test_a_blank_before_a_slash_makes_a_prompt_of_it(program, way):
+    prompt = " /cost of living rises"
+    done = await (program.run("-p", prompt) if way == "argument" else program.run("-p", stdin=prompt.encode()))
+    assert (done.code, program.said()) == (0, prompt)
+
+
+async def test_the_first_line_that_is_piped_in_keeps_its_indentation(program):
+    await program.run("-p", "Review this", stdin=b"    return 1\n")
+    assert program.said() == "Review this\n\n    return 1"
+
+
+async def test_that_another_model_answers_is_told(program):
+    program.model(overloaded(), overloaded(), overloaded(), "Hello.")
+    done = await program.run("-p", "Go", "--model", "opus", "--fallback-model", "haiku")
+    assert (done.code, done.out) == (0, "Hello.\n")
+    assert done.err.splitlines()[-1] == "everturn: claude-haiku-4-5 answers instead of claude-opus-5"
 
 
 async def test_bytes_that_are_no_utf_8_are_replaced_and_that_is_said(program):
@@ -236,6 +255,9 @@ async def test_without_print_the_way_to_ask_is_shown(program):
     [
         (["--modle", "opus", "-p", "Go"], "unknown flag '--modle'; did you mean '--model'?"),
         (["docter"], "unknown command 'docter'; did you mean 'doctor'?"),
+        (["help"], "unknown command 'help'; did you mean '--help'?"),
+        (["version"], "unknown command 'version'; did you mean '--version'?"),
+        (["-p", "Go", "--max-budget-usd", "0"], "--max-budget-usd must be more than 0; leave it out for no limit"),
         (["-p", "Go", "--max-turns", "many"], "--max-turns must be a whole number, not 'many'"),
         (["-p", "Go", "--max-turns", "-1"], "--max-turns: must be a whole number of at least 0, not -1"),
         (["-p", "Go", "--permission-mode", "plam"], "did you mean 'plan'?"),

@@ -81,7 +81,43 @@ async def test_ctrl_c_before_the_first_word_ends_the_query_too(program):
         await program.server.wait_for(1)
         process.send_signal(signal.SIGINT)
         out, _ = await process.communicate()
-    assert (process.returncode, msgspec.json.decode(out)["terminal_reason"]) == (130, "aborted_streaming")
+    result = msgspec.json.decode(out)
+    assert (process.returncode, result["terminal_reason"]) == (130, "aborted_streaming")
+    assert result["errors"] == ["Interrupted before the answer was complete."]
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["INT", "TERM"])
+async def test_a_signal_while_a_conversation_is_compacted_ends_it_like_a_query(program, number, code):
+    await program.run("-p", "Tell")
+    program.model(hold("Never said.", after=-1))
+    async with program.started("-p", "/compact", "--continue", "--output-format", "stream-json") as process:
+        await program.server.wait_for(2)
+        process.send_signal(number)
+        out, err = await process.communicate()
+    *_, busy, idle, said, result = (msgspec.json.decode(line) for line in out.splitlines())
+    assert (process.returncode, err) == (code, b"")
+    assert [(line["subtype"], line["status"]) for line in (busy, idle)] == [("status", "compacting"), ("status", None)]
+    assert said["content"] == "The compaction was interrupted; nothing changed."
+    assert (result["subtype"], result["is_error"], result["terminal_reason"], result["errors"]) == (
+        "error_during_execution",
+        True,
+        "aborted_streaming",
+        ["The compaction was interrupted; nothing changed."],
+    )
+
+
+async def test_who_interrupts_is_not_promised_a_session_that_could_not_be_saved(program):
+    program.home.parent.mkdir()
+    program.home.write_text("in the way", "utf-8")
+    program.model(hold("Never said.", after=-1))
+    async with program.started("-p", "Go") as process:
+        await program.server.wait_for(1)
+        process.send_signal(signal.SIGINT)
+        _, err = await process.communicate()
+    assert (process.returncode, err.decode().splitlines()[-1]) == (
+        130,
+        "everturn: Interrupted. The session is not kept.",
+    )
 
 
 async def test_an_interrupted_session_can_be_continued(program):

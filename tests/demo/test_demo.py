@@ -38,6 +38,16 @@ def test_on_a_terminal_the_same_story_is_left_when_all_painting_is_done(newcomer
     assert steady(left) == PRINTED.replace("~~", "")
 
 
+def test_on_a_narrow_terminal_lines_break_between_words(newcomer):
+    code, sent = run_in_terminal([*PROGRAM, "--fast"], env=newcomer.env | {"NO_COLOR": "1"}, columns=60)
+
+    assert code == 0
+    opening, _, _ = sent.replace("\r", "").partition("turn 1\n")
+    rows = [row for row in opening.splitlines() if "repository   " not in row]
+    assert max(map(len, rows)) < 60
+    assert "> A test fails. Find the cause, mend it, and show that all\n  tests pass.\n" in opening
+
+
 @pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
 def test_a_terminal_that_wants_no_colours_gets_plain_text(newcomer, env):
     code, sent = run_in_terminal([*PROGRAM, "--fast"], env=newcomer.env | env)

@@ -18,6 +18,7 @@ class PlayedAgent:
         self.total_usd = 0.0
         self.usage_by_model: dict[str, ModelUsage] = {}
         self.closed = False
+        self.interruption = None
 
     async def submit(self, prompt: object) -> AsyncGenerator[Event]:
         try:

@@ -54,7 +54,7 @@ async def test_an_interruption_prints_no_half_answer_and_says_how_to_go_on(bench
 async def test_an_interrupted_session_that_is_not_on_disk_cannot_be_gone_on_with(bench):
     bench.model(hold(text("This is a very long story."), after=4))
 
-    _, _, err = await run(InterruptingEngine(bench.engine()), introduction=Introduction(is_kept=False))
+    _, _, err = await run(InterruptingEngine(bench.engine()), introduction=Introduction(is_kept=lambda: False))
 
     assert err == "everturn: Interrupted. The session is not kept.\n"
 

@@ -8,6 +8,7 @@ from tests.frontends.agents import PlayedAgent, finished
 from tests.frontends.golden import snapshot
 from tests.frontends.readers import colours_of, run_on_terminal, screen_of
 
+from everturn.core.budget import Usage
 from everturn.core.events import (
     BlockBegan,
     BlockFinished,
@@ -40,11 +41,16 @@ print("hello")
 
 
 def steady(lines):
-    """Without times, counts and prices, which differ."""
-    return [
-        re.sub(r"\d+(\.\d)? (ms|s)\b", "TIME", re.sub(r"\$[\d.]+|\d[\d,]*(?= tokens| %| out)", "N", line))
-        for line in lines
-    ]
+    """Without times, counts, prices and ports, which differ."""
+    differs = {
+        r"\$[\d.]+|\d[\d,]*(?= tokens| %| out)": "N",
+        r"\d+(\.\d)? (ms|s)\b": "TIME",
+        r"127\.0\.0\.1:\d+": "HOST",
+    }
+    text = "\n".join(lines)
+    for pattern, word in differs.items():
+        text = re.sub(pattern, word, text)
+    return text.split("\n")
 
 
 async def test_a_query_looks_like_this(bench):
@@ -154,6 +160,28 @@ async def test_words_of_the_model_and_of_tools_cannot_command_the_terminal():
 
     assert not re.search(r"\x1b\[2J|\x1b\]|\x07|\x9b|5A", written)
     assert "· Bash text  text  12 ms" in screen_of(written)
+
+
+async def test_without_colours_prose_breaks_between_words_and_its_marks_stay(bench):
+    prose = "# Title\n\nIt says **hello world** in a row of words.\n\n- one that goes on and on\n\n"
+    code = "```\nlong_line_of_code(1, 2, 3, 4, 5)\n```\n"
+    bench.model(text(prose + code, chunk=5))
+
+    _, written = await run_on_terminal(bench.engine(), columns=24, env={"TERM": "xterm", "NO_COLOR": "1"})
+
+    shown_rows = screen_of(written, 60)
+    assert shown_rows[: shown_rows.index("", 10)] == [
+        *("# Title", "", "It says **hello world**", "in a row of words.", ""),
+        *("- one that goes on and", "  on", "", "```", "long_line_of_code(1, 2, 3, 4, 5)", "```"),
+    ]
+
+
+async def test_the_closing_line_is_whole_however_narrow_the_terminal():
+    usage = Usage(input=10_392, output=156)
+    _, written = await run_on_terminal(PlayedAgent([finished(usage=usage, num_turns=2)]), columns=30)
+
+    closing = " ".join(screen_of(written, 30)).split("— ")[1]
+    assert " ".join(closing.split()) == "2 turns · 10,392 tokens in, 156 out · $0.2500 · 1.0 s"
 
 
 @pytest.mark.parametrize("columns", [20, 40])

@@ -101,6 +101,12 @@ def test_a_spend_limit_that_passes_soon_is_a_rate_limit():
             ),
         ),
         (
+            404,
+            {},
+            refusal("Not Found"),
+            "The API refused the request (HTTP 404): Not Found. Check ANTHROPIC_BASE_URL: it ends where /v1 begins.",
+        ),
+        (
             413,
             {},
             refusal("Too big."),

@@ -10,6 +10,8 @@ from everturn.cli.usage import HELP, UsageError
 from everturn.settings.checks import nearest
 
 END_OF_FLAGS = "--"
+MEANT_AS_FLAGS = ("--help", "--version")
+"""Other programs have commands of these names."""
 
 
 class Arguments(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,6 +75,8 @@ def check_command(word: str) -> None:
     """Raises `UsageError` for a word that was probably meant as a command."""
     if not word.replace("-", "").isalpha():
         return
+    if f"--{word}" in MEANT_AS_FLAGS:
+        raise UsageError(f"unknown command {word!r}; did you mean '--{word}'?", see=HELP)
     if hint := nearest(word, [command.name for command in COMMANDS]):
         raise UsageError(f"unknown command {word!r}{hint}", see=HELP)
 

@@ -3,14 +3,19 @@
 from everturn.cli.console import write
 from everturn.cli.flags import COMMANDS, FLAGS, Command, Flag, Takes
 from everturn.cli.usage import UsageError
+from everturn.compose.catalog import build_catalog
 from everturn.core.state import Exit
 from everturn.settings.checks import nearest
+from everturn.settings.keys import KEYS, Reach
+from everturn.settings.options import Options
 
 SEE = "everturn completion --help"
 FILES = frozenset({Takes.FILE, Takes.MAYBE_FILE})
 SESSIONS = "everturn sessions --ids 2>/dev/null"
 """Lists what may follow where a session is wanted."""
 QUOTE = "'"
+MODELS = build_catalog(Options()).names
+SETTINGS = tuple(name for name, key in KEYS.items() if key.reach is not Reach.MANAGED)
 
 
 def run_completion(words: list[str]) -> int:
@@ -37,6 +42,9 @@ _everturn() {{
     local current previous words
     current="${{COMP_WORDS[COMP_CWORD]}}"
     previous="${{COMP_WORDS[COMP_CWORD-1]}}"
+    # `--flag=value` comes as three words.
+    [ "$current" = "=" ] && current=""
+    [ "$previous" = "=" ] && previous="${{COMP_WORDS[COMP_CWORD-2]}}"
     COMPREPLY=()
     case "$previous" in
 {values}
@@ -99,7 +107,7 @@ def render_fish() -> str:
             f"complete -c everturn -n __fish_use_subcommand -a {command.name} -d '{_fish_quoted(command.help)}'"
         )
         condition = f"'__fish_seen_subcommand_from {command.name}'"
-        lines += [f"complete -c everturn -n {condition} -a {word}" for word in command.words]
+        lines += _fish_words(command)
         lines += [f"complete -c everturn -n {condition} -l {flag.removeprefix('--')}" for flag in command.flags]
         if command.sessions:
             begun = f"; and __fish_seen_subcommand_from {' '.join(command.words)}" if command.words else ""
@@ -110,6 +118,13 @@ def render_fish() -> str:
 
 def _bash_words(command: Command) -> str:
     words = " ".join((*command.words, *command.flags))
+    if command.named:
+        places = "|".join(f"3:{word}" for word in command.named)
+        return f"""words='{words}'
+                case "$COMP_CWORD:${{COMP_WORDS[2]}}" in
+                    {places}) words='{" ".join(SETTINGS)}' ;;
+                    [3-9]:*) words='' ;;
+                esac"""
     if not command.sessions:
         return f"words='{words}'"
     # The first word of a command that has some is one of them, and what follows is a session.
@@ -119,11 +134,31 @@ def _bash_words(command: Command) -> str:
 
 def _zsh_words(command: Command) -> str:
     listed = f"compadd -- {' '.join((*command.words, *command.flags))}"
+    if command.named:
+        follows = f"(( CURRENT == 4 )) && [[ $words[3] == ({'|'.join(command.named)}) ]]"
+        return f"if {follows}; then compadd -- {' '.join(SETTINGS)}; elif (( CURRENT == 3 )); then {listed}; fi"
     if not command.sessions:
         return listed
     if not command.words:
         return f"{listed}; _everturn_sessions"
     return f"if (( CURRENT > 3 )); then compadd -- {' '.join(command.flags)}; _everturn_sessions; else {listed}; fi"
+
+
+def _fish_words(command: Command) -> list[str]:
+    """The first word once; a setting behind those that want one."""
+    if not command.words:
+        return []
+    seen = "__fish_seen_subcommand_from"
+    first = f"'{seen} {command.name}; and not {seen} {' '.join(command.words)}'"
+    lines = [f"complete -c everturn -n {first} -a {word}" for word in command.words]
+    if command.named:
+        then = f"'{seen} {command.name}; and {seen} {' '.join(command.named)}'"
+        lines.append(f"complete -c everturn -n {then} -a '{' '.join(SETTINGS)}'")
+    return lines
+
+
+def _choices(flag: Flag) -> tuple[str, ...]:
+    return MODELS if flag.models else flag.choices
 
 
 def _bash_value(flag: Flag) -> str:
@@ -132,8 +167,8 @@ def _bash_value(flag: Flag) -> str:
         return f'        {pattern}) COMPREPLY=( $(compgen -f -- "$current") ); return ;;'
     if flag.sessions:
         return f"""        {pattern}) COMPREPLY=( $(compgen -W "$({SESSIONS})" -- "$current") ); return ;;"""
-    if flag.choices:
-        return f"""        {pattern}) COMPREPLY=( $(compgen -W '{" ".join(flag.choices)}' -- "$current") ); return ;;"""
+    if choices := _choices(flag):
+        return f"""        {pattern}) COMPREPLY=( $(compgen -W '{" ".join(choices)}' -- "$current") ); return ;;"""
     return f"        {pattern}) return ;;"
 
 
@@ -149,7 +184,7 @@ def _zsh_flag(flag: Flag, spelling: str) -> str:
         case _ if flag.sessions:
             return f"'{spelling}[{told}]:session:_everturn_sessions'"
         case _:
-            return f"'{spelling}[{told}]:value:({' '.join(flag.choices)})'"
+            return f"'{spelling}[{told}]:value:({' '.join(_choices(flag))})'"
 
 
 def _fish_flag(flag: Flag, condition: str) -> str:
@@ -163,7 +198,7 @@ def _fish_flag(flag: Flag, condition: str) -> str:
         case _ if flag.sessions:
             takes = f" -x -a '({SESSIONS})'"
         case _:
-            takes = f" -x -a '{' '.join(flag.choices)}'" if flag.choices else " -x"
+            takes = f" -x -a '{' '.join(_choices(flag))}'" if _choices(flag) else " -x"
     return f"complete -c everturn -n {condition}{short}{names}{takes} -d '{_fish_quoted(flag.help)}'"
 
 

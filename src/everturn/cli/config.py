@@ -60,9 +60,13 @@ def run_config(words: list[str]) -> int:
         raise UsageError(f"this is how it is written: everturn config {action}{wanted}", see=SEE)
     match action:
         case "list":
-            write(render_list())
+            merged = load_in_force()
+            write(render_list(merged))
+            return tell_problems(merged)
         case "get":
-            write(render_value(check_key(rest[0]), find_value(rest[0])) + "\n")
+            key, merged = check_key(rest[0]), load_in_force()
+            write(render_value(key, find_value(key, merged)) + "\n")
+            return tell_problems(merged)
         case "set":
             run_set(check_key(rest[0]), rest[1])
         case _:
@@ -116,11 +120,15 @@ def check_key(key: str) -> str:
     raise UsageError(f"there is no setting {key!r}{nearest_key(key) or '; everturn config list shows them all'}")
 
 
-def find_value(key: str) -> Any:
-    """In force now: whatever source it comes from. Raises `UsageError` for one that is not set."""
-    merged = load_in_force()
+def tell_problems(merged: Merged) -> Exit:
+    """What is shown may be wrong where a file could not be read, and no run would begin with it."""
     for problem in merged.problems:
-        complain(f"error: {problem}")
+        complain(str(problem))
+    return Exit.USAGE if merged.problems else Exit.OK
+
+
+def find_value(key: str, merged: Merged) -> Any:
+    """In force now: whatever source it comes from. Raises `UsageError` for one that is not set."""
     if key.startswith(ENV_PREFIX):
         found = merged.env.get(key.removeprefix(ENV_PREFIX))
     elif key in merged.found:
@@ -208,9 +216,8 @@ def make_home(home: Path) -> None:
         raise OptionError(str(home), f"cannot be written: {error.strerror}") from None
 
 
-def render_list() -> str:
+def render_list(merged: Merged) -> str:
     """Every setting; of the limits and of the sandbox only those that were set."""
-    merged = load_in_force()
     shown = [key for key in KEYS if key in merged.found or not key.startswith(MANY)]
     rows = [_row(key, merged.found.get(key)) for key in shown]
     for name, origin in merged.env_origins.items():
@@ -219,7 +226,6 @@ def render_list() -> str:
     lines = [f"{key:<{width}}  {value:<{room}}  {make_line(origin)}" for key, value, origin in rows]
     told = [*merged.warnings, *([merged.held] if merged.held else [])]
     notes = [f"warning: {make_line(warning)}" for warning in told]
-    notes += [f"error: {make_line(str(problem))}" for problem in merged.problems]
     limits = (
         f"{' and '.join(f'{prefix}*' for prefix in MANY)} that are not listed have their defaults: docs/settings.md"
     )

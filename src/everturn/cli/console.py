@@ -11,8 +11,12 @@ WIDEST = 100
 """A paragraph is read badly in longer lines."""
 
 
+class OutputLostError(Exception):
+    """A full disk, say: standard output takes nothing more."""
+
+
 def write(text: str) -> None:
-    """Raises `UsageError` where the program was started without a standard output."""
+    """Raises `UsageError` where the program was started without a standard output, and `OutputLostError`."""
     if sys.stdout is None:
         from everturn.cli.usage import UsageError
 
@@ -22,7 +26,12 @@ def write(text: str) -> None:
 
         # Each command sees to it that nothing foreign is left in its text; this is for what somebody forgot.
         text = escape_unsafe(text)
-    sys.stdout.write(text)
+    try:
+        sys.stdout.write(text)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise _lose_output(error) from None
 
 
 def complain(text: str) -> None:
@@ -45,12 +54,14 @@ def complain_at_length(text: str) -> None:
 
 
 def flush() -> bool:
-    """Whether everything that was written has a reader."""
+    """Whether everything that was written has a reader. Raises `OutputLostError`."""
     try:
         sys.stdout.flush()
     except (BrokenPipeError, ValueError):
         silence_output()
         return False
+    except OSError as error:
+        raise _lose_output(error) from None
     except AttributeError:
         # Started without a standard output at all.
         return True
@@ -63,3 +74,8 @@ def silence_output() -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)
+
+
+def _lose_output(error: OSError) -> OutputLostError:
+    silence_output()
+    return OutputLostError(f"the output cannot be written: {error.strerror or error}")

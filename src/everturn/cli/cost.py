@@ -1,71 +1,33 @@
 """`everturn cost`: what a session cost, turn by turn and kind by kind, read from its journal."""
 
 import os
-import shutil
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from everturn.cli.console import complain, write
-from everturn.cli.folder import find_folder
-from everturn.cli.sessions.finding import find_newest, find_session
-from everturn.cli.usage import UsageError
-from everturn.compose.cli import find_grounds, load_program_settings, program_home
+from everturn.cli.one_session import find_file, load_records, measure_output, parse_asked
+from everturn.compose.cli import find_grounds, load_program_settings
 from everturn.core.bill import Bill, Entry, PriceLists, fold_bill
 from everturn.core.budget import Prices
 from everturn.core.errors import OptionError
 from everturn.core.money import PICO
-from everturn.core.records import Record
 from everturn.core.state import Exit
-from everturn.settings.checks import nearest
-
-FLAGS = ("--json", "--help", "-h")
-SEE = "everturn cost --help"
-WIDTH_OF_A_PIPE = 120
 
 
 def run_cost(words: list[str]) -> int:
     """Raises `UsageError`, and `JournalError` for a session that cannot be read."""
-    names = [word for word in words if not word.startswith("-")]
-    for word in words:
-        if word.startswith("-") and word not in FLAGS:
-            raise UsageError(f"cost knows no {word!r}{nearest(word, FLAGS)}", see=SEE)
-    if "--help" in words or "-h" in words:
+    asked = parse_asked("cost", words)
+    if asked.for_help:
         from everturn.cli.help import COST
 
         write(COST)
         return Exit.OK
-    if len(names) > 1:
-        raise UsageError(f"one session at a time, not {len(names)}", see=SEE)
-    path = find_file(program_home(os.environ), names[0] if names else None)
+    path = find_file("cost", asked.name)
     bill = fold_bill(load_records(path), load_prices())
-    write(encode_bill(path.stem, bill) if "--json" in words else render_page(path.stem, bill))
+    write(encode_bill(path.stem, bill) if asked.as_json else render_page(path.stem, bill))
     return Exit.OK
-
-
-def find_file(home: Path, name: str | None) -> Path:
-    """Without a name the newest of this folder."""
-    folder = find_folder()
-    if name is not None:
-        return find_session(home, folder, name)
-    try:
-        return find_session(home, folder, find_newest(home, folder))
-    except UsageError:
-        raise UsageError(f"there is no session of {folder} yet", see=SEE) from None
-
-
-def load_records(path: Path) -> Iterator[Record]:
-    """Broken lines are passed over, as in a replay."""
-    from everturn.sessions.loading import stream_told
-    from everturn.sessions.patience import tell_slow_reading
-
-    tell_slow_reading(complain)
-    for told, _ in stream_told(path, messages=False):
-        if told.record is not None:
-            yield told.record
 
 
 def load_prices() -> PriceLists:
@@ -91,7 +53,6 @@ def load_prices() -> PriceLists:
 
 
 def render_page(session_id: str, bill: Bill) -> str:
-    from everturn.frontends.ansi import Style, choose_style
     from everturn.frontends.cost import decimals_of, render_bill
     from everturn.frontends.cost_plot import render_plot
     from everturn.frontends.figures import render_count
@@ -99,9 +60,7 @@ def render_page(session_id: str, bill: Bill) -> str:
     total = bill.total
     if not total.calls:
         return f"Session {session_id} has cost nothing: no call to a model was charged.\n"
-    on_terminal = sys.stdout.isatty()
-    style = choose_style(os.environ) if on_terminal else Style(colour=False, control=False)
-    width = shutil.get_terminal_size((WIDTH_OF_A_PIPE, 0)).columns if on_terminal else WIDTH_OF_A_PIPE
+    style, width = measure_output()
     block = "█" if "utf" in (sys.stdout.encoding or "").lower() else "#"
     turns, calls = render_count(len(bill.by_turn), "turn"), render_count(total.calls, "call")
     amount = f"${total.paid.total / PICO:,.{decimals_of(bill)}f}"

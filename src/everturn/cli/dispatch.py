@@ -3,7 +3,7 @@
 import gc
 
 from everturn.cli.arguments import check_command, parse_arguments
-from everturn.cli.console import BROKEN_PIPE, complain, flush, silence_output, write
+from everturn.cli.console import BROKEN_PIPE, OutputLostError, complain, flush, silence_output, write
 from everturn.cli.flags import COMMANDS
 from everturn.cli.names import find_typed, name_option
 from everturn.cli.usage import UsageError
@@ -20,6 +20,7 @@ the interactive terminal comes with a later version; for now, ask with -p:
 def run_guarded(words: list[str]) -> int:
     try:
         code = dispatch(words)
+        return code if flush() else BROKEN_PIPE
     except UsageError as error:
         complain(f"{error}\nTry '{error.see}'." if error.see else str(error))
         return Exit.USAGE
@@ -29,7 +30,7 @@ def run_guarded(words: list[str]) -> int:
     except JournalError as error:
         complain(str(error))
         return Exit.USAGE
-    except EverturnError as error:
+    except (EverturnError, OutputLostError) as error:
         complain(str(error))
         return Exit.ERROR
     except BrokenPipeError:
@@ -40,7 +41,6 @@ def run_guarded(words: list[str]) -> int:
 
         complain(report_crash(error))
         return Exit.ERROR
-    return code if flush() else BROKEN_PIPE
 
 
 def dispatch(words: list[str]) -> int:

@@ -50,6 +50,8 @@ class Flag(msgspec.Struct, frozen=True, kw_only=True):
     """The field of `Options` that it sets as it is."""
     sessions: bool = False
     """Its value names a session."""
+    models: bool = False
+    """Its value names a model."""
 
     @property
     def spellings(self) -> tuple[str, ...]:
@@ -64,6 +66,8 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     flags: tuple[str, ...] = ("--help",)
     sessions: bool = False
     """A session may follow, behind the first word if it has some."""
+    named: tuple[str, ...] = ()
+    """Those of its words that a setting follows."""
 
 
 OUTPUT_FORMATS = ("text", "json", "stream-json")
@@ -99,13 +103,22 @@ FLAGS: tuple[Flag, ...] = (
         help="JSON Schema (JSON, or a file) that the final answer must fit",
     ),
     Flag(name="--verbose", topic=Topic.RUN, help="tell more of what happens"),
-    Flag(name="--model", topic=Topic.MODEL, takes=Takes.TEXT, value="NAME", option="model", help="id or alias"),
+    Flag(
+        name="--model",
+        topic=Topic.MODEL,
+        takes=Takes.TEXT,
+        value="NAME",
+        option="model",
+        models=True,
+        help="id or alias",
+    ),
     Flag(
         name="--fallback-model",
         topic=Topic.MODEL,
         takes=Takes.LIST,
         value="A,B",
         option="fallback_models",
+        models=True,
         help="models to switch to, in this order, when the main one is overloaded or gone",
     ),
     Flag(
@@ -339,7 +352,12 @@ PERMISSION_ACTIONS: dict[str, dict[str, str]] = {
 
 COMMANDS: tuple[Command, ...] = (
     Command(name="doctor", help="check what a run needs, and say how to mend it", flags=("--json", "--help")),
-    Command(name="config", help="read and change the user's settings", words=("get", "set", "unset", "list")),
+    Command(
+        name="config",
+        help="read and change the user's settings",
+        words=("get", "set", "unset", "list"),
+        named=("get", "set", "unset"),
+    ),
     Command(
         name="sessions",
         help="list, search, show, name, export and remove sessions",

@@ -27,7 +27,14 @@ def main(argv: list[str] | None = None) -> int:
 
 def print_version() -> int:
     from everturn import __version__
-    from everturn.cli.console import BROKEN_PIPE, flush, write
+    from everturn.cli.console import BROKEN_PIPE, OutputLostError, complain, flush, silence_output, write
 
-    write(f"everturn {__version__}\n")
-    return 0 if flush() else BROKEN_PIPE
+    try:
+        write(f"everturn {__version__}\n")
+        return 0 if flush() else BROKEN_PIPE
+    except BrokenPipeError:
+        silence_output()
+        return BROKEN_PIPE
+    except OutputLostError as error:
+        complain(str(error))
+        return 1

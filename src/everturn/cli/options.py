@@ -27,6 +27,9 @@ def plan_fields(arguments: Arguments, home: Path, folder: Path) -> dict[str, Any
             fields[flag.removeprefix("--").replace("-", "_")] = load_text(file_flag, arguments.get(file_flag))
     if "--json-schema" in arguments:
         fields["output_schema"] = load_schema(arguments.get("--json-schema"))
+    if arguments.get("--max-budget-usd") == 0:
+        # A script that has nothing left to spend must not get a run without a limit.
+        raise UsageError("--max-budget-usd must be more than 0; leave it out for no limit")
     if "--no-session-persistence" in arguments:
         fields["persist"] = False
     return fields | _plan_mode(arguments) | _plan_session(arguments, home, folder)

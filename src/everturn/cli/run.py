@@ -191,7 +191,7 @@ def introduce(engine: "WatchedEngine", launch: Launch) -> "Introduction":
         tools=engine.tool_names,
         api_key_source=launch.key_source,
         betas=launch.setup.betas,
-        is_kept=engine.is_kept,
+        is_kept=lambda: engine.is_kept,
         only_managed_rules=launch.options.only_managed_rules,
     )
 

@@ -18,8 +18,9 @@ def compose_prompt(words: tuple[str, ...], *, may_go_on: bool = False) -> str | 
 
     Raises `UsageError`.
     """
-    asked = " ".join(clean_text(word) for word in words).strip()
-    piped = load_piped(is_addition=bool(asked)).strip()
+    # What stands before the first word stays: a blank before a slash makes a prompt of it, and code is indented.
+    asked = " ".join(clean_text(word) for word in words).rstrip()
+    piped = load_piped(is_addition=bool(asked)).rstrip()
     if not asked and not piped and may_go_on:
         return None
     if not asked and not piped:

@@ -10,6 +10,7 @@ from everturn.engine.prompts import Prompt
 from everturn.ports.model import Model, ModelCard
 from everturn.ports.rules import LivePermissions
 from everturn.sessions.memory import MemoryJournal
+from everturn.sessions.waiting import WaitingJournal
 from everturn.settings.options import Options
 
 Watch = Callable[[Event], None]
@@ -41,8 +42,10 @@ class WatchedEngine(Engine):
 
     @property
     def is_kept(self) -> bool:
-        """False where the session lives in memory: asked for, or for want of a writable home."""
-        return not isinstance(self._deps.journal, MemoryJournal)
+        """False where the session lives in memory: asked for, or for want of a writable home, which may come back."""
+        journal = self._deps.journal
+        waits = isinstance(journal, WaitingJournal) and journal.path is None
+        return not waits and not isinstance(journal, MemoryJournal)
 
     @property
     def tool_names(self) -> tuple[str, ...]:

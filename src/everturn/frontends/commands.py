@@ -14,6 +14,7 @@ from everturn.core.events import Denial, Event, Level, ModelUsage, Noticed
 from everturn.core.messages import Message
 from everturn.core.notes import Notes
 from everturn.core.records import CollapseNoted
+from everturn.core.state import AbortCause
 from everturn.core.window import WindowUse
 from everturn.frontends.figures import render_count, render_usd
 
@@ -83,6 +84,11 @@ class Conversation(Protocol):
         """Summaries that stand for finished stretches."""
         ...
 
+    @property
+    def interruption(self) -> AbortCause | None:
+        """Why the last work was broken off, if it was."""
+        ...
+
     def compact(self, instructions: str = "") -> AsyncGenerator[Event]:
         """The last event is a notice that says what came of it."""
         ...
@@ -109,6 +115,8 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
     """The same for a terminal, by its style and columns; None where there is nothing to paint."""
     detail: Any = None
     """The same for programs."""
+    cause: AbortCause | None = None
+    """Why the command was broken off, if it was."""
 
 
 class Cleared(msgspec.Struct, frozen=True, kw_only=True):
@@ -118,7 +126,13 @@ class Cleared(msgspec.Struct, frozen=True, kw_only=True):
     after: str
 
 
-Reply = Said | Cleared | Event
+class Working(msgspec.Struct, frozen=True, kw_only=True):
+    """A command that takes a while has begun, or, without a word, ended."""
+
+    what: str = ""
+
+
+Reply = Said | Cleared | Working | Event
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
@@ -245,14 +259,17 @@ async def run_status(asked: Asked) -> AsyncGenerator[Reply]:
 
 
 async def run_compact(asked: Asked) -> AsyncGenerator[Reply]:
-    words = Said(text="Nothing was compacted.", is_error=True)
-    async with aclosing(asked.conversation.compact(asked.arguments)) as events:
+    conversation = asked.conversation
+    last = Noticed(text="Nothing was compacted.", level=Level.WARNING)
+    yield Working(what="compacting")
+    async with aclosing(conversation.compact(asked.arguments)) as events:
         async for event in events:
             if isinstance(event, Noticed):
-                words = Said(text=event.text, is_error=event.level is Level.WARNING)
+                last = event
             else:
                 yield event
-    yield words
+    yield Working()
+    yield Said(text=last.text, is_error=last.level is Level.WARNING, cause=conversation.interruption)
 
 
 async def run_pin(asked: Asked) -> AsyncGenerator[Reply]:

@@ -32,7 +32,9 @@ class Piece(NamedTuple):
 class Markdown:
     """Headings, bold, italics, inline code, fences, lists, quotes and rules; everything else is left as it is."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, bare: bool = False) -> None:
+        """`bare`: without colours the marks themselves carry the meaning, and stay."""
+        self._bare = bare
         self._begin()
 
     def feed(self, text: str) -> list[Piece]:
@@ -90,14 +92,15 @@ class Markdown:
             self._fence = fence[1]
             return [Piece(line, DIM, wraps=False)], ""
         if _RULE.fullmatch(line):
-            return [Piece(RULE, DIM, wraps=False)], ""
+            return [Piece(line if self._bare else RULE, DIM, wraps=False)], ""
         if heading := _HEADING.match(line):
             self._codes = BOLD
-            return [], line[heading.end() :]
+            return [Piece(heading[0])] if self._bare else [], line[heading.end() :]
         if item := _ITEM.match(line):
-            return [Piece(f"{item[1]}{item[2] or '•'} ", hang=True)], line[item.end() :]
+            mark = item[0] if self._bare else f"{item[1]}{item[2] or '•'} "
+            return [Piece(mark, hang=True)], line[item.end() :]
         if quote := _QUOTE.match(line):
-            return [Piece("│ ", DIM, hang=True)], line[quote.end() :]
+            return [Piece(quote[0] if self._bare else "│ ", DIM, hang=True)], line[quote.end() :]
         self._literal = line.lstrip().startswith("|")
         return [], line
 
@@ -115,6 +118,8 @@ class Markdown:
     def _speak(self, line: str, *, whole: bool) -> tuple[list[Piece], str]:
         if self._literal:
             return [Piece(line, self._codes, wraps=False)] if line else [], ""
+        if self._bare:
+            return [Piece(line)] if line else [], ""
         pieces, used = _parse_inline(line, before=self._before, codes=self._codes, whole=whole)
         self._before = line[used - 1] if used else self._before
         return pieces, line[used:]

@@ -37,7 +37,7 @@ def width_of(spans: Line) -> int:
     return sum(len(span.text) for span in spans)
 
 
-def wrap(text: str, width: int, style: Style = Style.PLAIN, *, first: str = "", rest: str = "") -> list[Line]:
+def wrap(text: str, width: int, style: Style = Style.PLAIN, *, first: str | Span = "", rest: str = "") -> list[Line]:
     """Paragraphs stay apart; `first` and `rest` stand before the lines."""
     wrapped: list[Line] = []
     for paragraph in text.split("\n"):

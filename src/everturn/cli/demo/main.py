@@ -50,7 +50,7 @@ def run_demo(argv: Sequence[str]) -> int:
     except BrokenPipeError:
         raise
     except OSError as error:
-        complain(f"the demo could not run: {error}")
+        complain(f"the demo could not run: {error.strerror or error}")
         return Exit.ERROR
 
 

@@ -64,7 +64,7 @@ class CallRow:
         if self._began_s is not None:
             passed = f"  {time.monotonic() - self._began_s:.1f} s"
             return [self._fitted(Span("○ ", Style.FLOW), passed, width)]
-        return [line(Span(f"○ {self.name} {self._input[:_HALF]}…", Style.FAINT))]
+        return [cut(line(Span(f"○ {self.name} {self._input[:_HALF]}…", Style.FAINT)), width)]
 
     def _ended_lines(self, event: CallEnded, width: int) -> list[Line]:
         mark = Span("● ", Style.BAD if event.is_error else Style.GOOD)

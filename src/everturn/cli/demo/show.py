@@ -12,7 +12,14 @@ from everturn.cli.demo.narrator import Narrator
 from everturn.cli.demo.repository import Repository, Tested, make_repository
 from everturn.cli.demo.screen import Screen
 from everturn.cli.demo.script import MODEL, OUTPUT_CAP, PROMPT, RUN_TESTS, demo_script
-from everturn.cli.demo.summary import Tally, heading, render_diff_section, render_summary, render_tests_section
+from everturn.cli.demo.summary import (
+    Tally,
+    heading,
+    render_diff_section,
+    render_row,
+    render_summary,
+    render_tests_section,
+)
 from everturn.compose.library import Engine
 from everturn.modelserver import ModelServer
 from everturn.settings.options import Options
@@ -45,8 +52,8 @@ async def play(repository: Repository, home: Path, screen: Screen, *, fast: bool
     tally = Tally()
     narrator = Narrator(screen, shorten=lambda text: shorten(text, repository.folder), cap=OUTPUT_CAP)
     async with ModelServer(demo_script(), time_scale=0.0 if fast else 1.0) as server:
-        screen.keep(line(Span("  model        ", Style.FAINT), f"{MODEL}, played by a script at {server.url}"))
-        screen.keep((), line(Span("> ", Style.FLOW), Span(PROMPT, Style.STRONG)))
+        screen.keep(*render_row("model", f"{MODEL}, played by a script at {server.url}", screen.width), ())
+        screen.keep(*wrap(PROMPT, screen.width, Style.STRONG, first=Span("> ", Style.FLOW), rest="  "))
         options = demo_options(repository.folder, home, server.url, fast=fast)
         # An environment of its own: no key, proxy or setting of the person takes part.
         async with (
@@ -102,7 +109,7 @@ def shorten(text: str, folder: Path) -> str:
 def render_opening(repository: Repository, width: int) -> list[Line]:
     history = "under git" if repository.git else "git is not here, so it goes without"
     return [
-        heading("Everturn demo: the loop repairs a repository, the model is scripted"),
+        *heading("Everturn demo: the loop repairs a repository, the model is scripted", width),
         *wrap(
             "The loop, the HTTP requests, the tools, the files and the tests are real. Only the model is scripted: "
             "its words were written beforehand. No key, no network, no cost. On the way it meets an overload, a broken "
@@ -110,8 +117,9 @@ def render_opening(repository: Repository, width: int) -> list[Line]:
             width,
         ),
         (),
+        # A path stays in one piece, to be copied.
         line(Span("  repository   ", Style.FAINT), f"{repository.folder} ({history})"),
-        line(Span("  may          ", Style.FAINT), "read and edit files in that folder, run commands"),
+        *render_row("may", "read and edit files in that folder, run commands", width),
     ]
 
 
@@ -119,10 +127,10 @@ def render_closing(repository: Repository, played: Played, tested: Tested, width
     summary: list[Line] = []
     if (result := played.tally.result) is not None:
         rows = render_summary(played.tally, result, width, requests=played.requests, refused=played.refused)
-        summary = [(), heading("Summary"), *rows]
+        summary = [(), *heading("Summary", width), *rows]
     return [
-        *render_diff_section(repository.diff(), by_git=repository.git is not None),
-        *render_tests_section(tested),
+        *render_diff_section(repository.diff(), width, by_git=repository.git is not None),
+        *render_tests_section(tested, width),
         *summary,
         (),
         *wrap(

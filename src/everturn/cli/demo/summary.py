@@ -89,13 +89,13 @@ def cache_share(usage: Usage) -> float:
     return usage.cache_read / prompt if prompt else 0.0
 
 
-def render_diff_section(diff: str, *, by_git: bool) -> list[Line]:
+def render_diff_section(diff: str, width: int, *, by_git: bool) -> list[Line]:
     title = "The diff (git diff)" if by_git else "The diff (made without git)"
-    return [(), heading(title), *(render_changes(diff) if diff else [line("  nothing was changed")])]
+    return [(), *heading(title, width), *(render_changes(diff) if diff else [line("  nothing was changed")])]
 
 
-def render_tests_section(tested: Tested) -> list[Line]:
-    title = [(), heading("The tests, run once more by the demo itself (python -m unittest)")]
+def render_tests_section(tested: Tested, width: int) -> list[Line]:
+    title: list[Line] = [(), *heading("The tests, run once more by the demo itself (python -m unittest)", width)]
     if tested.passed:
         mark, said = Span("  ✓ ", Style.GOOD), f"all {tested.count} pass, {tested.duration_s:.2f} s"
         return [*title, line(mark, said)]
@@ -106,5 +106,5 @@ def render_tests_section(tested: Tested) -> list[Line]:
     ]
 
 
-def heading(text: str) -> Line:
-    return line(Span(text, Style.STRONG))
+def heading(text: str, width: int) -> list[Line]:
+    return wrap(text, width, Style.STRONG)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from everturn import __version__
 from everturn.cli.doctor.finding import Finding, ok, warn
@@ -68,13 +69,22 @@ def check_sandbox(settings: Mapping[str, object]) -> Finding:
 
 def check_home(home: Path) -> Finding:
     there = next(path for path in (home, *home.parents) if path.exists())
-    if there.is_dir() and os.access(there, os.W_OK | os.X_OK):
+    if takes_folders(there):
         return ok("home", f"{home} is writable" if there == home else f"{home} is made when it is needed")
     return warn(
         "home",
         f"{home} cannot be written; sessions are kept in memory only",
         "Make the folder writable, or name another one in EVERTURN_HOME.",
     )
+
+
+def takes_folders(place: Path) -> bool:
+    """By trying: what its rights say is not always true (a root user, a file system that is read-only)."""
+    try:
+        with TemporaryDirectory(dir=place, prefix=".everturn-doctor-"):
+            return True
+    except OSError:
+        return False
 
 
 def check_terminal(env: Mapping[str, str]) -> Finding:

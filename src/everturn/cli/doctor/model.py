@@ -14,6 +14,7 @@ from everturn.ports.model import Request
 from everturn.settings.files import FILE_NAME
 
 PATIENCE_S = 20.0
+NOT_FOUND = 404
 MEND = {
     FaultKind.CONNECTION: "Check the network, a proxy (HTTPS_PROXY) and ANTHROPIC_BASE_URL.",
     FaultKind.TIMEOUT: "Try again; if it stays so, check the network and a proxy (HTTPS_PROXY).",
@@ -21,7 +22,8 @@ MEND = {
     FaultKind.AUTHENTICATION: "Get a new key, and set ANTHROPIC_API_KEY to it.",
     FaultKind.PERMISSION: "Ask whoever owns the account for access.",
     FaultKind.MODEL_NOT_FOUND: "Choose another model: everturn config set model sonnet",
-    FaultKind.NOT_AN_API: "Check ANTHROPIC_BASE_URL.",
+    FaultKind.NOT_AN_API: "Check ANTHROPIC_BASE_URL: https://api.anthropic.com, say, without /v1 at its end.",
+    FaultKind.INVALID: "Check ANTHROPIC_BETAS, ANTHROPIC_CUSTOM_HEADERS and the model's name: what they say is refused.",
     FaultKind.STREAM_BROKEN: "Check ANTHROPIC_BASE_URL: what answers there may be no API, or a page that asks for a login.",
 }
 
@@ -56,12 +58,18 @@ def check_model(launch: Launch) -> Finding:
         model = resolve_model(launch.setup.model, launch.setup, build_catalog(launch.options))
         asyncio.run(ask_count(launch, model))
     except ModelFault as fault:
-        return fail("model", fault.text, MEND.get(fault.kind, "Try again later."))
+        return fail("model", fault.text, advise(fault))
     except TimeoutError:
         return fail("model", f"no answer within {PATIENCE_S:g} s", MEND[FaultKind.CONNECTION])
     except OptionError as error:
         return fail("model", str(error), "Correct it.")
     return ok("model", f"{model} answers at {launch.setup.base_url}")
+
+
+def advise(fault: ModelFault) -> str:
+    if fault.kind is FaultKind.INVALID and fault.status == NOT_FOUND:
+        return MEND[FaultKind.NOT_AN_API]
+    return MEND.get(fault.kind, "Try again later.")
 
 
 async def ask_count(launch: Launch, model: str) -> int:

@@ -9,6 +9,7 @@ import msgspec
 
 from everturn.cli.usage import UsageError
 from everturn.settings.options import MODES
+from everturn.settings.repeats import find_repeat
 
 Decision = Literal["allow", "ask", "deny", "error"]
 Operation = Literal["read", "write", "edit"]
@@ -73,8 +74,11 @@ def decode_cases(lines: Iterable[bytes], name: str) -> Iterator[Case]:
             continue
         try:
             case = _decode(line)
+            _check_names(line)
         except ValueError as error:
             raise UsageError(f"{name}:{number}: {_told(error)}") from None
+        except RecursionError:
+            raise UsageError(f"{name}:{number}: is nested too deeply") from None
         yield case if case.id else msgspec.structs.replace(case, id=f"line-{number}")
 
 
@@ -86,6 +90,13 @@ def _decode(line: bytes) -> Case:
         raise
     except (msgspec.DecodeError, RecursionError):
         return msgspec.convert(json.loads(line), type=Case)
+
+
+def _check_names(line: bytes) -> None:
+    """Of a name that stands twice a reader keeps the last, and the case is not the one that somebody wrote."""
+    text = line.decode("utf-8-sig")
+    if repeat := find_repeat(text, json.loads(text)):
+        raise ValueError(f"says {'.'.join(repeat.path)} twice")
 
 
 def _told(error: ValueError) -> str:

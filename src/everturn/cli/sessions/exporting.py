@@ -9,8 +9,9 @@ from everturn.cli.folder import find_folder
 from everturn.cli.sessions.display import build_mask, encode_card, say, shorten_ids
 from everturn.cli.sessions.finding import find_card, load_cards
 from everturn.cli.sessions.showing import check_readable, plan_facts
-from everturn.cli.sessions.words import SEE, Words, take_one
+from everturn.cli.sessions.words import SEE, take_one
 from everturn.cli.usage import UsageError
+from everturn.cli.words import Words
 from everturn.compose.cli import program_home
 from everturn.core.state import Exit
 from everturn.sessions.export.saving import FORMATS, find_format, render_export, save_export
@@ -21,8 +22,8 @@ from everturn.settings.checks import nearest
 
 def run_export(words: Words) -> int:
     name = take_one(words, "export", "SESSION [--format markdown|html|json] [--output FILE]")
-    output = words.flags.get("--output", "-")
-    format_ = words.flags.get("--format") or find_format(output)
+    output = words.last("--output") or "-"
+    format_ = words.last("--format") or find_format(output)
     if format_ not in FORMATS:
         raise UsageError(
             f"--format must be one of {', '.join(FORMATS)}, not {format_[:40]!r}{nearest(format_, FORMATS)}", see=SEE

@@ -18,8 +18,9 @@ from everturn.cli.sessions.display import (
     shorten_ids,
 )
 from everturn.cli.sessions.finding import load_cards
-from everturn.cli.sessions.words import SEE, Words, parse_count
+from everturn.cli.sessions.words import SEE, parse_count
 from everturn.cli.usage import UsageError
+from everturn.cli.words import Words
 from everturn.compose.cli import program_home
 from everturn.core.state import Exit
 from everturn.frontends.harmless import make_line
@@ -39,7 +40,7 @@ def run_list(words: Words) -> int:
     cards = load_cards(program_home(os.environ))
     short = shorten_ids(cards)
     shown = [card for card in cards if everywhere or is_of(card, str(folder))]
-    most = parse_count("--limit", words.flags["--limit"]) if "--limit" in words else 0
+    most = parse_count("--limit", words.last("--limit")) if "--limit" in words else 0
     if "--ids" in words:
         say("".join(f"{card.id}\n" for card in shown))
     elif "--json" in words:

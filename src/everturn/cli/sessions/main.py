@@ -5,8 +5,9 @@ from importlib import import_module
 
 from everturn.cli.console import complain, write
 from everturn.cli.flags import SESSION_ACTIONS
-from everturn.cli.sessions.words import SEE, Words, parse_words
+from everturn.cli.sessions.words import SEE
 from everturn.cli.usage import UsageError
+from everturn.cli.words import Words, parse_words
 from everturn.core.state import Exit
 from everturn.sessions.patience import tell_slow_reading
 from everturn.settings.checks import nearest
@@ -38,4 +39,4 @@ def run_sessions(words: list[str]) -> int:
         raise UsageError(f"sessions knows no {action!r}{nearest(action, ROOMS)} (it knows {known})", see=SEE)
     tell_slow_reading(complain)
     run: Callable[[Words], int] = getattr(import_module(f"everturn.cli.sessions.{ROOMS[action]}"), f"run_{action}")
-    return run(parse_words(action, rest, SESSION_ACTIONS[action]))
+    return run(parse_words(f"sessions {action}", rest, SESSION_ACTIONS[action], see=SEE))

@@ -7,8 +7,9 @@ from everturn.cli.folder import find_folder
 from everturn.cli.sessions.display import say
 from everturn.cli.sessions.finding import find_card, load_cards
 from everturn.cli.sessions.showing import check_readable
-from everturn.cli.sessions.words import SEE, Words
+from everturn.cli.sessions.words import SEE
 from everturn.cli.usage import UsageError
+from everturn.cli.words import Words
 from everturn.compose.cli import program_home
 from everturn.core.state import Exit
 from everturn.sessions.index.annotating import append_tag, append_title

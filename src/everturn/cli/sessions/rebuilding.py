@@ -4,8 +4,9 @@ import os
 
 from everturn.cli.console import complain
 from everturn.cli.sessions.display import say
-from everturn.cli.sessions.words import SEE, Words
+from everturn.cli.sessions.words import SEE
 from everturn.cli.usage import UsageError
+from everturn.cli.words import Words
 from everturn.compose.cli import program_home
 from everturn.core.state import Exit
 from everturn.frontends.figures import render_count

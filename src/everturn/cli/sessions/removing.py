@@ -20,8 +20,9 @@ from everturn.cli.sessions.display import (
     shorten_ids,
 )
 from everturn.cli.sessions.finding import find_card, load_cards
-from everturn.cli.sessions.words import SEE, Words, parse_age, parse_size
+from everturn.cli.sessions.words import SEE, parse_age, parse_size
 from everturn.cli.usage import UsageError
+from everturn.cli.words import Words
 from everturn.compose.cli import load_user_settings, program_home
 from everturn.core.errors import JournalError
 from everturn.core.state import Exit
@@ -76,10 +77,9 @@ def run_prune(words: Words) -> int:
 
 
 def _plan_retention(words: Words) -> Retention:
-    flags = words.flags
-    older = parse_age("--older-than", flags["--older-than"]) if "--older-than" in words else None
-    larger = parse_size("--larger-than", flags["--larger-than"]) if "--larger-than" in words else None
-    total = parse_size("--keep-total", flags["--keep-total"]) if "--keep-total" in words else None
+    older = parse_age("--older-than", words.last("--older-than")) if "--older-than" in words else None
+    larger = parse_size("--larger-than", words.last("--larger-than")) if "--larger-than" in words else None
+    total = parse_size("--keep-total", words.last("--keep-total")) if "--keep-total" in words else None
     if older is None and larger is None and total is None:
         days = load_user_settings(os.environ).found.get(PERIOD)
         if days is None:

@@ -16,8 +16,9 @@ from everturn.cli.sessions.display import (
     say_json,
     shorten_ids,
 )
-from everturn.cli.sessions.words import SEE, Words, parse_count
+from everturn.cli.sessions.words import SEE, parse_count
 from everturn.cli.usage import UsageError
+from everturn.cli.words import Words
 from everturn.compose.cli import program_home
 from everturn.core.state import Exit
 from everturn.frontends.figures import render_count
@@ -35,7 +36,7 @@ def run_search(words: Words) -> int:
     if not query.strip():
         raise UsageError("this is how it is written: everturn sessions search WORDS", see=SEE)
     folder = "" if "--all" in words else str(find_folder())
-    most = parse_count("--limit", words.flags["--limit"]) if "--limit" in words else MOST_SESSIONS
+    most = parse_count("--limit", words.last("--limit")) if "--limit" in words else MOST_SESSIONS
     with SessionIndex(program_home(os.environ), tell=complain) as index:
         short = shorten_ids(index.cards())
         findings = index.search(query, folder=folder, most=most)

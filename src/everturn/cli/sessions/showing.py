@@ -17,7 +17,8 @@ from everturn.cli.sessions.display import (
     shorten_ids,
 )
 from everturn.cli.sessions.finding import find_card, load_cards
-from everturn.cli.sessions.words import Words, take_one
+from everturn.cli.sessions.words import take_one
+from everturn.cli.words import Words
 from everturn.compose.cli import program_home
 from everturn.core.errors import JournalError
 from everturn.core.messages import Kind

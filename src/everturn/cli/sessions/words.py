@@ -1,52 +1,14 @@
-"""From the words behind `everturn sessions ACTION` to names and flags. Pure."""
+"""The values behind `everturn sessions ACTION`: ages, sizes, counts and the one name. Pure."""
 
 import re
-from collections.abc import Mapping
-
-import msgspec
 
 from everturn.cli.usage import UsageError
-from everturn.settings.checks import nearest
+from everturn.cli.words import Words
 
 SEE = "everturn sessions --help"
 _AGE = re.compile(r"(\d+(?:\.\d+)?)\s*(h|d|w|y)")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
 _SECONDS = {"h": 3_600, "d": 86_400, "w": 7 * 86_400, "y": 365 * 86_400}
-
-
-class Words(msgspec.Struct, frozen=True, kw_only=True):
-    names: tuple[str, ...]
-    flags: dict[str, str]
-    """With their values; empty for one that takes none."""
-
-    def __contains__(self, flag: str) -> bool:
-        return flag in self.flags
-
-
-def parse_words(action: str, words: list[str], known: Mapping[str, str]) -> Words:
-    """`known` are the flags, each with what its value is called, or nothing. Raises `UsageError`."""
-    names: list[str] = []
-    flags: dict[str, str] = {}
-    left = list(words)
-    while left:
-        word = left.pop(0)
-        if word == "--":
-            names += left
-            break
-        if not word.startswith("-") or word == "-":
-            names.append(word)
-            continue
-        flag, equals, value = word.partition("=")
-        if flag not in known:
-            raise UsageError(f"sessions {action} knows no {flag!r}{nearest(flag, known)}", see=SEE)
-        if known[flag] and not equals:
-            if not left:
-                raise UsageError(f"{flag} needs a value: {flag} {known[flag]}", see=SEE)
-            value = left.pop(0)
-        if equals and not known[flag]:
-            raise UsageError(f"{flag} takes no value", see=SEE)
-        flags[flag] = value
-    return Words(names=tuple(names), flags=flags)
 
 
 def parse_age(flag: str, text: str) -> float:

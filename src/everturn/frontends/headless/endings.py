@@ -4,10 +4,12 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable
 
 from everturn.core.budget import Usage
 from everturn.core.events import ResultEvent
-from everturn.core.state import Exit, Reason
+from everturn.core.state import AbortCause, Exit, Reason
 from everturn.frontends.commands import Conversation, Reply, Said
 
 SETUP_FAILED = "turn_setup_failed"
+INTERRUPTED = {AbortCause.USER: Exit.INTERRUPTED, AbortCause.TERMINATED: Exit.TERMINATED}
+"""Exit codes of a command that a person, or the system, broke off."""
 
 
 async def command_result(
@@ -21,17 +23,19 @@ async def command_result(
         yield reply
     failed = any(words.is_error for words in said)
     text = "\n".join(words.text for words in said)
+    interrupted = next((INTERRUPTED[words.cause] for words in said if words.cause in INTERRUPTED), None)
+    reason = Reason.COMPLETED if interrupted is None else Reason.ABORTED_STREAMING
     yield ResultEvent(
-        subtype="success",
+        subtype="success" if interrupted is None else "error_during_execution",
         is_error=failed,
         duration_s=elapsed() - began_s,
         api_duration_s=0.0,
         num_turns=0,
         text=text,
         stop_reason=None,
-        reason=Reason.COMPLETED,
-        terminal_reason="completed",
-        exit=Exit.ERROR if failed else Exit.OK,
+        reason=reason,
+        terminal_reason=reason,
+        exit=interrupted or (Exit.ERROR if failed else Exit.OK),
         total_usd=conversation.total_usd,
         usage=Usage(),
         models=conversation.usage_by_model,

@@ -5,12 +5,18 @@ from typing import Any
 
 from everturn.core.budget import Usage
 from everturn.core.events import Denial, ErrorReleased, ModelUsage, ResultEvent
+from everturn.core.state import Reason
 from everturn.frontends.headless.lines import encode_strict
 from everturn.frontends.headless.sink import Sink
 from everturn.frontends.headless.view import Handlers
 from everturn.ports.model import ModelCard
 
 CardOf = Callable[[str], ModelCard]
+INTERRUPTIONS = {
+    Reason.ABORTED_STREAMING: "Interrupted before the answer was complete.",
+    Reason.ABORTED_TOOLS: "Interrupted while tools ran.",
+}
+"""An interruption is no error of the loop's; who reads the result wants a word about it all the same."""
 
 
 class JsonResult:
@@ -55,7 +61,7 @@ def render_result(event: ResultEvent, *, uuid: str, card_of: CardOf, status: int
         if status is not None:
             result["api_error_status"] = status
     else:
-        result["errors"] = list(event.errors)
+        result["errors"] = list(event.errors) or [INTERRUPTIONS.get(event.reason, "The query ended without an answer.")]
     if event.structured_output is not None:
         result["structured_output"] = event.structured_output
     return result | {

@@ -8,7 +8,7 @@ import msgspec
 from everturn.core import events as ev
 from everturn.core.errors import FaultKind
 from everturn.core.messages import Answer, Block, Kind, Message, ToolResult, text_block
-from everturn.frontends.commands import Cleared, Said
+from everturn.frontends.commands import Cleared, Said, Working
 from everturn.frontends.headless.json_result import CardOf, render_result, render_usage
 from everturn.frontends.headless.lines import encode_shown
 from everturn.frontends.headless.partial import Partial
@@ -91,6 +91,7 @@ class StreamJson:
             ev.ResultEvent: self._result,
             Said: self._said,
             Cleared: self._cleared,
+            Working: self._working,
         }
         if partial:
             shows |= {
@@ -329,6 +330,9 @@ class StreamJson:
         line = self._line("conversation_reset", new_conversation_id=cleared.after)
         self._session_id = cleared.after
         return [line]
+
+    def _working(self, working: Working) -> list[Line]:
+        return [self._system("status", status=working.what or None)]
 
     def _message_began(self, event: ev.MessageBegan) -> list[Line]:
         self._partial.begin_message(event)

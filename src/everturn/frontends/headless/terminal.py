@@ -9,7 +9,7 @@ from everturn.core.messages import Text, Thinking
 from everturn.core.notes import Todo, TodoStatus
 from everturn.core.state import Transition
 from everturn.frontends.ansi import DIM, RED, YELLOW
-from everturn.frontends.commands import Said
+from everturn.frontends.commands import Said, Working
 from everturn.frontends.figures import render_count, render_duration, render_usage, render_usd
 from everturn.frontends.flow import Flow, cut_line
 from everturn.frontends.harmless import make_harmless, make_line
@@ -31,14 +31,19 @@ TODO_MARKS = {TodoStatus.PENDING: "☐", TodoStatus.IN_PROGRESS: "▸", TodoStat
 
 class TerminalText:
     def __init__(
-        self, screen: Screen, *, elapsed: Callable[[], float], is_kept: bool = True, only_managed: bool = False
+        self,
+        screen: Screen,
+        *,
+        elapsed: Callable[[], float],
+        is_kept: Callable[[], bool] = lambda: True,
+        only_managed: bool = False,
     ) -> None:
         """`is_kept`: the session is on disk, to be gone on with. `only_managed`: only an administrator writes allow rules."""
         self._screen = screen
         self._is_kept = is_kept
         self._only_managed = only_managed
         self._waiting = Waiting(elapsed)
-        self._markdown = Markdown()
+        self._markdown = Markdown(bare=not screen.style.colour)
         self._flow = self._new_flow()
         self._mask = KeyMask()
         self._pending: list[str] = []
@@ -78,6 +83,7 @@ class TerminalText:
             ev.ErrorReleased: self._error,
             ev.ResultEvent: self._result,
             Said: self._said,
+            Working: self._working,
         }
 
     def begin(self) -> None:
@@ -157,9 +163,8 @@ class TerminalText:
         self._screen.keep()
 
     def _retry(self, event: ev.RetryScheduled) -> None:
-        wait, left = render_duration(event.delay_s), f"{event.attempt} of {event.max_tries - 1}"
-        status = f", status {event.status}" if event.status else ""
-        self._say(f"↻ retry {left} in {wait}: {make_line(event.error)}{status}", DIM)
+        wait = f"again in {render_duration(event.delay_s)} ({event.attempt}/{event.max_tries})"
+        self._say_call(f"↻ {make_line(event.text).rstrip('.')}", wait, DIM)
         self._waiting.begin("waiting to try again")
 
     def _switched(self, event: ev.ModelSwitched) -> None:
@@ -242,6 +247,11 @@ class TerminalText:
         if advice := advise(event.problem):
             self._say(advice, DIM)
 
+    def _working(self, working: Working) -> None:
+        if working.what:
+            self._waiting.begin(working.what)
+            self._plan_frame()
+
     def _said(self, said: Said) -> None:
         if said.paint is not None:
             self._end_text()
@@ -259,15 +269,14 @@ class TerminalText:
                 self._put_words(error, RED)
         if advice := advise_denials(event.denials, only_managed=self._only_managed):
             self._say(advice, DIM)
-        if event.reason in INTERRUPTED:
-            self._say(render_interruption(is_kept=self._is_kept), DIM)
+        if event.reason in INTERRUPTED and not event.errors:
+            self._say(render_interruption(is_kept=self._is_kept()), DIM)
         if not event.num_turns:
             return
         stopped = f"{event.terminal_reason} · " if event.is_error or not answer_of(event) else ""
         turns = render_count(event.num_turns, "turn")
         figures = (turns, render_usage(event.usage), render_usd(event.total_usd), render_duration(event.duration_s))
-        self._open_paragraph("closing")
-        self._screen.put_line(f"— {stopped}{' · '.join(figures)}", DIM)
+        self._put_words(f"— {stopped}{' · '.join(figures)}", DIM, kind="closing")
 
     def _flush(self) -> None:
         """Paints the text that has come."""
@@ -283,13 +292,7 @@ class TerminalText:
         if not self._fed:
             self._fed = True
             self._open_paragraph("text")
-        self._screen.put(self._flow.lay(self._parse(text)))
-
-    def _parse(self, text: str) -> list[Piece]:
-        """Without colours the marks themselves carry the meaning."""
-        if self._screen.style.colour:
-            return self._markdown.feed(text)
-        return [Piece(text, wraps=False)]
+        self._screen.put(self._flow.lay(self._markdown.feed(text)))
 
     def _end_text(self) -> None:
         self._flush()

@@ -1,6 +1,8 @@
 """Text to a pipe: the final answer and nothing else; what went wrong is said on standard error."""
 
-from everturn.core.events import Denial, ErrorReleased, Level, Noticed, ResultEvent, RetryScheduled
+from collections.abc import Callable
+
+from everturn.core.events import Denial, ErrorReleased, Level, ModelSwitched, Noticed, ResultEvent, RetryScheduled
 from everturn.core.state import Reason
 from everturn.frontends.headless.sink import Sink
 from everturn.frontends.headless.view import Handlers
@@ -13,7 +15,9 @@ INTERRUPTED = frozenset({Reason.ABORTED_STREAMING, Reason.ABORTED_TOOLS})
 class PipeText:
     """Deltas have no handler here: an answer costs the same whether it came in one piece or in thousands."""
 
-    def __init__(self, out: Sink, err: Sink, *, is_kept: bool = True, only_managed: bool = False) -> None:
+    def __init__(
+        self, out: Sink, err: Sink, *, is_kept: Callable[[], bool] = lambda: True, only_managed: bool = False
+    ) -> None:
         """`is_kept`: the session is on disk, to be gone on with. `only_managed`: only an administrator writes allow rules."""
         self._out = out
         self._err = err
@@ -26,6 +30,7 @@ class PipeText:
         return {
             Noticed: self._notice,
             RetryScheduled: self._retry,
+            ModelSwitched: self._switched,
             ErrorReleased: self._error,
             ResultEvent: self._result,
         }
@@ -44,6 +49,9 @@ class PipeText:
         if event.attempt > QUIET_TRIES:
             count = f"attempt {event.attempt} of {event.max_tries}, next in {event.delay_s:.1f} s"
             self._complain(f"{event.text.rstrip('.')} ({count})")
+
+    def _switched(self, event: ModelSwitched) -> None:
+        self._complain(f"{event.model} answers instead of {event.before}")
 
     def _error(self, event: ErrorReleased) -> None:
         """Its text comes with the result."""
@@ -64,8 +72,8 @@ class PipeText:
             self._complain(error)
         if self._advice:
             self._complain(self._advice)
-        if event.reason in INTERRUPTED:
-            self._complain(render_interruption(is_kept=self._is_kept))
+        if event.reason in INTERRUPTED and not event.errors:
+            self._complain(render_interruption(is_kept=self._is_kept()))
 
     def _complain(self, text: str) -> None:
         from everturn.frontends.harmless import make_line

@@ -43,7 +43,7 @@ class Introduction(msgspec.Struct, frozen=True, kw_only=True):
     plugins: tuple[dict[str, str], ...] = ()
     betas: tuple[str, ...] = ()
     output_style: str = "default"
-    is_kept: bool = True
-    """The session is on disk; otherwise it ends with the program."""
+    is_kept: Callable[[], bool] = lambda: True
+    """Whether the session is on disk, as it stands when asked; otherwise it ends with the program."""
     only_managed_rules: bool = False
     """What may run from the start is for an administrator to say."""

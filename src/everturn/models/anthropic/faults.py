@@ -54,6 +54,7 @@ ADVICE = {
     FaultKind.TOO_LONG: "Start a new session, or send less at once.",
 }
 NO_KEY = "There is no key: set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN."
+PATH_ADVICE = "Check ANTHROPIC_BASE_URL: it ends where /v1 begins."
 PROXY_ADVICE = "The proxy wants a user name and password: write them into its address (http://user:password@host:port)."
 _WORDS: tuple[tuple[FaultKind, tuple[str, ...]], ...] = (
     (FaultKind.SPEND_LIMIT, ("reached your specified", "enforced_spend_limit_reached")),
@@ -206,6 +207,8 @@ def _render(headline: str, said: str, advice: str) -> str:
 def _advise(kind: FaultKind, status: int, *, keyless: bool) -> str:
     if status == PROXY_AUTHENTICATION:
         return PROXY_ADVICE
+    if status == NOT_FOUND and kind is FaultKind.INVALID:
+        return PATH_ADVICE
     return NO_KEY if keyless and kind is FaultKind.AUTHENTICATION else ADVICE.get(kind, "")
 
 
