@@ -1,5 +1,6 @@
 """The page of promises: each row names tests, and each of them is there."""
 
+import json
 import re
 from pathlib import Path
 
@@ -8,13 +9,28 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "promises.md"
 NAMED = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
-SECTIONS = ("Rules", "Shell", "Paths", "Modes", "Asking", "Sandbox", "Trust", "Hygiene", "Figures", "Bad input")
+SECTIONS = (
+    "Rules",
+    "Shell",
+    "Paths",
+    "Modes",
+    "Asking",
+    "Sandbox",
+    "Trust",
+    "Hygiene",
+    "Figures",
+    "Bad input",
+    "Other cases",
+)
+CASES = ROOT / "tests" / "corpora" / "extra_cases.jsonl"
+LATER = re.compile("extra-(?:mcp|archive)-")
+"""About servers and plugins."""
 
 
 def rows() -> list[tuple[str, str]]:
     """Each promise with what holds it."""
     lines = (line.strip("| \n").split(" | ") for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| "))
-    return [(cells[0], cells[1]) for cells in lines if cells[0] != "promise"]
+    return [(cells[0], cells[1]) for cells in lines if cells[0] not in {"promise", "case"}]
 
 
 def test_every_promise_names_a_test():
@@ -32,3 +48,10 @@ def test_the_test_is_there(named):
 
 def test_every_part_has_its_section():
     assert tuple(re.findall(r"^## (.+)$", PAGE.read_text("utf-8"), re.MULTILINE)) == SECTIONS
+
+
+def test_every_other_case_has_its_row():
+    known = {json.loads(line)["id"] for line in CASES.read_text("utf-8").splitlines()}
+    told = {name for case, _ in rows() for name in re.findall(r"extra-[a-z]+-\d+", case)}
+
+    assert told == {name for name in known if not LATER.match(name)}

@@ -186,3 +186,17 @@ def test_hostile_names_and_globs_take_no_longer_than_their_length():
 
     assert rules.find(f"{CWD}/{'a' * 250}") == {}
     assert time.process_time() - began < 0.2
+
+
+def test_the_deepest_path_is_judged_soon_whatever_the_pattern():
+    rules = PathRules(rules_of(deny=[f"Read({'**/a*/' * 16}b)", f"Read({'**/a/' * 16}b)"]), ANCHORS)
+    began = time.process_time()
+
+    assert rules.find(CWD + "/a" * 2_000) == {}
+    assert list(rules.find(CWD + "/a" * 2_000 + "/b")) == [("Read", Ruling.DENY)]
+    assert time.process_time() - began < 2
+
+
+def test_more_folders_of_any_depth_than_anybody_needs_are_refused():
+    with pytest.raises(RuleProblem, match=r"has more than 16 `\*\*`"):
+        rules_of(deny=[f"Read({'**/a/' * 17}b)"])

@@ -9,19 +9,22 @@ from everturn.core.events import CallDenied, CallEnded, Noticed
 from everturn.modelserver import ModelServer, calls, script
 
 
-async def run_changing(tmp_path, texts: list[str]) -> tuple[list[str], list[str], list[str]]:
+async def run_changing(
+    tmp_path, texts: list[str], commands: list[str] | None = None, **options: object
+) -> tuple[list[str], list[str], list[str]]:
     """What was denied, what was told, and what was made, where after each call the user's file gets the next text."""
     home, folder = tmp_path / "home", tmp_path / "project"
     home.mkdir()
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     settings = home / "settings.json"
     settings.write_text(texts[0], "utf-8")
     denied, told = [], []
     async with ModelServer() as server:
-        turns = [calls(("Bash", {"command": f"touch made-{number}"})) for number in range(len(texts))]
+        commands = commands or [f"touch made-{number}" for number in range(len(texts))]
+        turns = [calls(("Bash", {"command": command})) for command in commands]
         server.play(script(*turns, "Done."))
         env = {"HOME": str(tmp_path), "EVERTURN_HOME": str(home), "ANTHROPIC_API_KEY": "k", "PATH": "/usr/bin:/bin"}
-        launch = plan_launch({"cwd": str(folder), "base_url": server.url}, env, Asked(managed=()))
+        launch = plan_launch({"cwd": str(folder), "base_url": server.url, **options}, env, Asked(managed=()))
         left = texts[1:]
         async with (
             Engine(launch.options, env=launch.env, live=build_live(launch)) as engine,
@@ -60,3 +63,27 @@ async def test_a_deny_that_cannot_work_leaves_the_last_good_rules_in_force(tmp_p
     assert made == ["made-0", "made-1"]
     assert denied == []
     assert "stay in force" in told[-1]
+
+
+async def test_a_deny_that_is_added_holds_in_the_sandbox_from_the_next_command_on(tmp_path):
+    """Also for a command that does not name the file in words that anybody could read."""
+    (tmp_path / "project/locked").mkdir(parents=True)
+    sly = [f"d=lock; echo {number} >> $d'ed'/a; cat $d'ed'/a; echo {number} > made-{number}" for number in range(3)]
+    texts = [allowing(deny=[]), allowing(deny=[f"Edit(//{str(tmp_path)[1:]}/project/locked/**)"])]
+    texts.append(allowing(deny=[]))
+
+    denied, _, made = await run_changing(tmp_path, texts, sly, sandbox=True)
+
+    assert denied == []
+    assert made == ["locked", "made-0", "made-1", "made-2"]
+    assert (tmp_path / "project/locked/a").read_text() == "0\n2\n"
+
+
+async def test_a_folder_that_is_added_is_written_in_the_sandbox_from_the_next_command_on(tmp_path):
+    more = tmp_path / "more"
+    more.mkdir()
+    texts = ["{}", json.dumps({"permissions": {"additionalDirectories": [str(more)]}}), "{}"]
+
+    await run_changing(tmp_path, texts, [f"m={more}; touch $m/{number}" for number in range(3)], sandbox=True)
+
+    assert [path.name for path in more.iterdir()] == ["1"]

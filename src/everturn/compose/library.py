@@ -18,6 +18,7 @@ from everturn.compose.system import RandomIds, SystemClock
 from everturn.context.pipeline import ContextPipeline
 from everturn.core.errors import BusyError, OptionError
 from everturn.core.events import Event, Level, Noticed
+from everturn.core.limits import Limits
 from everturn.engine import engine as engine_room
 from everturn.engine.deps import AgentContext, Config, Deps, Prompting
 from everturn.engine.prompts import Prompt
@@ -209,7 +210,7 @@ class Parts:
             removes=self.policy.removes,
             outputs=outputs,
             shell=shell,
-            read_tokens=limits.read_tokens,
+            limits=limits,
             sandbox=self._build_sandbox(setup, env),
         )
         checker = build_checker(options)
@@ -294,7 +295,7 @@ class Parts:
             return None
         from everturn.compose.sandbox import build_sandbox
 
-        sandbox, warning = build_sandbox(setup, env, self.policy.rules.rules)
+        sandbox, warning = build_sandbox(setup, env, self.policy)
         self.notes += [warning] if warning else []
         return sandbox
 
@@ -379,7 +380,7 @@ def choose_tools(
     removes: Callable[[str], bool],
     outputs: Outputs,
     shell: ShellFolder,
-    read_tokens: int,
+    limits: Limits,
     sandbox: "Sandbox | None" = None,
 ) -> tuple[tuple[Tool, ...], tuple[Tool, ...]]:
     """Those that are listed, and those that wait to be found, which is possible only where ToolSearch is offered.
@@ -398,7 +399,16 @@ def choose_tools(
     kept = [tool for name, tool in own.items() if not removes(name)]
     deferred = tuple(tool for tool in kept if "ToolSearch" in names and getattr(tool, "deferred", False))
     listed = (tool for tool in kept if tool not in deferred)
-    made = builtin_tools(names, web, deferred, outputs=outputs, shell=shell, read_tokens=read_tokens, sandbox=sandbox)
+    made = builtin_tools(
+        names,
+        web,
+        deferred,
+        outputs=outputs,
+        shell=shell,
+        read_tokens=limits.read_tokens,
+        sandbox=sandbox,
+        limits=limits,
+    )
     return (*made, *listed), deferred
 
 

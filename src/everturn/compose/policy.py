@@ -30,6 +30,7 @@ def build_policy(
         folder=folder,
         added=tuple(_place(folder, each) for each in options.add_dirs),
         own=tuple(dict.fromkeys(_place(folder, home) for home in homes if home)),
+        trusted=options.trusted,
     )
     policy = RulePolicy(
         options.permission_mode or "default",

@@ -3,54 +3,62 @@
 import os
 from collections.abc import Iterable, Iterator, Mapping
 
-import msgspec
-
 from everturn.core.errors import OptionError
-from everturn.permissions.rules.rule import Rule
+from everturn.permissions.policy import RulePolicy
+from everturn.permissions.rules.rule import Rule, RuleSet
 from everturn.ports.policy import Ruling
-from everturn.sandbox.confining import CommandSandbox, Surroundings
+from everturn.sandbox.confining import CommandSandbox, Ruled, Surroundings
 from everturn.sandbox.probe import find_means
-from everturn.sandbox.settings import Wishes, parse_wishes
+from everturn.sandbox.settings import parse_wishes
 from everturn.settings.setup import Setup
 
 
-def build_sandbox(
-    setup: Setup, env: Mapping[str, str], rules: Iterable[Rule] = ()
-) -> tuple[CommandSandbox | None, str]:
+def build_sandbox(setup: Setup, env: Mapping[str, str], policy: RulePolicy) -> tuple[CommandSandbox | None, str]:
     """None where it is off; and a warning where it is wanted and there is none. Raises `OptionError`.
 
-    What `rules` deny to Read and Edit is denied to commands, too.
+    What rules deny to Read and Edit is denied to commands, too, from the next one on.
     """
     options, folder = setup.options, str(setup.folder)
     user_home = env.get("HOME") or os.path.expanduser("~")  # noqa: PTH111 - paths as text
     wishes = parse_wishes(options.sandbox or False, folder, user_home)
     if not wishes.enabled:
         return None, ""
-    wishes = deny_more(wishes, rules, folder, user_home)
     means = find_means(wishes.program)
     if means.kind == "none" and wishes.required:
         raise OptionError("sandbox", f"is required, and there is none here: {means.why}")
     homes = (str(setup.home), env.get("EVERTURN_HOME"), env.get("CLAUDE_CONFIG_DIR"), f"{user_home}/.claude")
-    added = (*options.add_dirs, *options.additional_directories)
     surroundings = Surroundings(
-        folders=tuple(os.path.join(folder, os.path.expanduser(each)) for each in added),  # noqa: PTH111, PTH118 - as text
+        folders=(),
         home=user_home,
         own=tuple(dict.fromkeys(os.path.abspath(home) for home in homes if home)),  # noqa: PTH100 - paths as text
     )
     warning = f"COMMANDS RUN WITHOUT A SANDBOX, although the settings want one: {means.why}."
     if means.kind == "landlock" and wishes.has_network:
         warning = f"Commands in the sandbox reach no network, although hosts are allowed: that takes bubblewrap ({means.why})."
-        return CommandSandbox(wishes, means, surroundings), warning
-    return CommandSandbox(wishes, means, surroundings), warning if means.kind == "none" else ""
+    elif means.kind != "none":
+        warning = ""
+    return CommandSandbox(wishes, means, surroundings, RulesNow(policy, folder, user_home)), warning
 
 
-def deny_more(wishes: Wishes, rules: Iterable[Rule], folder: str, user_home: str) -> Wishes:
-    denied = [rule for rule in rules if rule.ruling is Ruling.DENY and rule.specifier is not None]
-    return msgspec.structs.replace(
-        wishes,
-        deny_read=(*wishes.deny_read, *name_paths(denied, "Read", folder, user_home)),
-        deny_write=(*wishes.deny_write, *name_paths(denied, "Edit", folder, user_home)),
-    )
+class RulesNow:
+    """What the policy's rules say to the sandbox; looked up again when they have changed."""
+
+    def __init__(self, policy: RulePolicy, folder: str, user_home: str) -> None:
+        self._policy, self._folder, self._user_home = policy, folder, user_home
+        self._seen: RuleSet | None = None
+        self._ruled = Ruled()
+
+    def __call__(self) -> Ruled:
+        rules = self._policy.rules
+        if rules is not self._seen:
+            denied = [rule for rule in rules.rules if rule.ruling is Ruling.DENY and rule.specifier is not None]
+            self._seen = rules
+            self._ruled = Ruled(
+                deny_read=tuple(name_paths(denied, "Read", self._folder, self._user_home)),
+                deny_write=tuple(name_paths(denied, "Edit", self._folder, self._user_home)),
+                folders=self._policy.folders[1:],
+            )
+        return self._ruled
 
 
 def name_paths(rules: Iterable[Rule], tool: str, folder: str, user_home: str) -> Iterator[str]:

@@ -17,10 +17,16 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     """One clause for people and the model: `Bash(rm:*) denies rm -rf build`."""
     grave: bool = False
     """What it would do cannot be undone, and nobody should mean it: a yes is not said by a single key."""
+    guarded: bool = False
+    """It is about a place that no rule opens: protected, or by way of the kernel's own links."""
     rule: Rule | None = None
     """The rule that decided; None where mode, built-in knowledge or caution did."""
     overruled: Rule | None = None
     """A rule that would have decided otherwise, had it come first; told where somebody wants an explanation."""
+
+
+def _find_none(_: str) -> str:
+    return ""
 
 
 class World(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,3 +40,5 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     mode: str
     judge_file: Callable[[FileUse, str], Judgement]
     """The paths room: may this file (absolute, or relative to `cwd`) be read or written, by rules, mode and protection?"""
+    find_own_programs: Callable[[str], str] = _find_none
+    """What the repository around a folder would have git run by itself. Empty: nothing, or nothing that matters."""

@@ -49,6 +49,11 @@ class RulePolicy(ModeSwitch):
         """All that are in force."""
         return self._standing.rules
 
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """To work in: the working folder first. Real paths."""
+        return self._standing.folders
+
     def replace_rules(self, rules: Iterable[Rule], folders: Iterable[str] = ()) -> None:
         """What the settings files say now: rules, and folders to work in. The command line's and this session's stay."""
         self._of_files, self._folders_of_files = tuple(rules), tuple(folders)

@@ -101,6 +101,10 @@ class Bench(msgspec.Struct, frozen=True, kw_only=True):
             mode=mode or self.mode,
             judge_file=self.judge_file if mode is None else msgspec.structs.replace(self, mode=mode).judge_file,
         )
+        if not self.standing.trusted:
+            from everturn.permissions.repository import find_own_programs
+
+            world = msgspec.structs.replace(world, find_own_programs=find_own_programs)
         rules = rules or (self.standing.unallowed if plans else self.standing.rules)
         judgement = judge_command(command if isinstance(command, str) else "", rules, world, input=call.input)
         if plans and judgement.rule is None and judgement.ruling is not Ruling.ALLOW:

@@ -30,6 +30,8 @@ class Grounds(msgspec.Struct, frozen=True, kw_only=True):
     """The user's; empty = as the system says."""
     own: tuple[str, ...] = ()
     """Folders of our own settings and sessions: never written to without asking."""
+    trusted: bool = True
+    """What the repository has git run by itself is none of our business."""
 
 
 class Standing:
@@ -39,6 +41,7 @@ class Standing:
         self.rules = RuleSet(sorted(rules, key=lambda rule: _RANKS[rule.source]))
         self.lookup = Lookup(self.rules)
         self.home = grounds.home or os.path.expanduser("~")  # noqa: PTH111 (a path as text is wanted)
+        self.trusted = grounds.trusted
         self._grounds = grounds
         self._outputs = outputs
 

@@ -2,7 +2,7 @@
 
 import fcntl
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -43,12 +43,24 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
     """Folders of ours: commands neither write them, nor read the settings in them."""
 
 
+class Ruled(msgspec.Struct, frozen=True, kw_only=True):
+    """What the rules of the moment add to the settings. Paths are absolute."""
+
+    deny_read: tuple[str, ...] = ()
+    deny_write: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    """More of the workspace."""
+
+
 class CommandSandbox:
     """`ports.sandbox.Sandbox`."""
 
-    def __init__(self, wishes: Wishes, means: Means, surroundings: Surroundings) -> None:
-        """Raises `OptionError` where a host is none."""
+    def __init__(
+        self, wishes: Wishes, means: Means, surroundings: Surroundings, ruled: Callable[[], Ruled] = Ruled
+    ) -> None:
+        """`ruled` is asked before each command. Raises `OptionError` where a host is none."""
         self.means = means
+        self._ruled = ruled
         self._wishes = msgspec.structs.replace(
             wishes, deny_read=(*wishes.deny_read, *(f"{own}/settings.json" for own in surroundings.own))
         )
@@ -133,10 +145,16 @@ class CommandSandbox:
         return self._temporary.path
 
     def _find_places(self, folder: str) -> Places:
-        around = self._surroundings
+        around, ruled, wishes = self._surroundings, self._ruled(), self._wishes
+        if ruled.deny_read or ruled.deny_write:
+            wishes = msgspec.structs.replace(
+                wishes,
+                deny_read=(*wishes.deny_read, *ruled.deny_read),
+                deny_write=(*wishes.deny_write, *ruled.deny_write),
+            )
         places = find_places(
-            self._wishes,
-            folders=dict.fromkeys((folder, *around.folders)),
+            wishes,
+            folders=dict.fromkeys((folder, *around.folders, *ruled.folders)),
             temporary=self.temporary,
             homes=(around.home,),
             own=around.own,
@@ -212,9 +230,21 @@ class CommandSandbox:
 
 
 def limit_processes(arguments: list[str]) -> list[str]:
-    """Of a shell, `-c` and a script. Root is above such limits."""
+    """Of a shell, `-c` and a script. The kernel counts all that the user has, threads too: so this is what may be added.
+
+    Root is above such limits.
+    """
     shell, option, script, *rest = arguments
-    return [shell, option, f"ulimit -u {MOST_PROCESSES} 2>/dev/null; {script}", *rest]
+    return [shell, option, f"ulimit -u {MOST_PROCESSES + _count_tasks()} 2>/dev/null; {script}", *rest]
+
+
+def _count_tasks() -> int:
+    """Of everybody."""
+    try:
+        with open("/proc/loadavg", "rb", buffering=0) as file:  # noqa: PTH123 - half the time
+            return int(file.read().split()[3].partition(b"/")[2])
+    except (OSError, ValueError, LookupError):
+        return 0
 
 
 def _make_readable(data: bytes) -> int:

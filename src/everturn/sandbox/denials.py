@@ -26,6 +26,9 @@ _NETWORK = re.compile(
 _GOES_OUT = re.compile(r"\b(?:curl|wget|ssh|scp|git\s+(?:clone|fetch|pull|push|ls-remote))\b")
 """Programs that may fail without a word."""
 _PATH = re.compile(r"['\"\u2018\u201c`]?((?:/|\./|\.\./|\.)[^\s'\"\u2019\u201d`:]*|[\w.+-]+/[^\s'\"\u2019\u201d`:]*)")
+_SPEAKER = re.compile(r"(?:\S+\[\d+\]: )?[^\s:'\"\u2018\u201c`]*/[^\s:'\"\u2018\u201c`]*:(?= )")
+"""`/usr/bin/touch: cannot touch '/etc/x'`: who complains, which is not what it complains of."""
+_QUOTED = re.compile(r"['\"\u2018\u201c`]([^'\"\u2019\u201d`]+)['\"\u2019\u201d`]")
 
 
 class Held(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,7 +78,7 @@ def _explain_files(held: Held, lines: list[str]) -> Iterable[str]:
     writable = _list(sorted(places.writable, key=lambda path: path != held.folder))
     if outside:
         yield f"{_list(outside)} cannot be written; only {writable} can (sandbox.filesystem.allowWrite adds more)"
-    if writes and not named and not held.by_rules:
+    if writes and not guarded and not outside and not held.by_rules:
         yield f"only {writable} can be written (sandbox.filesystem.allowWrite adds more)"
     if hidden:
         yield f"{_list(hidden)} cannot be read (sandbox.filesystem.denyRead, sandbox.credentials.files)"
@@ -105,11 +108,18 @@ def _is_cut_off(held: Held) -> bool:
 
 
 def _name_paths(lines: Iterable[str], folder: str) -> list[str]:
-    found: dict[str, None] = {}
-    for line in lines:
-        for match in _PATH.finditer(line):
-            found[os.path.normpath(f"{folder}/{match[1]}" if not match[1].startswith("/") else match[1])] = None
-    return list(found)
+    named = (path for line in lines for path in _find_paths(line))
+    return list(dict.fromkeys(os.path.normpath(os.path.join(folder, path)) for path in named))  # noqa: PTH118 - as text
+
+
+def _find_paths(line: str) -> list[str]:
+    """Without the program that speaks, where the line names something else."""
+    speaker = _SPEAKER.match(line)
+    rest = line[speaker.end() :] if speaker else line
+    found = [match[1] for match in _PATH.finditer(rest)]
+    if speaker and not found and not _QUOTED.search(rest):
+        return [match[1] for match in _PATH.finditer(line)]
+    return found
 
 
 def _is_below(path: str, folders: Iterable[str]) -> bool:

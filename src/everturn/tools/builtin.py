@@ -60,15 +60,16 @@ def builtin_tools(
     shell: ShellFolder | None = None,
     read_tokens: int = Limits().read_tokens,
     sandbox: "Sandbox | None" = None,
+    limits: Limits | None = None,
 ) -> tuple[Tool, ...]:
     """Fresh for each session: some of them remember. A tool's code is loaded when it is first called.
 
     ToolSearch is offered only where there are `deferred` tools to be found. `outputs` learns which files commands wrote,
-    `shell` where the next one starts; `sandbox` holds them.
+    `shell` where the next one starts; `sandbox` holds them, `limits` say what of the machine one may take.
     """
     web = web or Web()
     given: dict[str, tuple[Any, ...]] = {
-        "Bash": (outputs, shell, sandbox),
+        "Bash": (outputs, shell, sandbox, limits),
         "Read": (read_tokens,),
         "WebFetch": (web.net, web.small_model),
         "WebSearch": (web.searcher,),

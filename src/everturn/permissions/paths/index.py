@@ -137,8 +137,10 @@ def _walk(root: _Node, names: list[str]) -> Hits:
 
 def _opened(states: Iterable[_Node]) -> list[_Node]:
     """With the places that `**` reaches without a step."""
-    opened = list(dict.fromkeys(states))
-    for state in opened:
-        if state.deep is not None and state.deep not in opened:
-            opened.append(state.deep)
-    return opened
+    opened = dict.fromkeys(states)
+    left = list(opened)
+    while left:
+        if (deep := left.pop().deep) is not None and deep not in opened:
+            opened[deep] = None
+            left.append(deep)
+    return list(opened)

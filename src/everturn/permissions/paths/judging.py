@@ -70,7 +70,9 @@ class FileJudge:
         judgement = self.judge_trace(use, trace, mode)
         if trace.target or judgement.ruling is not Ruling.ALLOW or mode == Mode.BYPASS:
             return judgement
-        return Judgement(ruling=Ruling.ASK, why=f"mode {mode}: {path!r:.200} leads nowhere that could be judged")
+        return Judgement(
+            ruling=Ruling.ASK, why=f"mode {mode}: {path!r:.200} leads nowhere that could be judged", guarded=trace.magic
+        )
 
     def judge_trace(
         self, use: FileUse, trace: Trace, mode: str, *, what: str = "", named: Rule | None = None
@@ -91,7 +93,7 @@ class FileJudge:
         if trace.target in self._outputs and use == "read":
             return say(Ruling.ALLOW, "reading the output of a command")
         if caution := self._caution(use, trace):
-            return say(Ruling.ASK, caution)
+            return Judgement(ruling=Ruling.ASK, why=f"mode {mode}: {caution}", guarded=True)
         if judgement := self._judge_by_folder(use, trace, mode, say):
             return judgement
         if rule := named or self._allowing(use, trace, hits):

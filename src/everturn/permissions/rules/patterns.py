@@ -9,6 +9,8 @@ from everturn.ports.policy import Ruling
 
 LONGEST = 4_096
 """Characters of a path that a kernel takes."""
+_MOST_DEEP = 16
+"""`**` in one pattern: each multiplies the ways through a path, and nobody needs more."""
 _TOO_LONG = "is longer than any path may be, so it could never match"
 
 
@@ -63,6 +65,8 @@ def parse_pattern(text: str, ruling: Ruling) -> Pattern:
     floating = anchor is Anchor.CWD and not up and _floats(text, names, ends_open=ends_open, narrow=narrow)
     steps: list[Step] = [DEEP] if floating else []
     steps += [DEEP if name == "**" else parse_glob(name) for name in names]
+    if _without_doubles(steps).count(DEEP) > _MOST_DEEP:
+        raise GlobError(f"has more than {_MOST_DEEP} `**`")
     if sum(step.least for step in steps if isinstance(step, Glob)) > LONGEST:
         raise GlobError(_TOO_LONG)
     if ends_open or not names:

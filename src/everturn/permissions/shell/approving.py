@@ -1,6 +1,7 @@
 """Approves a command line when every part of it is covered: because it only reads, by the mode, or by an allow rule."""
 
 import re
+from functools import cached_property
 from posixpath import basename
 
 from everturn.permissions.judgement import Judgement, World
@@ -9,13 +10,14 @@ from everturn.permissions.shell.critical import Danger, judge_removal
 from everturn.permissions.shell.edits import judge_editing
 from everturn.permissions.shell.fileguard import FileGuard
 from everturn.permissions.shell.files import is_file_command
+from everturn.permissions.shell.listing import judge_listed
 from everturn.permissions.shell.matching import Pattern, patterns_of
 from everturn.permissions.shell.readonly.find import may_act
 from everturn.permissions.shell.readonly.judge import Reads, judge_reading
 from everturn.permissions.shell.runners import INTERPRETERS, NEVER_BY_PATTERN, RUNNERS
 from everturn.permissions.shell.survey import Survey
 from everturn.permissions.shell.syntax import Assignment, Command, Word, join_words, write_marks
-from everturn.permissions.shell.unwrapping import strip_wrappers
+from everturn.permissions.shell.unwrapping import FROM_INPUT, strip_wrappers
 from everturn.ports.policy import Ruling
 
 _SAFE_VARIABLES = frozenset({"NODE_ENV", "LANG", "LC_ALL", "NO_COLOR"})
@@ -45,6 +47,10 @@ class Approval:
             for command in self._reading.commands:
                 if trouble := self._part(command):
                     break
+        if not trouble and self._used is not None and (path := self._guard.find_guarded("write")):
+            trouble = f"it writes {path[:_SHOWN]}, which is protected: no rule approves that ahead of time"
+        if not trouble and self._guard.read_rules and (path := self._guard.find_guarded("read")):
+            trouble = f"it reads {path[:_SHOWN]}, which may be a file that a rule keeps from being read"
         if not trouble and self._guard.overflows:
             trouble = "it names too many files"
         return trouble or Judgement(ruling=Ruling.ALLOW, why=self._why(), rule=self._used)
@@ -92,7 +98,7 @@ class Approval:
         words = strip_wrappers(command.words)
         unsafe = [each for each in command.assignments if not is_safe_assignment(each)]
         shown = command.text[:_SHOWN]
-        reads = None if unsafe or not words[0].plain else judge_reading(words, self._world.home)
+        reads = None if unsafe or not words[0].plain else self._reads(command, words)
         if reads is not None and not (trouble := self._reading_trouble(reads, command)):
             return ""
         if reads is None:
@@ -114,6 +120,16 @@ class Approval:
         self._used = rule
         return ""
 
+    def _reads(self, command: Command, words: tuple[Word, ...]) -> Reads | None:
+        if words[-1] is not FROM_INPUT:
+            return judge_reading(words, self._world.home)
+        return judge_listed(words[:-1], self._feeding.get(id(command), ()), self._world.home)
+
+    @cached_property
+    def _feeding(self) -> dict[int, tuple[Command, ...]]:
+        """For each stage of a pipe, those before it."""
+        return {id(stage): pipe[:at] for pipe in self._reading.pipes for at, stage in enumerate(pipe)}
+
     def _against_all(self) -> str:
         """Whether a deny or ask rule may cover what is not known before it runs."""
         if self._survey.murky:
@@ -131,7 +147,8 @@ class Approval:
         if reads.recursive and self._passes_by(reads, command):
             return f"{shown!r} goes through a folder that may hold a file that a rule keeps from being read"
         if reads.of_git:
-            return ""
+            own = self._world.find_own_programs(self._world.cwd)
+            return f"git would run {own[:_SHOWN]}, and nobody has trusted this folder" if own else ""
         for path in dict.fromkeys(reads.paths):
             if self._guard.judge("read", path, command.here) is not Ruling.ALLOW:
                 return f"{shown!r} reads {path[:_SHOWN]}, and no rule covers that file"
@@ -181,7 +198,11 @@ def _may_approve(pattern: Pattern, words: tuple[Word, ...]) -> bool:
         # `Bash(./scripts/*)` is about what lies there.
         return len(pattern.head) >= len(words[0].raw)
     # `Bash(* --version)` was not written with `bash -c '..' --version` in mind.
-    return bool(pattern.head) or (name not in RUNNERS and name not in INTERPRETERS)
+    return bool(pattern.head) or (name not in RUNNERS and name not in INTERPRETERS) or _tells_about_itself(words)
+
+
+def _tells_about_itself(words: tuple[Word, ...]) -> bool:
+    return len(words) == len(("name", "option")) and words[1].raw in {"--version", "--help"}
 
 
 def _join_simple(words: tuple[Word, ...]) -> str:

@@ -43,6 +43,13 @@ class FileGuard:
                     return judged
         return None
 
+    def find_guarded(self, wanted: FileUse) -> str | None:
+        """A file that a part opens although no rule opens its place."""
+        for use, path, here in self._named:
+            if use == wanted and any(self._ask(use, place).guarded for place in resolve(here, path) or (path,)):
+                return path
+        return None
+
     @cached_property
     def targets(self) -> list[tuple[Redirect, Target]]:
         found = [(redirect, find_target(redirect)) for redirect in self._survey.redirects]

@@ -23,6 +23,7 @@ _TO_LAST = frozenset({
     "cp", "mv", "ln", "install", "rsync", "scp",
 })  # fmt: skip
 _IN_PLACE = {"sed": re.compile(r"-[A-Za-z]*i|--in-place"), "perl": re.compile(r"-[A-Za-z]*i")}
+_RECURSIVE = re.compile(r"-[A-Za-z]*[rR]|--recursive")
 _OUTPUTS = {
     "sort": ("-o", "--output"),
     "curl": ("-o", "--output"),
@@ -78,12 +79,16 @@ def _find_written(name: str, words: tuple[str, ...], operands: list[str]) -> Ite
         yield from (f"{target}/{basename(source)}" for source in sources)
     if name == "mv":
         yield from operands
+    if name == "mv" or (name == "rm" and any(_RECURSIVE.match(word) for word in words)):
+        # With a folder goes what is in it.
+        yield from (f"{folder}/_" for folder in operands)
     for option in _OUTPUTS.get(name, ()):
         for at, word in enumerate(words):
             if word == option:
                 yield from words[at + 1 : at + 2]
                 yield from (f"{folder}/_" for folder in words[at + 1 : at + 2])
             elif word.startswith(option):
-                yield word.removeprefix(option).removeprefix("=")
+                given = word.removeprefix(option).removeprefix("=")
+                yield from (given, f"{given}/_")
     if name == "dd":
         yield from (word.removeprefix("of=") for word in words if word.startswith("of="))

@@ -1,8 +1,10 @@
 """What a walk over the tree writes down, and how it checks that no byte of the source was passed over."""
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from everturn.permissions.shell.heredocs import Span
 from everturn.permissions.shell.syntax import Command, Reading, Redirect
 
 if TYPE_CHECKING:
@@ -21,6 +23,10 @@ class Notes:
         self.source = source
         self.commands: list[Command] = []
         self.redirects: list[Redirect] = []
+        self.pipes: list[tuple[Command, ...]] = []
+        self.fed: list[str] = []
+        self.bodies: list[Span] = []
+        """Of heredocs that are text and nothing else."""
         self.moves = self.leaves = False
         self._misread = False
         self._doubts: dict[str, None] = {}
@@ -51,10 +57,18 @@ class Notes:
         if not text.startswith("#") or "\n" in text or (before and before not in _BEFORE_COMMENT):
             self.distrust("a comment that may not be one")
 
+    def check_masked(self, spans: Iterable[Span]) -> None:
+        """What the parser was not shown must be what we took it for."""
+        for first, end in spans:
+            if not any(start <= first and end <= stop for start, stop in self.bodies):
+                self.distrust("a heredoc that may be none")
+
     def finish(self, *, broken: bool) -> Reading:
         return Reading(
             commands=tuple(self.commands),
             redirects=tuple(self.redirects),
+            pipes=tuple(self.pipes),
+            fed=tuple(self.fed),
             unsure=tuple(self._doubts),
             broken=broken or self._misread,
             moves=self.moves,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from everturn.permissions.shell.folders import MOVERS, follow_cd, unite
 from everturn.permissions.shell.notes import BLANKS, Notes
-from everturn.permissions.shell.syntax import Assignment, Command, Here, Redirect, Word
+from everturn.permissions.shell.syntax import LOOKS, Assignment, Command, Here, Redirect, Word, write_marks
 from everturn.permissions.shell.unwrapping import strip_wrappers
 from everturn.permissions.shell.words import read_body, read_word
 
@@ -33,6 +33,7 @@ _DESCRIPTOR = re.compile(r"[0-9]+|.*\}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _OF_HEREDOCS = frozenset({"<<", "<<-", "&&", "||"})
 _BEHIND_HEREDOC = frozenset({"command", "list", "pipeline"})
+_LIVE_TICK = re.compile(r"(?<!\\)(?:\\\\)*`")
 _SHOWN = 12
 
 
@@ -95,7 +96,7 @@ class Parts(Notes, ABC):
             self.check_gap(at, leaf.start_byte, BLANKS, touching=not words)
             at = leaf.end_byte
             words.append(self.word(leaf, here))
-        if words[0].raw != "[" or words[-1].raw != "]":
+        if (words[0].raw, words[-1].raw) != ("[", "]") and not _only_looks(words):
             self.doubt("a test that evaluates is not judged")
         self.commands.append(Command(words=tuple(words), here=here))
         return here, here
@@ -169,7 +170,7 @@ class Parts(Notes, ABC):
             return []
         for child in node.children:
             if child.type in WORDS:
-                self.word(child, here)
+                self.fed.append(write_marks(self.word(child, here).template))
             elif child.type != "<<<":
                 self.doubt("a here-string that is not plainly read")
                 self.find(child, here)
@@ -252,11 +253,16 @@ class Parts(Notes, ABC):
         strips = self.text(node.children[0]) == "<<-"
         if self._end_of_heredoc(first, delimiter.value, strips=strips) != end.end_byte:
             self.distrust("a heredoc whose end is not certain")
+        self.fed.append(self.source[first : end.start_byte])
         if body is None or delimiter.value != delimiter.raw:
+            self.bodies.append((first, end.start_byte))
             return
         text = self.source[first : end.start_byte]
         if read_body(text, self._spans(body, first)).unsure or "`" in text:
             self.doubt("a heredoc that may run code")
+        if _LIVE_TICK.search(text):
+            # The parser may pass over what they hold.
+            self.distrust("backticks in a heredoc")
         for hole in _holes(body):
             self._substitution(hole, here)
 
@@ -271,6 +277,14 @@ class Parts(Notes, ABC):
                 return line_end
             at = line_end + 1
         return -1
+
+
+def _only_looks(words: list[Word]) -> bool:
+    """As in `[[ -f x ]]`."""
+    if len(words) != len(("[[", "-f", "x", "]]")):
+        return False
+    opening, operator, _, closing = [word.raw for word in words]
+    return (opening, closing) == ("[[", "]]") and operator in LOOKS
 
 
 def _leaves(node: "Node") -> Iterator["Node"]:

@@ -38,6 +38,11 @@ def find_obstacle(command: str) -> str:
     return ""
 
 
+def count_signs(text: str) -> int:
+    """What makes a text hard to parse."""
+    return len(_SIGNS.findall(text))
+
+
 def find_hidden(command: str) -> str:
     """Characters that a person does not see, or takes for others; empty when there are none."""
     if command.isascii():

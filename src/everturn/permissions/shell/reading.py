@@ -5,10 +5,11 @@ Everything else is walked loosely, so that what hides there is found, and leaves
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from everturn.permissions.shell.folders import MOVERS, unite
+from everturn.permissions.shell.heredocs import Span
 from everturn.permissions.shell.notes import BLANKS, LINES
 from everturn.permissions.shell.parts import REDIRECTS, WORDS, After, Parts
 from everturn.permissions.shell.syntax import Command, Here, Reading, Word
@@ -22,17 +23,21 @@ _OF_CONDITIONS = frozenset({"if", "then", "elif", "else", "fi", ";", "\n"})
 _OF_LOOPS = frozenset({"for", "while", "until", "in", ";", "\n"})
 _DECLARATIONS = frozenset({"declaration_command", "unset_command"})
 """`export`, `declare`, `unset`: commands to bash and to deny rules, statements to the parser."""
+_SIMPLE = frozenset({"command", "redirected_statement"})
+_OTHER_INPUT = ("<", "|&", "(", "`", "{")
+"""What may feed a stage of a pipe besides the one before it, or put more commands into a stage."""
 _DEEPEST = 60
 _NAME = re.compile(r"(?!npm_|.*proxy)[a-z_][A-Za-z0-9_]*")
 """Of a loop's variable: names in capitals, and some others, are the environment's."""
 
 
-def read_tree(root: "Node", source: str, cwd: str, home: str) -> Reading:
-    """`source`: one character per byte, as the parser counts."""
+def read_tree(root: "Node", source: str, cwd: str, home: str, masked: Iterable[Span] = ()) -> Reading:
+    """`source`: one character per byte, as the parser counts; `masked`: where the parser has seen other characters."""
     walk = _Walk(source, home)
     if root.has_error:
         walk.doubt("it cannot be parsed")
     walk.sequence(root.children, frozenset((cwd,)), 0, len(source))
+    walk.check_masked(masked)
     return walk.finish(broken=root.has_error)
 
 
@@ -98,6 +103,11 @@ class _Walk(Parts):
         if any(child.type == "negated_command" for child in node.children[1:]):
             self.doubt("a negation inside a pipeline")
         self._around(node, here, frozenset({"|", "|&"}))
+        stages = [child for child in node.children if child.is_named]
+        text = self.text(node)
+        if all(stage.type in _SIMPLE for stage in stages) and not any(sign in text for sign in _OTHER_INPUT):
+            # Without substitutions, each stage has left one command.
+            self.pipes.append(tuple(self.commands[-len(stages) :]))
         return here, here
 
     def find(self, node: "Node", here: Here) -> None:
@@ -129,13 +139,19 @@ class _Walk(Parts):
         steps: list[tuple[str, Node]] = []
         while node.type == "list":
             children = node.children
-            if len(children) != len(("left", "operator", "right")):
+            comments = children[2:-1]
+            if len(children) < len(("left", "operator", "right")) or any(each.type != "comment" for each in comments):
                 self.doubt("a list that is not plainly read")
                 self.find_all(children, here)
                 return None, None
-            left, operator, right = children
+            left, operator, right = children[0], children[1], children[-1]
             self.check_gap(left.end_byte, operator.start_byte, BLANKS)
-            self.check_gap(operator.end_byte, right.start_byte, LINES)
+            at = operator.end_byte
+            for comment in comments:
+                self.check_gap(at, comment.start_byte, LINES)
+                self.check_comment(comment)
+                at = comment.end_byte
+            self.check_gap(at, right.start_byte, LINES)
             steps.append((operator.type, right))
             node = left
         success, failure = self.statement(node, here)
@@ -161,7 +177,9 @@ class _Walk(Parts):
         for child in node.children:
             self.check_gap(at, child.start_byte, LINES)
             at = child.end_byte
-            if child.is_named:
+            if child.type == "comment":
+                self.check_comment(child)
+            elif child.is_named:
                 after = self.statement(child, here)
             elif child.type not in operators:
                 self.doubt(f"{child.type!r} in a {node.type}")
@@ -172,6 +190,8 @@ class _Walk(Parts):
         return here, here
 
     def _group(self, node: "Node", here: Here) -> After:
+        if self.source[node.start_byte + 1 : node.start_byte + 2] not in {" ", "\t", "\n"}:
+            self.distrust("a brace that is part of a word")
         after = self.enclosed(node, here, "{", "}")
         return after, after
 
@@ -249,7 +269,12 @@ class _Walk(Parts):
             return here, here
         if body.type == "command":
             return self.command(body, here, extra)
+        pipes = len(self.pipes)
         if extra:
             self.doubt("words behind a redirection")
             self.commands.append(Command(words=tuple(extra), here=None))
-        return self.statement(body, here)
+        after = self.statement(body, here)
+        if "<" in self.text(node):
+            # The last stage of a pipe reads from there.
+            del self.pipes[pipes:]
+        return after

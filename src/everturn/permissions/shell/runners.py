@@ -10,6 +10,8 @@ class Runner(msgspec.Struct, frozen=True, kw_only=True):
     """Long options whose value is the next word."""
     operands: int = 0
     """Words before the command."""
+    named: bool = False
+    """A name may stand before a compound command."""
     script: str = ""
     """The letter of the option whose value is a script."""
     joined: bool = False
@@ -17,6 +19,9 @@ class Runner(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _PLAIN = Runner()
+_CONTAINER = Runner(valued="euw", long=frozenset({"--env", "--user", "--workdir", "--env-file"}), operands=1)
+_COMPOSED = Runner(valued="fpeuw", operands=2)
+"""`docker compose exec web ls`: the subcommand and the service stand before it."""
 _SHELL = Runner(script="c", valued="oO")
 
 RUNNERS: dict[str, Runner] = {
@@ -35,7 +40,7 @@ RUNNERS: dict[str, Runner] = {
     "exec": Runner(valued="a"),
     "eval": Runner(joined=True),
     "trap": Runner(joined=True),
-    "coproc": _PLAIN,
+    "coproc": Runner(named=True),
     "!": _PLAIN,
     "then": _PLAIN,
     "do": _PLAIN,
@@ -59,12 +64,30 @@ RUNNERS: dict[str, Runner] = {
     "firejail": _PLAIN,
     "systemd-run": Runner(valued="pMHEu"),
     "dbus-run-session": _PLAIN,
+    "fakeroot": _PLAIN,
+    "proot": Runner(valued="rbw"),
+    "gosu": Runner(operands=1),
+    "su-exec": Runner(operands=1),
+    "tini": _PLAIN,
+    "dumb-init": _PLAIN,
+    "ssh": Runner(valued="BbcDEeFIiJLlmOopQRSWw", operands=1, joined=True),
+    "docker exec": _CONTAINER,
+    "docker compose": _COMPOSED,
+    "docker-compose": _COMPOSED,
+    "podman exec": _CONTAINER,
+    "nix-shell": Runner(valued="pIA", script="r"),
     # Another schedule.
     "setsid": _PLAIN,
     "ionice": Runner(valued="cnp"),
     "taskset": Runner(operands=1),
     "chrt": Runner(operands=1, valued="TPD"),
     "numactl": Runner(valued="NmCpi"),
+    "prlimit": _PLAIN,
+    "caffeinate": _PLAIN,
+    "torsocks": _PLAIN,
+    "proxychains": Runner(valued="f"),
+    "proxychains4": Runner(valued="f"),
+    "xvfb-run": Runner(valued="nesfw"),
     "flock": Runner(valued="wE", operands=1, script="c"),
     "watch": Runner(valued="nq", joined=True),
     "entr": _PLAIN,
@@ -74,6 +97,9 @@ RUNNERS: dict[str, Runner] = {
     "ltrace": Runner(valued="eopsuanlFA"),
     "script": Runner(script="c", valued="BEIOTmo"),
     "unbuffer": _PLAIN,
+    "valgrind": _PLAIN,
+    "rlwrap": _PLAIN,
+    "hyperfine": Runner(valued="wrmMspLn", joined=True),
     "faketime": Runner(operands=1),
     # Boxes of programs.
     "busybox": _PLAIN,
@@ -82,6 +108,14 @@ RUNNERS: dict[str, Runner] = {
     "pnpx": _PLAIN,
     "bunx": _PLAIN,
     "uvx": _PLAIN,
+    "pipx run": _PLAIN,
+    "pnpm dlx": _PLAIN,
+    "yarn dlx": _PLAIN,
+    "conda run": Runner(valued="np"),
+    "op run": _PLAIN,
+    "doppler run": _PLAIN,
+    "dotenvx run": Runner(valued="fe"),
+    "aws-vault exec": Runner(operands=1),
     "npm exec": Runner(script="c"),
     "pnpm exec": _PLAIN,
     "yarn exec": _PLAIN,
@@ -98,6 +132,10 @@ RUNNERS: dict[str, Runner] = {
 } | dict.fromkeys(("sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "fish", "rbash"), _SHELL)
 
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "fish", "rbash"})
+LISTENERS = frozenset({"su", "runuser", "ssh", "at", "batch"})
+"""They may run what they read."""
+BEHIND_DASHES = frozenset({"kubectl", "oc", "lxc", "incus", "nomad"})
+"""Of these, what stands behind `--` runs in some container."""
 INTERPRETERS = frozenset({
     "python", "python2", "python3", "perl", "ruby", "node", "deno", "bun", "php", "lua", "awk", "gawk", "mawk", "tclsh",
     "osascript", "pwsh",
@@ -109,5 +147,7 @@ EVALUATORS = frozenset({
     "unset", "getopts", "wait",
 })  # fmt: skip
 """Builtins that evaluate the subscript of a name they are given, even a quoted one: `test -v 'a[$(id)]'`."""
+CALLERS = {"mapfile": "C", "readarray": "C", "compgen": "CFW", "complete": "CFW", "bind": "x", "fc": "e"}
+"""Builtins with options whose value they run, by the letters of these."""
 NEVER_BY_PATTERN = frozenset({"watch", "setsid", "ionice", "flock"})
 """An exact rule alone approves them."""

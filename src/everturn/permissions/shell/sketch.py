@@ -6,6 +6,8 @@ The result serves the search for denied commands alone; nothing is approved by i
 import re
 from itertools import islice
 
+import msgspec
+
 from everturn.permissions.shell.ansi import decode_ansi
 from everturn.permissions.shell.syntax import mark_of
 
@@ -27,9 +29,16 @@ _QUOTES = re.compile(r"['\"\\]+")
 _MOST_PIECES = 1_000
 
 
-def sketch_commands(text: str) -> list[list[str]]:
+class Sketched(msgspec.Struct, frozen=True):
+    commands: list[list[str]]
+    targets: list[tuple[str, str]]
+    """Of redirections: operator and file."""
+
+
+def sketch_commands(text: str) -> Sketched:
     """Quotes and heredocs are respected; whatever stands in substitutions counts as a command of its own."""
-    return _distinct(_Sketch(text).draw())
+    sketch = _Sketch(text)
+    return Sketched(_distinct(sketch.draw()), sketch.targets)
 
 
 def scatter_commands(text: str) -> list[list[str]]:
@@ -52,10 +61,12 @@ class _Sketch:
         self._commands: list[list[str]] = []
         self._words: list[str] = []
         self._word: list[str] | None = None
-        self._skips = False
+        self._skips = ""
+        """The operator of a redirection whose target comes next."""
         self._quoted: list[bool] = [False]
         """Whether we are inside double quotes, for each open bracket."""
         self._delimiters: list[str] = []
+        self.targets: list[tuple[str, str]] = []
 
     def draw(self) -> list[list[str]]:
         at, text = 0, self._text
@@ -114,7 +125,7 @@ class _Sketch:
                 self._delimiters.append(text.lstrip("<-").strip(" \t"))
         elif kind == "redirect":
             self._end_word()
-            self._skips = True
+            self._skips = text
         elif kind == "opening":
             self._open()
         elif kind == "closing":
@@ -149,14 +160,15 @@ class _Sketch:
     def _end_word(self) -> None:
         if self._word is not None:
             if self._skips:
-                self._skips = False
+                self.targets.append((self._skips, "".join(self._word)))
+                self._skips = ""
             else:
                 self._words.append("".join(self._word))
             self._word = None
 
     def _end_command(self) -> None:
         self._end_word()
-        self._skips = False
+        self._skips = ""
         if self._words:
             self._commands.append(self._words[:_MOST_WORDS])
             self._words = []

@@ -5,8 +5,9 @@ from posixpath import basename
 
 import msgspec
 
+from everturn.permissions.shell.heredocs import mask_bodies
 from everturn.permissions.shell.parsing import parse
-from everturn.permissions.shell.prescan import find_hidden, find_obstacle
+from everturn.permissions.shell.prescan import count_signs, find_hidden, find_obstacle
 from everturn.permissions.shell.reading import read_tree
 from everturn.permissions.shell.sketch import scatter_commands, sketch_commands
 from everturn.permissions.shell.syntax import (
@@ -15,16 +16,22 @@ from everturn.permissions.shell.syntax import (
     Here,
     Reading,
     Redirect,
+    Word,
     drop_marks,
     join_words,
     write_marks,
 )
 from everturn.permissions.shell.unwrapping import find_inner, find_inner_words, skip_options, strip_wrappers
 
+_SPEAKERS = frozenset({"echo", "printf"})
 _DEEPEST = 3
 _MOST_TEXT = 20_000
 """Characters of scripts in strings that are looked into, all together."""
+_MOST_SIGNS = 1_200
+"""Of shell, in the line and in all of its scripts: the parser's time grows with them."""
 _MOST_SCRIPTS = 4
+_MOST_SAID = 4
+"""Words of `printf` that may be a script each."""
 _MOST_WORDS = 1_000
 """Of a command that is not understood, so many are looked at as files."""
 
@@ -59,14 +66,19 @@ def survey_command(command: str, cwd: str, home: str) -> Survey:
         return survey
     reading = _read(command, cwd, home)
     survey = Survey(reading)
-    budget = _MOST_TEXT
+    budget, signs = _MOST_TEXT, max(_MOST_SIGNS - count_signs(command), _MOST_SIGNS // 3)
     waiting = [(reading, 0)]
+    known: set[str] = set()
     while waiting:
         current, depth = waiting.pop()
         survey.redirects.extend(current.redirects)
         for script in _note(current, survey):
+            if script in known:
+                continue
+            known.add(script)
             budget -= len(script)
-            if depth >= _DEEPEST or budget < 0 or find_obstacle(script):
+            signs -= count_signs(script)
+            if depth >= _DEEPEST or min(budget, signs) < 0 or find_obstacle(script):
                 survey.murky.append("a script within scripts")
                 _look_closer(script, survey)
             else:
@@ -87,7 +99,10 @@ def read_command(command: str, cwd: str = "/", home: str = "/") -> Reading:
 def _read(command: str, cwd: str, home: str) -> Reading:
     data = command.encode("utf-8", "replace")
     source = command if command.isascii() else data.decode("latin-1")
-    reading = read_tree(parse(data), source, cwd, home)
+    seen, masked = mask_bodies(source)
+    reading = read_tree(parse(seen.encode("latin-1") if masked else data), source, cwd, home, masked)
+    if masked and reading.broken:
+        reading = read_tree(parse(data), source, cwd, home)
     hidden = find_hidden(command)
     return msgspec.structs.replace(reading, unsure=(*reading.unsure, hidden), broken=True) if hidden else reading
 
@@ -95,10 +110,12 @@ def _read(command: str, cwd: str, home: str) -> Reading:
 def _note(reading: Reading, survey: Survey) -> list[str]:
     """Scripts in strings are handed back."""
     scripts: list[str] = []
+    listens = False
     for command in reading.commands:
         for text in _spellings(command):
             survey.texts[text] = None
         found = find_inner(command)
+        listens = listens or found.listens
         survey.murky.extend(found.murky)
         scripts.extend(write_marks(script) for script in found.scripts)
         for argv in found.commands:
@@ -107,7 +124,17 @@ def _note(reading: Reading, survey: Survey) -> list[str]:
             known = next((at for at, word in enumerate(argv) if at and found.is_open(word)), None)
             if known is not None:
                 survey.beginnings.update({f"{text} ": None for text in _ways_to_say(argv[:known])})
-    return scripts
+    return [*scripts, *_fed(reading)] if listens else scripts
+
+
+def _fed(reading: Reading) -> Iterator[str]:
+    """What a shell in this line may read: heredocs, here-strings, and what is said into a pipe."""
+    yield from reading.fed
+    for command in reading.commands:
+        words = strip_wrappers(command.words)
+        if words[0].template in _SPEAKERS:
+            said = [write_marks(word.template) for word in words[1:]]
+            yield from dict.fromkeys((" ".join(said), *said[:_MOST_SAID]))
 
 
 def _spellings(command: Command) -> list[str]:
@@ -135,9 +162,18 @@ def _ways_to_say(argv: list[str]) -> Iterator[str]:
         yield drop_marks(" ".join([basename(argv[0]), *skip_options(argv[1:])])).strip(" ")
 
 
+def _redirects_of(targets: list[tuple[str, str]]) -> Iterator[Redirect]:
+    for operator, path in dict.fromkeys(targets[:_MOST_WORDS]):
+        if drop_marks(path) == path and "<<" not in operator:
+            yield Redirect(operator=operator, target=Word(raw=path, value=path, template=path), here=None)
+
+
 def _look_closer(command: str, survey: Survey, depth: int = 0) -> None:
     """Without the parser: everything that may be a command there."""
-    for words in sketch_commands(command):
+    sketched = sketch_commands(command)
+    if survey.reading.broken:
+        survey.redirects.extend(_redirects_of(sketched.targets))
+    for words in sketched.commands:
         found = find_inner_words(words)
         for argv in found.commands:
             survey.sights.append(Sight(tuple(argv[:_MOST_WORDS]), None))

@@ -39,6 +39,8 @@ class Word(msgspec.Struct, frozen=True):
         return self.value is None or self.glob or self.brace
 
 
+LOOKS = frozenset({"-e", "-f", "-d", "-r", "-w", "-x", "-s", "-L", "-h", "-z", "-n"})
+"""Operators of tests that look at one file or text, and evaluate nothing."""
 UNKNOWN = "\0"
 HOME = "\1"
 FOLDER = "\2"
@@ -96,6 +98,10 @@ class Reading(msgspec.Struct, frozen=True):
 
     commands: tuple[Command, ...]
     redirects: tuple[Redirect, ...] = ()
+    pipes: tuple[tuple[Command, ...], ...] = ()
+    """Commands that are fed by each other, in order, and by nothing else."""
+    fed: tuple[str, ...] = ()
+    """Heredocs and here-strings: scripts, where a shell reads them."""
     unsure: tuple[str, ...] = ()
     broken: bool = False
     """Not parsed, or not what it looks like: not even a rule for everything covers it."""

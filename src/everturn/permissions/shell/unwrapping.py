@@ -1,11 +1,23 @@
 """Takes wrappers off a command: strictly, to approve what is behind them, and loosely, to find what hides behind any runner."""
 
+import re
 from collections.abc import Iterator
+from itertools import pairwise
 from posixpath import basename
 
 import msgspec
 
-from everturn.permissions.shell.runners import EVALUATORS, READERS_OF_CODE, RENAMERS, RUNNERS, SHELLS, Runner
+from everturn.permissions.shell.runners import (
+    BEHIND_DASHES,
+    CALLERS,
+    EVALUATORS,
+    LISTENERS,
+    READERS_OF_CODE,
+    RENAMERS,
+    RUNNERS,
+    SHELLS,
+    Runner,
+)
 from everturn.permissions.shell.syntax import SPLIT, UNKNOWN, Command, Word, drop_marks, write_marks
 from everturn.permissions.shell.wrappers import WRAPPERS, skip_wrapper
 
@@ -13,6 +25,7 @@ FROM_INPUT = Word(raw=UNKNOWN, value=None, template=UNKNOWN)
 """What `xargs` adds: nobody knows what."""
 _ACTIONS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _FROM_ELSEWHERE = ("/dev/", "/proc/")
+_FROM_STDIN = re.compile(r"-[A-Za-z]*s[A-Za-z]*|/dev/(?:stdin|fd/.*)|/proc/.*/fd/.*")
 _ACTIVATES = "/bin/activate"
 """Of an environment of Python: sourced every day, and no more than a program of the workspace."""
 _BEFORE_SUBCOMMAND = Runner(
@@ -22,6 +35,8 @@ _BEFORE_SUBCOMMAND = Runner(
         "--kubeconfig", "--host", "--config", "--profile", "--region", "--project", "--workspace", "--filter",
     }),
 )  # fmt: skip
+_COMPOUND = frozenset({"{", "if", "while", "until", "for", "case", "[["})
+_SHELL_OF_SUDO = frozenset({"-s", "-i", "--shell", "--login"})
 _HAVE_SUBCOMMANDS = frozenset(name.partition(" ")[0] for name in RUNNERS if " " in name)
 _DEEPEST = 8
 _MOST_WORDS = 64
@@ -34,6 +49,8 @@ class Found(msgspec.Struct):
     commands: list[list[str]] = msgspec.field(default_factory=list)
     scripts: list[str] = msgspec.field(default_factory=list)
     murky: list[str] = msgspec.field(default_factory=list)
+    listens: bool = False
+    """A shell is among them that runs what it reads."""
     open: frozenset[str] = frozenset()
     """Templates of the words that may become something else: by expansion, as a glob, in braces."""
 
@@ -118,16 +135,26 @@ def _look_behind(argv: list[str], found: Found, depth: int) -> None:
     if name in READERS_OF_CODE:
         if not argv[1:2] or not argv[1].endswith(_ACTIVATES):
             found.murky.append(f"{name} runs code from elsewhere")
+            found.listens = any(_FROM_STDIN.fullmatch(word) for word in argv[1:2])
         return
     if name in RENAMERS:
         found.murky.append(f"{name} changes what a command's name means")
         return
+    if name in CALLERS:
+        found.scripts.extend(_find_called(CALLERS[name], argv))
     if name in EVALUATORS:
         found.scripts.extend(script for word in argv[1:] for script in _find_in_subscript(word))
         return
     if name == "command" and argv[1:2] in (["-v"], ["-V"]):
         return
+    if name == "git":
+        # An alias that is a script: `-c alias.x='!..'`.
+        found.scripts.extend(word.partition("=!")[2] for word in argv[1:] if "=!" in word)
     rest, runner = argv[1:], RUNNERS.get(name)
+    found.listens = found.listens or name in LISTENERS or (name == "sudo" and not _SHELL_OF_SUDO.isdisjoint(rest))
+    if name in BEHIND_DASHES and "--" in rest[:-1]:
+        _look_behind(rest[rest.index("--") + 1 :], found, depth + 1)
+        return
     if runner is None and name in _HAVE_SUBCOMMANDS and (subcommand := skip_options(rest)):
         rest, runner = subcommand[1:], RUNNERS.get(f"{name} {subcommand[0]}")
     if runner is None:
@@ -146,6 +173,14 @@ def _look_behind(argv: list[str], found: Found, depth: int) -> None:
         _look_behind(command, found, depth + 1)
 
 
+def _find_called(letters: str, argv: list[str]) -> Iterator[str]:
+    """`mapfile -C cmd`, `-Ccmd`, `-tC cmd`: the value of such an option."""
+    for word, following in pairwise([*argv[1:_MOST_WORDS], ""]):
+        cut = re.match(rf"-[A-Za-z]*?[{letters}]", word)
+        if cut:
+            yield word[cut.end() :] or following
+
+
 def _find_in_subscript(word: str) -> Iterator[str]:
     """`a[$(id)]`: the substitution."""
     _, bracket, rest = word.partition("[")
@@ -157,8 +192,13 @@ def _find_in_subscript(word: str) -> Iterator[str]:
 
 def _note_murk(name: str, rest: list[str], found: Found) -> None:
     """Of a shell or `eval`: what it runs may be neither in the line nor in a file."""
-    if name in SHELLS and all(word.startswith("-") and "c" not in word for word in rest[:_MOST_WORDS]):
+    words = rest[:_MOST_WORDS]
+    if name in SHELLS and (
+        all(word.startswith("-") and "c" not in word for word in words)
+        or any(_FROM_STDIN.fullmatch(word) for word in words)
+    ):
         found.murky.append(f"{name} runs what it reads")
+        found.listens = True
     if any(word.startswith(_FROM_ELSEWHERE) or found.is_open(word) for word in dict.fromkeys(rest)):
         found.murky.append(f"{name} runs code that is not known before it runs")
 
@@ -189,7 +229,7 @@ def _find_script(runner: Runner, rest: list[str]) -> str | None:
             if not word.endswith(runner.script) and runner.script == "S":
                 return word.partition("S")[2]
             return next((other for other in rest[at + 1 :] if not other.startswith(("-", "+"))), None)
-        if word.startswith(("--split-string", "--command", "--call")):
+        if word.startswith(("--split-string", "--command", "--call", "--run")):
             return word.partition("=")[2] or " ".join(rest[at + 1 : at + 2])
     return None
 
@@ -232,7 +272,8 @@ def _candidates(runner: Runner, rest: list[str]) -> list[list[str]]:
     plain = _skip(runner, rest)
     inner = [plain] if plain else []
     skipped = rest[: len(rest) - len(plain)]
-    if len(plain) > 1 and any(word.startswith("--") and "=" not in word and word != "--" for word in skipped):
+    takes_word = any(word.startswith("--") and "=" not in word and word != "--" for word in skipped)
+    if len(plain) > 1 and (takes_word or (runner.named and plain[1] in _COMPOUND)):
         inner.append(plain[1:])
     return inner
 

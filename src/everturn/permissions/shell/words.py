@@ -21,6 +21,9 @@ _IN_HEREDOC = re.compile(r"[^\\$`]+")
 _NAME = re.compile(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\}|([0-9@*#?$!-])|\{([0-9@*#?$!-])\})")
 _SUM = re.compile(r"\$\(\([0-9 +*/%()-]*\)\)")
 """Arithmetic of numbers alone: names can hold code."""
+_OPENING = frozenset("([{")
+_OPENING_WORD = frozenset('([{"')
+"""A dollar before anything else is one. Inside of double quotes, the closing one is nothing else."""
 _TILDE = re.compile(r"~[A-Za-z0-9_.+-]*(?=/|$)")
 _BRACES = re.compile(r"\{[^ \t\n]*?(?:,|\.\.)")
 
@@ -155,7 +158,7 @@ class _Reader:
         if total := _SUM.match(text, at):
             self._unknown()
             return total.end()
-        if text[at] == "$" and text[at + 1 : at + 2] not in {"(", "{", "[", '"'}:
+        if text[at] == "$" and text[at + 1 : at + 2] not in (_OPENING if quoted else _OPENING_WORD):
             self._take("$")
             return at + 1
         self._doubt(f"an expansion that may run code ({text[at : at + 12]!r})")

@@ -66,6 +66,9 @@ class BackgroundCommand:
             if ending is Ending.FLOODED:
                 self._stopped = "ended because it printed more than 5 GB"
                 await self._command.end(_STOP_GRACE_S)
+            elif ending is Ending.OVERLOADED:
+                self._stopped = f"ended because it {self._command.overload}"
+                await self._command.end(_STOP_GRACE_S)
         finally:
             self._lasted_s = self._command.elapsed_s
             if self._command.ended.done() and not self._stopped:

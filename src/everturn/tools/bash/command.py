@@ -7,8 +7,10 @@ from collections.abc import Callable
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+from everturn.core.limits import Limits
 from everturn.ports.abort import AbortedError, AbortSignal
 from everturn.tools.bash.output import Output
+from everturn.tools.bash.overload import Overload
 from everturn.tools.bash.process import Group
 from everturn.tools.bash.progress import Progress
 from everturn.tools.bash.report import DESCRIPTOR, Report, parse_report
@@ -24,6 +26,7 @@ _EXPLAINED = 10_000
 """Characters of the output in which signs of a sandbox are looked for."""
 _LISTEN_S = 0.05
 _SIGNALLED = 128
+_LIMITS = Limits()
 
 
 class Ending(Enum):
@@ -31,6 +34,7 @@ class Ending(Enum):
     TIMED_OUT = "timed out"
     ABORTED = "aborted"
     FLOODED = "flooded"
+    OVERLOADED = "overloaded"
 
 
 class Command:
@@ -41,8 +45,10 @@ class Command:
         start: Start,
         output: Output,
         show: Callable[[str], None],
+        *,
         most_printed: int = MOST_PRINTED,
         cell: "Cell | None" = None,
+        limits: Limits = _LIMITS,
     ) -> None:
         """`cell`: what it is confined to, closed with it. Raises `ToolFault` when it cannot start."""
         self.start = start
@@ -53,6 +59,7 @@ class Command:
         self._began = self._loop.time()
         self._progress: Progress | None = Progress(show)
         self._flooded: asyncio.Future[None] = self._loop.create_future()
+        self._too_much: asyncio.Future[str] = self._loop.create_future()
         self.is_behind = False
         self._told = b""
         # Over a pipe of its own, so that no output and no exit code is touched.
@@ -79,6 +86,12 @@ class Command:
         # A report that fills the pipe must not keep the shell waiting for long. Most are short: to wake for them costs more.
         self._listening = self._loop.call_later(_LISTEN_S, self._loop.add_reader, self._heard, self._hear)
         self.ended = self._group.ended
+        self._overload = Overload(limits, self._group.find_members, self._note_overload)
+
+    @property
+    def overload(self) -> str:
+        """What it took too much of; empty where it did not."""
+        return self._too_much.result() if self._too_much.done() else ""
 
     @property
     def elapsed_s(self) -> float:
@@ -92,13 +105,15 @@ class Command:
 
     async def wait(self, seconds: float | None, abort: AbortSignal | None = None) -> Ending:
         """Until it ends, or something else happens; then it still runs."""
-        waited: set[asyncio.Future[Any]] = {self.ended, self._flooded}
+        waited: set[asyncio.Future[Any]] = {self.ended, self._flooded, self._too_much}
         work = asyncio.wait(waited, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         aborted = False
         try:
             await (abort.guard(work) if abort is not None else work)
         except AbortedError:
             aborted = True
+        if self.overload:
+            return Ending.OVERLOADED
         if self.ended.done():
             return Ending.EXITED
         if aborted:
@@ -127,6 +142,7 @@ class Command:
         return self._cell.explain(self.output.render(_EXPLAINED)[0], code) if self._cell else ()
 
     def close(self) -> None:
+        self._overload.close()
         if not self.ended.done():
             self._group.kill()
         self._group.close()
@@ -146,6 +162,12 @@ class Command:
             self._loop.remove_reader(self._heard)
         self._told += data
         return bool(data)
+
+    def _note_overload(self, reason: str) -> None:
+        if not self._too_much.done():
+            self._too_much.set_result(reason)
+            # Before anything else: there may be more of them by then.
+            self._group.kill_group()
 
     def _take(self, data: bytes) -> None:
         self.output.feed(data)

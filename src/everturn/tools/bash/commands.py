@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from everturn.core.limits import Limits
 from everturn.ports.outputs import Outputs
 from everturn.ports.shell_folder import ShellFolder
 from everturn.ports.tasks import Tasks
@@ -47,9 +48,14 @@ class Commands:
     """One per session; ends with it."""
 
     def __init__(
-        self, outputs: Outputs | None = None, shell: ShellFolder | None = None, sandbox: "Sandbox | None" = None
+        self,
+        outputs: Outputs | None = None,
+        shell: ShellFolder | None = None,
+        sandbox: "Sandbox | None" = None,
+        limits: Limits | None = None,
     ) -> None:
         self._sandbox = sandbox
+        self._limits = limits or Limits()
         self._shell = Shell(shell)
         self._watcher = Watcher(self._shell.session)
         self._files = OutputFiles(outputs, self._watcher.note_folder)
@@ -67,7 +73,7 @@ class Commands:
         if call.run_in_background or may_leave_running(call.command):
             self._watcher.start()
         start, cell = await self._confine(call, start, context.folder)
-        command = Command(start, Output(self._files.open), context.progress, cell=cell)
+        command = Command(start, Output(self._files.open), context.progress, cell=cell, limits=self._limits)
         if call.run_in_background:
             return self._move_behind(call, context, command, "The command runs in the background")
         watching = asyncio.get_running_loop().call_later(_LONG_S, self._watcher.start)
@@ -113,6 +119,8 @@ class Commands:
         if ending is not Ending.EXITED:
             await command.end(context.abort_grace_s * _GRACE_SHARE)
         opening = _OPENINGS.get(ending, "")
+        if ending is Ending.OVERLOADED:
+            opening = f"The command {command.overload} and was ended, with all it had started."
         if timed_out:
             opening = f"The command did not end within {timed_out / 1000:g} s and was ended, with all it had started."
         code = command.code if ending is Ending.EXITED else None

@@ -97,11 +97,18 @@ class Group:
             self.kill()
         await asyncio.wait({self.ended})
 
+    def find_members(self) -> list[int]:
+        return self._members()
+
+    def kill_group(self) -> None:
+        """In one step: nobody in it can start another process meanwhile."""
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._child.pid, signal.SIGKILL)
+
     def kill(self) -> None:
         """At once, also those who left the group."""
         members = self._members()
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._child.pid, signal.SIGKILL)
+        self.kill_group()
         for member in members:
             send(member, signal.SIGKILL)
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import Meta
 
+from everturn.core.limits import Limits
 from everturn.ports.outputs import Outputs
 from everturn.ports.shell_folder import ShellFolder
 from everturn.ports.tool import Access, Confinement, ToolContext, ToolResult
@@ -35,12 +36,15 @@ class BashInput(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 def bash_tool(
-    outputs: Outputs | None = None, shell: ShellFolder | None = None, sandbox: "Sandbox | None" = None
+    outputs: Outputs | None = None,
+    shell: ShellFolder | None = None,
+    sandbox: "Sandbox | None" = None,
+    limits: Limits | None = None,
 ) -> FunctionTool:
     """One per session: it knows the folder that the last command ended in, and what it exported.
 
     `outputs` learns which files it writes, `shell` where the next command starts. `sandbox` holds the commands,
-    and is closed with them.
+    and is closed with them. `limits`: what of the machine one of them may take.
     """
     made: list[Commands] = []
 
@@ -70,7 +74,7 @@ Write.{f"{chr(10) * 2}{sandbox.description}" if sandbox and sandbox.description 
             # Only now: a session that runs no command needs none of this.
             from everturn.tools.bash.commands import Commands
 
-            made.append(Commands(outputs, shell, sandbox))
+            made.append(Commands(outputs, shell, sandbox, limits))
         return await made[0].run(call, context)
 
     return bash

@@ -29,6 +29,12 @@ READERS = (
     "[ -f a ]",
     "test -d a",
     "sed -n 1p a",
+    "[[ -f a ]]",
+    "[[ -n x ]]",
+    "git status -uno",
+    "ls | head",
+    "find . | xargs",
+    "ls | grep a | xargs wc -l",
 )
 BAD = ("bad", "bad x", "evil", "fine", "fine other", "exact", "exact one two", "good ask x", "good a --never", "other")
 TRICKS = (
@@ -88,6 +94,40 @@ TRICKS = (
     "nohup ba?",
     "source ./a/bin/activate",
     "xargs -I{} {} <a",
+    "a=(bad)",
+    '"${a[@]}"',
+    "a[$(bad)]=1",
+    "[[ a =~ $(bad) ]]",
+    "[[ a =~ (b|$(bad)) ]]",
+    "[[ -f $(bad) ]]",
+    "[[ -z ${x[$(bad)]} ]]",
+    "[[ ! -v 'a[$(bad)]' ]]",
+    "[[ -n x && $(bad) ]]",
+    "good {1..3}",
+    "local -n x=a",
+    "declare -n x='a[$(bad)]'",
+    "printf -v 'a[$(bad)]' x",
+    "x='$(bad)'",
+    "echo ${x@P}",
+    "echo ${x@E}",
+    "mapfile -C bad -c 1 x <a",
+    "bash <<< bad",
+    "bash -s <a",
+    "echo bad | sh",
+    "echo bad | xargs",
+    "echo bad | xargs env",
+    "echo bad | xargs -I{} {}",
+    "ls | xargs bad",
+    "ls | xargs cat <a",
+    "find . -printf bad | xargs cat",
+    "coproc X { bad; }",
+    "time -p bad",
+    "case $(bad) in x) ;; esac",
+    "exec {fd}>out.txt",
+    "good &>>out.txt",
+    "wait -n -p 'a[$(bad)]'",
+    "kubectl exec x -- bad",
+    "ssh x bad",
 )
 WRAPPERS = (
     "timeout 5",
@@ -124,16 +164,20 @@ WORDS = (
     "x", "a.b", "-v", "--flag", "--key=value", "'a b'", '"a b"', "'; bad'", '"; bad"', "'$(bad)'", r"\;", r"\&\&", "a\\ b", "$HOME",
     '"$HOME"', "${HOME}", "$((1+2))", "$'a\\nb'", "*.x", "a?", "[a]", "{a,b}", "~", "~/x", "'#'", "a#b", '"it\'s"', "'say \"x\"'",
     r"\'", r"\"", '"\\$(bad)"', '"\\`bad\\`"', "--", "-", "%s", "a=b", '""', "''", "!", "a!b", "@", "+x", "ä", "'日本'",
+    '"5$"', '"$"', "{1..3}", "{a..$(bad)}", "a\\\nb", "x=(a)", "@(a|b)", "$'\\u0041'",
 )  # fmt: skip
 LIVE_WORDS = (
     "$({0})", '"$({0})"', "`{0}`", '"`{0}`"', "<({0})", ">({0})", "${{x:-$({0})}}", '"${{x:=`{0}`}}"', "$(( $({0}) ))", "$((a[$({0})]))",
     "$[ $({0}) ]", "x$({0})y", "'x'$({0})", '"\'$({0})\'"', "\\\\$({0})", "$(\n{0}\n)", "$( ({0}) )", "$({{ {0}; }})", '"a $({0}) b"',
     "${{x@P}}", "${{!x}}", "$'\\x27'$({0})", "{{a,$({0})}}",
+    "${{x/a/$({0})}}", "${{x[$({0})]}}", "${{x:$({0})}}", "{{1..$({0})}}", "\"$(cat <<'E'\n{0}\nE\n)\"", '"$(cat <<E\n$({0})\nE\n)"', "<(cat <({0}))",
+    '"${{x:-"$({0})"}}"', '${{x+"`{0}`"}}', "$(cat <<E | {0}\nx\nE\n)",
 )  # fmt: skip
 REDIRECTS = (
     ">/dev/null", "2>/dev/null", "2>&1", ">/dev/null 2>&1", "1>&2", "<a", "<<<x", '<<<"a b"', "2>&-", "&>/dev/null", ">ok.txt", ">>ok.txt",
     ">out.txt", ">>out.txt", "2>err.txt", ">|out.txt", "&>out.txt", "<>out.txt", ">&out.txt", "{fd}>out.txt", ">'out.txt'", ">~/out.txt",
     '>"$HOME/out.txt"', ">$(bad)", "<<<$(bad)", "<secret", ">./ok.txt", ">sub/../out.txt", ">&\u0663",
+    "&>>out.txt", "3<>out.txt", "<<<'$(bad)'", "< <(bad)", "> >(bad)", "2>&1 >out.txt", "{fd}<>out.txt",
 )  # fmt: skip
 SAFE_REDIRECTS = 12
 SEPARATORS = (
@@ -154,6 +198,11 @@ SEPARATORS = (
     "\n\n",
     ";;",
     "; ; ",
+    " && # bad\n",
+    " || # it's\n# (\n",
+    " | # `\n",
+    " &&\\\n",
+    " && \\\n# bad\n",
 )
 NOISE = "'\"\\\n`$;&|()<>{}[]# \t!*?~=,:-%@+^\rx0ä\u00a0\u200b"
 SPELLINGS = (
@@ -185,7 +234,18 @@ class Grammar:
     def line(self) -> str:
         text = self._commands(self._random.choice((1, 1, 1, 2, 2, 3)), depth=0)
         if self._rarely(0.06):
-            text += self._pick((" # bad", " # '", "\n# bad\ngood", ";# x", " #\nbad", "\n#'\ngood\n#'"))
+            text += self._pick(
+                (
+                    " # bad",
+                    " # '",
+                    "\n# bad\ngood",
+                    ";# x",
+                    " #\nbad",
+                    "\n#'\ngood\n#'",
+                    " # <<'E'\nEX; bad\nE",
+                    " \"<<'E'\nE\"; bad\nE",
+                )
+            )
         while self._rarely(self._mutated):
             text = self._mutate(text)
         return text
@@ -211,12 +271,18 @@ class Grammar:
             f"({inner})", f"{{ {inner}; }}", f"for i in a b; do {inner}; done", f"if {other}; then {inner}; fi",
             f"if {other}; then {inner}; else {other}; fi", f"until {other}; do {inner}; break; done", f"while ! {other}; do {inner}; break; done",
             f"! {other}", f"{other} &", f"( {inner} )", f"for i in $({other}); do {inner}; done", f"{{\n{inner}\n}}",
+            f"[[ -d a ]] || {inner}", f"if [[ -f a ]]; then {inner}; fi", f"{other} && # it's\n{other}", f"{other} | # bad\n{other}",
+            f"good -m \"$(cat <<'E'\n{inner}\nE\n)\"",
         ]  # fmt: skip
         if not self._likely():
             forms += [
                 f"f() {{ {inner}; }}; f", f"function good {{ {inner}; }}; good", f"case x in x) {inner};; esac", f"good() {{ {inner}; }}",
                 f"select i in a; do {inner}; break; done </dev/null", f"[[ -n $({inner}) ]]", f"coproc {{ {inner}; }}", f"time ( {inner} )",
                 f"for ((i=0;i<1;i++)); do {inner}; done", f"((x)) && {inner}", f"{{ {inner} }}", f"({inner}", f"{inner})",
+                f"a=($({inner}))", f"a[$({inner})]=1", f"case $({inner}) in *) {other};; esac", f"[[ a =~ $({inner}) ]]", f"good() ( {inner} ); good",
+                f"{{ {inner}; }} &>>out.txt", f"good <<A <<'B'\n$({inner})\nA\n{inner}\nB", f"good <<'A' <<B\n{inner}\nA\n$({inner})\nB",
+                f'good "$(cat <<E\n$({inner})\nE\n)"', f"good <<E\n$(cat <<'F'\n{inner}\nF\n)\nE", f"cat <<'E' | {other}\n{inner}\nE",
+                f"f() {{ local -n x=$1; {inner}; }}; f a", f"coproc X {{ {inner}; }}", f"x=$({inner}) good", f"(( $({inner}) ))", f"while read x; do $x; done <<<'{other}'",
             ]  # fmt: skip
         text = self._pick(forms)
         return f"{text} {self._redirect()}" if self._rarely(0.15) else text
@@ -224,7 +290,25 @@ class Grammar:
     def _heredoc(self, depth: int) -> str:
         program = self._program(depth)
         start, end = self._pick((("'E'", "E"), ('"E"', "E"), ("E", "E"), ("\\E", "E"), ("E'F'", "EF")))
-        body = self._pick(("text", "bad", "; bad", "$HOME", "'", '"', "it's", "#", "E ", " E", "a\nb"))
+        body = self._pick(
+            (
+                "text",
+                "bad",
+                "; bad",
+                "$HOME",
+                "'",
+                '"',
+                "it's",
+                "#",
+                "E ",
+                " E",
+                "a\nb",
+                "EX\nbad",
+                "E; bad",
+                "bad \\\nx",
+                "\\",
+            )
+        )
         if not self._likely():
             body = self._pick(
                 (

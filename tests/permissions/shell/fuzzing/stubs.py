@@ -59,11 +59,12 @@ FUNCNEST=5
 while IFS= read -r -d '' __command <&9; do
   index=$((index + 1))
   ( exec 9<&-; ulimit -t 2; export STUB_INDEX=$index; cd "work/$index" || exit; unset index
-    set --; eval "$__command"; [ -z "${COPROC-}" ] || exec {COPROC[1]}>&-; wait ) </dev/null >/dev/null 2>&1
+    set --; eval "$__command"
+    for __fd in /proc/"$BASHPID"/fd/*; do [ "${__fd##*/}" -le 2 ] || eval "exec ${__fd##*/}>&-"; done; wait ) </dev/null >/dev/null 2>&1
 done
 """
 """FUNCNEST: a function that calls itself in a pipeline would never end, and no limit of time per process ends it.
-A coprocess waits for its input to end."""
+Coprocesses wait for their input to end: whatever is still open is closed before they are waited for."""
 _BATCH_S = 300
 
 
@@ -104,9 +105,21 @@ def _run_driver(root: Path, log: Path) -> None:
         stdin=subprocess.DEVNULL,
         start_new_session=True,
     )
+    heard, line = os.pipe()
+    # Where we are killed nobody comes to the end of this function: the line breaks then, and the watcher does it.
+    watcher = subprocess.Popen(
+        ["/bin/sh", "-c", 'read -r _; kill -s KILL -- "-$1"', "watcher", str(driver.pid)],
+        stdin=heard,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    os.close(heard)
     try:
         driver.wait(_BATCH_S)
     finally:
+        watcher.kill()
+        watcher.wait()
+        os.close(line)
         # Loops that never end, and whatever they started.
         with suppress(ProcessLookupError):
             os.killpg(driver.pid, signal.SIGKILL)

@@ -26,13 +26,16 @@ _LOG = (
     "no-abbrev-commit no-decorate no-merges no-notes no-walk not oneline parents perl-regexp pretty regexp-ignore-case "
     "remotes reverse show-pulls simplify-by-decoration simplify-merges since skip source tags topo-order until"
 )
-_DIFF_TABLE = Table(flags="abpuswRWzMC", valued="USGl", long=_names(_DIFF), globs=False)
-_LOG_TABLE = Table(flags="abpuswcmgiEFPRWzMCtr", valued="USGlLn", number=True, long=_names(_LOG), globs=False)
+_DIFF_TABLE = Table(flags="abpuswRWz", valued="USGl", joined="MC", long=_names(_DIFF), globs=False)
+_LOG_TABLE = Table(
+    flags="abpuswcmgiEFPRWztr", valued="USGlLn", joined="MC", number=True, long=_names(_LOG), globs=False
+)
 _BARE = Table(operands=Operands.NONE, globs=False)
 
 TABLES: dict[str, Table] = {
     "status": Table(
-        flags="sbuvz",
+        flags="sbvz",
+        joined="u",
         long=_names(
             "ahead-behind branch column ignored long no-ahead-behind no-renames porcelain renames short show- "
             "stash untracked-files verbose"
@@ -46,8 +49,9 @@ TABLES: dict[str, Table] = {
     "shortlog": Table(flags="nsec", valued="w", long=_names(f"{_LOG} numbered summary email group"), globs=False),
     "whatchanged": _LOG_TABLE,
     "blame": Table(
-        flags="bcefklnpstwMC",
+        flags="bcefklnpstw",
         valued="LS",
+        joined="MC",
         long=_names(
             "abbrev color-by-age color-lines date incremental line-porcelain porcelain root show-email show-name "
             "show-number since"

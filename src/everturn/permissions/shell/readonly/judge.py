@@ -10,11 +10,8 @@ from everturn.permissions.shell.readonly.git import find_git_paths
 from everturn.permissions.shell.readonly.options import Operands, Parsed, Table, parse_options
 from everturn.permissions.shell.readonly.sed import split_sed
 from everturn.permissions.shell.readonly.tables import TABLES
-from everturn.permissions.shell.syntax import Word
+from everturn.permissions.shell.syntax import LOOKS, Word
 
-_UNARY = frozenset({
-    "-e", "-f", "-d", "-r", "-w", "-x", "-s", "-L", "-h", "-z", "-n",
-})  # fmt: skip
 _BINARY = frozenset({
     "=", "==", "!=", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef",
 })  # fmt: skip
@@ -45,6 +42,12 @@ def judge_reading(words: tuple[Word, ...], home: str) -> Reads | None:
             return Reads() if _prints(words) else None
         case "test" | "[":
             return Reads() if _tests(words) else None
+        case "[[":
+            # The walk lets no other form pass than those that evaluate nothing.
+            return Reads()
+        case "xargs":
+            # Without a command it says what it reads.
+            return Reads() if len(words) == 1 else None
         case "cd":
             target = find_cd_target(words, home)
             return None if target is None else Reads((target,))
@@ -132,7 +135,7 @@ def _tests(words: tuple[Word, ...]) -> bool:
         return False
     match inner:
         case [operator, _]:
-            return operator.raw in _UNARY
+            return operator.raw in LOOKS
         case [_, operator, _]:
             return operator.raw in _BINARY
         case _:

@@ -26,6 +26,8 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     """Letters of short options with one."""
     long: frozenset[str] = frozenset()
     """Long options without dashes, with or without `=value`; abbreviations are not taken."""
+    joined: str = ""
+    """Letters of short options whose value, if there is one, stands in the same word."""
     number: bool = False
     """`-5` is an option."""
     operands: Operands = Operands.FILES
@@ -96,6 +98,9 @@ def _parse_letters(table: Table, letters: str, options: list[str]) -> int | None
         if letter in table.valued:
             options.append(letter)
             return 0 if letters[at + 1 :] else 1
+        if letter in table.joined:
+            options.append(letter)
+            return 0
         if letter not in table.flags:
             return None
         options.append(letter)

@@ -1,0 +1,84 @@
+"""A command that takes too much of the machine is ended, and everything else goes on."""
+
+import asyncio
+import os
+import time
+
+import pytest
+from tests.tools.processes import living
+
+from everturn.core.limits import Limits
+from everturn.tools.bash import bash_tool
+from everturn.tools.bash.overload import load_machine, plan_memory
+
+BOMB = "for i in $(seq 10000); do sleep 1000 & done; wait"
+"""Ten thousand processes, one after the other."""
+
+
+async def test_a_fork_bomb_is_ended_and_the_loop_stays_awake(desk):
+    """extra-process-02."""
+    before = len(living())
+    slowest = 0.0
+
+    async def tick() -> None:
+        nonlocal slowest
+        while True:
+            began = time.monotonic()
+            await asyncio.sleep(0.01)
+            slowest = max(slowest, time.monotonic() - began)
+
+    ticking = asyncio.ensure_future(tick())
+    result = await desk.use(bash_tool(limits=Limits(command_processes=300)), command=BOMB)
+    ticking.cancel()
+
+    assert result.is_error
+    assert result.content.startswith(
+        "The command started more than 300 processes (the limit command_processes) and was ended, with all it had started."
+    )
+    assert len(living()) < before + 100
+    assert slowest < 1.5
+
+
+@pytest.mark.parametrize("start", ["", "setsid --fork ", "env -i "])
+async def test_a_process_that_takes_too_much_memory_is_ended(desk, start):
+    """extra-process-04, with a limit that a small machine has, too."""
+    taking = "import time; held = bytearray(b'x') * 400_000_000; print('got it', flush=True); time.sleep(1000)"
+    command = f'{start}$(command -v python3) -c "{taking}"; sleep 1000'
+
+    result = await desk.use(bash_tool(limits=Limits(command_memory_mb=200)), command=command)
+
+    assert result.is_error
+    assert (
+        "took more than 200 MB of memory in one process, python3 (the limit command_memory_mb) and was"
+        in result.content
+    )
+    assert (await desk.use(bash_tool(), command="echo next")).content == "next"
+
+
+async def test_a_command_in_the_background_is_ended_too(desk):
+    tool = bash_tool(limits=Limits(command_processes=200))
+    await desk.use(tool, command=BOMB, run_in_background=True)
+    async with asyncio.timeout(20):
+        await asyncio.gather(*(task.wait() for task in desk.context.tasks.running))
+
+    (report,) = desk.context.tasks.take_finished()
+
+    assert report.summary.startswith("ended because it started more than 200 processes")
+
+
+async def test_many_processes_and_much_memory_are_fine_within_the_limits(desk):
+    command = (
+        "for i in $(seq 200); do sleep 0.6 & done; wait; python3 -c 'held = bytearray(b\"x\") * 100_000_000'; echo done"
+    )
+
+    assert (await desk.use(bash_tool(), command=command)).content == "done"
+
+
+def test_no_process_gets_more_than_the_machine_can_spare():
+    machine = load_machine()
+
+    assert machine is not None
+    assert machine.tasks >= 1
+    assert 0 < machine.free <= machine.total == os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    assert plan_memory(7_500, 2_000_000_000) <= 1_500_000_000
+    assert plan_memory(0, machine.total) == 0
