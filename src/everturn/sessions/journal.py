@@ -25,6 +25,8 @@ MOST_UNKEPT = 1 << 26
 """Bytes in memory that no flush has confirmed; older ones are let go where nobody wants to wait for a flush."""
 _QUICK_S = 0.005
 """Where the last flush took less, the next is done in place: handing it to a thread and back costs as much again."""
+_last_flush_s: dict[Path, float] = {}
+"""By folder: what one session learned of the disk serves those that follow in this process."""
 
 
 class FileJournal:
@@ -72,7 +74,6 @@ class FileJournal:
         """A flush failed since."""
         self._unsynced = True
         self._entry_synced = False
-        self._flush_s = math.inf
         self._fold: Fold | None = None
         """What the file told at opening, as long as nothing was added that it would not know."""
         if not must_exist:
@@ -103,10 +104,10 @@ class FileJournal:
             if self._doubtful:
                 self._write_again()
             failures, upto, size = self._failures, self._let_go + len(self._unkept), self._disk.size(self._handle)
-            if self._entry_synced and self._flush_s < _QUICK_S:
+            if _last_flush_s.get(self.path.parent, math.inf) < _QUICK_S:
                 self._flush()
             else:
-                await self._flush_beside()
+                await asyncio.to_thread(self._flush)
         except OSError as error:
             self._unsynced = self._doubtful = True
             self._failures += 1
@@ -266,21 +267,14 @@ class FileJournal:
         if self._held:
             self._drain()
 
-    async def _flush_beside(self) -> None:
-        """The first time the file's name too, at once: it must survive a power cut as well as its content."""
-        if self._entry_synced:
-            await asyncio.to_thread(self._flush)
-            return
-        name = asyncio.to_thread(self._disk.sync_folder, self.path.parent)
-        for failed in await asyncio.gather(asyncio.to_thread(self._flush), name, return_exceptions=True):
-            if failed is not None:
-                raise failed
-        self._entry_synced = True
-
     def _flush(self) -> None:
+        """The first time the file's name, too: it must survive a power cut as well as its content."""
         began = time.monotonic()
         self._disk.sync(self._handle)
-        self._flush_s = time.monotonic() - began
+        if not self._entry_synced:
+            self._disk.sync_folder(self.path.parent)
+            self._entry_synced = True
+        _last_flush_s[self.path.parent] = time.monotonic() - began
 
     def _failure(self, error: OSError) -> JournalError:
         held = f" {len(self._held):,} records wait in memory." if len(self._held) > 1 else ""
