@@ -211,6 +211,7 @@ class Parts:
             shell=shell,
             read_tokens=limits.read_tokens,
             sandbox=self._build_sandbox(setup, env),
+            only_reads=self.policy.only_reads,
         )
         checker = build_checker(options)
         client = model or build_client(setup, env, catalog)
@@ -381,6 +382,7 @@ def choose_tools(
     shell: ShellFolder,
     read_tokens: int,
     sandbox: "Sandbox | None" = None,
+    only_reads: Callable[[str], bool] | None = None,
 ) -> tuple[tuple[Tool, ...], tuple[Tool, ...]]:
     """Those that are listed, and those that wait to be found, which is possible only where ToolSearch is offered.
 
@@ -398,7 +400,16 @@ def choose_tools(
     kept = [tool for name, tool in own.items() if not removes(name)]
     deferred = tuple(tool for tool in kept if "ToolSearch" in names and getattr(tool, "deferred", False))
     listed = (tool for tool in kept if tool not in deferred)
-    made = builtin_tools(names, web, deferred, outputs=outputs, shell=shell, read_tokens=read_tokens, sandbox=sandbox)
+    made = builtin_tools(
+        names,
+        web,
+        deferred,
+        outputs=outputs,
+        shell=shell,
+        read_tokens=read_tokens,
+        sandbox=sandbox,
+        only_reads=only_reads,
+    )
     return (*made, *listed), deferred
 
 
