@@ -25,8 +25,6 @@ MOST_UNKEPT = 1 << 26
 """Bytes in memory that no flush has confirmed; older ones are let go where nobody wants to wait for a flush."""
 _QUICK_S = 0.005
 """Where the last flush took less, the next is done in place: handing it to a thread and back costs as much again."""
-_last_flush_s: dict[Path, float] = {}
-"""By folder: what one session learned of the disk serves those that follow in this process."""
 
 
 class FileJournal:
@@ -74,6 +72,7 @@ class FileJournal:
         """A flush failed since."""
         self._unsynced = True
         self._entry_synced = False
+        self._flush_s = math.inf
         self._fold: Fold | None = None
         """What the file told at opening, as long as nothing was added that it would not know."""
         if not must_exist:
@@ -104,7 +103,7 @@ class FileJournal:
             if self._doubtful:
                 self._write_again()
             failures, upto, size = self._failures, self._let_go + len(self._unkept), self._disk.size(self._handle)
-            if _last_flush_s.get(self.path.parent, math.inf) < _QUICK_S:
+            if self._flush_s < _QUICK_S:
                 self._flush()
             else:
                 await asyncio.to_thread(self._flush)
@@ -274,7 +273,7 @@ class FileJournal:
         if not self._entry_synced:
             self._disk.sync_folder(self.path.parent)
             self._entry_synced = True
-        _last_flush_s[self.path.parent] = time.monotonic() - began
+        self._flush_s = time.monotonic() - began
 
     def _failure(self, error: OSError) -> JournalError:
         held = f" {len(self._held):,} records wait in memory." if len(self._held) > 1 else ""
