@@ -29,8 +29,8 @@ HOW = """## How it is measured
 - **CPU for deltas** is user and system time of an answer of 20,000 deltas, each written to the socket by itself, less that of a short answer.
 - **Memory** is the peak resident size of the process at its end.
 - **Many sessions** run in one process and one event loop; imports are not in it. The SDK loop shares one client.
-- Everturn does more than the other two in the same time: it asks a permission policy, records an intent and forces it to disk before each command,
-  charges every call, and keeps the shell's folder.
+- Everturn does more than the other two in the same time: it asks a permission policy, charges every call, and keeps the shell's folder.
+  The commands here only read; before one that may change something it would also record the intent and force that to the disk.
 
 `make bench` takes less than half an hour on two cores, `python -m bench.run --quick` a few minutes; `--only shell,files` measures some parts.
 `make bench-peers` installs other agents into `bench/.peers` and measures them in a network namespace that holds nothing but loopback.

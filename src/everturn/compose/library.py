@@ -212,6 +212,7 @@ class Parts:
             shell=shell,
             limits=limits,
             sandbox=self._build_sandbox(setup, env),
+            only_reads=self.policy.only_reads,
         )
         checker = build_checker(options)
         client = model or build_client(setup, env, catalog)
@@ -382,6 +383,7 @@ def choose_tools(
     shell: ShellFolder,
     limits: Limits,
     sandbox: "Sandbox | None" = None,
+    only_reads: Callable[[str], bool] | None = None,
 ) -> tuple[tuple[Tool, ...], tuple[Tool, ...]]:
     """Those that are listed, and those that wait to be found, which is possible only where ToolSearch is offered.
 
@@ -408,6 +410,7 @@ def choose_tools(
         read_tokens=limits.read_tokens,
         sandbox=sandbox,
         limits=limits,
+        only_reads=only_reads,
     )
     return (*made, *listed), deferred
 

@@ -12,7 +12,7 @@ PIECE = 65_536
 class Lead:
     """What a list that only grows looks like in a request: large pieces, and the few that came last."""
 
-    __slots__ = ("_joined", "_loose", "_size", "wires")
+    __slots__ = ("_joined", "_loose", "_size", "_split", "wires")
 
     def __init__(self, wires: list[Wire]) -> None:
         self.wires = wires
@@ -21,6 +21,8 @@ class Lead:
         self._loose: list[bytes] = []
         self._size = 0
         """So many wires are in these two."""
+        self._split: tuple[int, bytes, bytes] | None = None
+        """What stands before and behind a wire in the middle of its piece: a mark stays where it is for many turns."""
 
     def encode(self, size: int, marked: Mapping[int, bytes]) -> list[bytes]:
         """The first so many, those that are `marked` as they are given. Cheap where it is not fewer than the last time."""
@@ -31,15 +33,25 @@ class Lead:
         pieces: list[bytes] = []
         begin = 0
         for end, joined in self._joined:
-            # Of a piece with a mark in it the wires are taken one by one.
-            is_whole = not any(begin <= index < end for index in marked)
-            pieces += (joined,) if is_whole else encode_each(self.wires, begin, end, marked)
+            inside = [index for index in marked if begin <= index < end]
+            pieces += self._take_apart(begin, end, inside, marked) if inside else (joined,)
             begin = end
         pieces += [marked.get(index, encoded) for index, encoded in enumerate(self._loose, begin)]
         if sum(map(len, self._loose)) > PIECE:
             self._joined.append((size, b"".join(self._loose)))
             self._loose.clear()
         return pieces
+
+    def _take_apart(self, begin: int, end: int, inside: list[int], marked: Mapping[int, bytes]) -> list[bytes]:
+        """A piece with marks in it."""
+        place, *others = inside
+        if others:
+            return encode_each(self.wires, begin, end, marked)
+        if self._split is None or self._split[0] != place:
+            before = b"".join(encode_each(self.wires, begin, place, {}))
+            self._split = place, before, b"".join(encode_each(self.wires, place + 1, end, {}))
+        _, before, behind = self._split
+        return [before, marked[place], behind]
 
 
 class Wires(Joined[Wire]):

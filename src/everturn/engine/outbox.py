@@ -11,6 +11,7 @@ class Outbox:
 
     def __init__(self) -> None:
         self.events: deque[Event] = deque()
+        self._loop = asyncio.get_running_loop()
         self._waiter: asyncio.Future[None] | None = None
         self._finished = asyncio.Event()
         self._is_open = True
@@ -33,7 +34,7 @@ class Outbox:
     async def wait(self) -> bool:
         """Returns when there are `events` to take; False when nothing more will come."""
         while not self.events and self._is_open:
-            self._waiter = asyncio.get_running_loop().create_future()
+            self._waiter = self._loop.create_future()
             await self._waiter
         return bool(self.events)
 

@@ -101,6 +101,12 @@ class RulePolicy(ModeSwitch):
         """Relative paths start where the next command would."""
         return self._bench(self._standing).judge_file(use, path)
 
+    def only_reads(self, command: str) -> bool:
+        """Whatever the rules say of it, it changes nothing."""
+        from everturn.permissions.shell.readonly.line import only_reads
+
+        return only_reads(command, os.path.realpath(self._command_folder()), self._standing.home)
+
     def removes(self, tool: str) -> bool:
         """A deny rule covers every call of the tool: the model need not even know of it."""
         return self._standing.lookup.find_whole(tool, Ruling.DENY) is not None

@@ -103,10 +103,10 @@ class FileJournal:
             if self._doubtful:
                 self._write_again()
             failures, upto, size = self._failures, self._let_go + len(self._unkept), self._disk.size(self._handle)
-            if self._entry_synced and self._flush_s < _QUICK_S:
+            if self._flush_s < _QUICK_S:
                 self._flush()
             else:
-                await self._flush_beside()
+                await asyncio.to_thread(self._flush)
         except OSError as error:
             self._unsynced = self._doubtful = True
             self._failures += 1
@@ -266,20 +266,13 @@ class FileJournal:
         if self._held:
             self._drain()
 
-    async def _flush_beside(self) -> None:
-        """The first time the file's name too, at once: it must survive a power cut as well as its content."""
-        if self._entry_synced:
-            await asyncio.to_thread(self._flush)
-            return
-        name = asyncio.to_thread(self._disk.sync_folder, self.path.parent)
-        for failed in await asyncio.gather(asyncio.to_thread(self._flush), name, return_exceptions=True):
-            if failed is not None:
-                raise failed
-        self._entry_synced = True
-
     def _flush(self) -> None:
+        """The first time the file's name, too: it must survive a power cut as well as its content."""
         began = time.monotonic()
         self._disk.sync(self._handle)
+        if not self._entry_synced:
+            self._disk.sync_folder(self.path.parent)
+            self._entry_synced = True
         self._flush_s = time.monotonic() - began
 
     def _failure(self, error: OSError) -> JournalError:

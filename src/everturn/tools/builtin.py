@@ -1,6 +1,6 @@
 """The built-in tools, in the order that the model sees: the order never changes in a session."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -61,15 +61,17 @@ def builtin_tools(
     read_tokens: int = Limits().read_tokens,
     sandbox: "Sandbox | None" = None,
     limits: Limits | None = None,
+    only_reads: Callable[[str], bool] | None = None,
 ) -> tuple[Tool, ...]:
     """Fresh for each session: some of them remember. A tool's code is loaded when it is first called.
 
     ToolSearch is offered only where there are `deferred` tools to be found. `outputs` learns which files commands wrote,
-    `shell` where the next one starts; `sandbox` holds them, `limits` say what of the machine one may take.
+    `shell` where the next one starts; `sandbox` holds them, `limits` say what of the machine one may take, and
+    `only_reads` knows those that change nothing.
     """
     web = web or Web()
     given: dict[str, tuple[Any, ...]] = {
-        "Bash": (outputs, shell, sandbox, limits),
+        "Bash": (outputs, shell, sandbox, limits, only_reads),
         "Read": (read_tokens,),
         "WebFetch": (web.net, web.small_model),
         "WebSearch": (web.searcher,),

@@ -57,7 +57,7 @@ class FunctionTool:
         self.deferred = deferred
         self.function = function
         self._reads_only = reads_only
-        self._concurrent = reads_only if concurrent is None else concurrent
+        self._concurrent = concurrent
         self._destructive = destructive
         self._access = access
         self._line = line
@@ -77,9 +77,10 @@ class FunctionTool:
         return parse_input(self.name, self._signature, self._signature.schema, input_)
 
     def traits(self, call: Any) -> Traits:
+        read_only = _answer(self._reads_only, call, otherwise=False)
         return Traits(
-            read_only=_answer(self._reads_only, call, otherwise=False),
-            concurrent=_answer(self._concurrent, call, otherwise=False),
+            read_only=read_only,
+            concurrent=read_only if self._concurrent is None else _answer(self._concurrent, call, otherwise=False),
             destructive=_answer(self._destructive, call, otherwise=True),
             access=self._access,
             needs_person=self._needs_person,

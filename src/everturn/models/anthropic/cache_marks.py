@@ -1,7 +1,6 @@
 """Where the prompt cache is told to keep a prefix: at most four marks in a request. Pure."""
 
 from collections.abc import Sequence
-from itertools import islice
 from typing import Literal
 
 from everturn.core.messages import Block, Document, Image, Text, ToolResult, ToolUse
@@ -28,9 +27,9 @@ def plan_marks(wires: Sequence[Wire], kept: int | None = None, anchor: int | Non
     round among these instead, since there an entry was left. Otherwise it stays before `anchor`, where the next change
     will come: as long as it is asked for, that entry does not expire.
     """
-    backwards = range(len(wires) - 1, -1, -1)
-    rounds = sorted(islice((index for index in backwards if wires[index].role == "user"), 2))
-    places = [place for index in rounds if (place := last_eligible(wires, index)) is not None]
+    newest = last_user(wires, len(wires))
+    rounds = (newest if newest is None else last_user(wires, newest), newest)
+    places = [place for index in rounds if index is not None and (place := last_eligible(wires, index)) is not None]
     third = None
     if kept is not None:
         third = last_round(wires, kept)
@@ -43,8 +42,15 @@ def plan_marks(wires: Sequence[Wire], kept: int | None = None, anchor: int | Non
 
 def last_round(wires: Sequence[Wire], before: int) -> Place | None:
     """The end of the last round before a message."""
-    index = next((index for index in range(before - 1, -1, -1) if wires[index].role == "user"), None)
+    index = last_user(wires, before)
     return None if index is None else last_eligible(wires, index)
+
+
+def last_user(wires: Sequence[Wire], before: int) -> int | None:
+    for index in range(before - 1, -1, -1):
+        if wires[index].role == "user":
+            return index
+    return None
 
 
 def last_eligible(wires: Sequence[Wire], message: int, block: int | None = None) -> Place | None:
@@ -75,10 +81,13 @@ def mark(raw: bytes, ttl: Literal["5m", "1h"]) -> bytes:
 
 
 def _half_way(wires: Sequence[Wire], first: Place, last: Place) -> Place | None:
+    passed = wires[first[0] : last[0] + 1]
+    if sum([len(wire.blocks) for wire in passed]) < LOOK_BACK:
+        return None
     between = [
         (index, position)
-        for index in range(first[0], last[0] + 1)
-        for position in range(len(wires[index].blocks))
+        for index, wire in enumerate(passed, first[0])
+        for position in range(len(wire.blocks))
         if first < (index, position) < last
     ]
     if len(between) < LOOK_BACK:

@@ -1,6 +1,7 @@
 """Everything that a command line may run, as far as anybody can see: through runners, scripts in strings, and doubts."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 from posixpath import basename
 
 import msgspec
@@ -96,7 +97,9 @@ def read_command(command: str, cwd: str = "/", home: str = "/") -> Reading:
     return Reading(commands=(), unsure=(obstacle,), broken=True) if obstacle else _read(command, cwd, home)
 
 
+@lru_cache(maxsize=16)
 def _read(command: str, cwd: str, home: str) -> Reading:
+    """Kept for a moment: a call is asked about more than once before it runs."""
     data = command.encode("utf-8", "replace")
     source = command if command.isascii() else data.decode("latin-1")
     seen, masked = mask_bodies(source)

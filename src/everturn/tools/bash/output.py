@@ -117,6 +117,8 @@ def is_binary(data: bytes) -> bool:
 
 def strip_escapes(text: str) -> str:
     """As a terminal would leave it: of a line that was written over, its last state. A NUL ends a line."""
+    if text.replace("\n", "").isprintable():
+        return text
     text = text.replace("\r\n", "\n").replace("\0", "\n")
     text = re.sub(_ESCAPES, "", text)
     if "\r" in text:

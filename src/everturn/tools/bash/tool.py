@@ -1,5 +1,6 @@
 """The Bash tool: runs a command where the last one left off, streams its output, and says how it ended."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
@@ -40,19 +41,24 @@ def bash_tool(
     shell: ShellFolder | None = None,
     sandbox: "Sandbox | None" = None,
     limits: Limits | None = None,
+    only_reads: Callable[[str], bool] | None = None,
 ) -> FunctionTool:
     """One per session: it knows the folder that the last command ended in, and what it exported.
 
     `outputs` learns which files it writes, `shell` where the next command starts. `sandbox` holds the commands,
-    and is closed with them. `limits`: what of the machine one of them may take.
+    and is closed with them. `limits`: what of the machine one of them may take. `only_reads` knows those that change nothing.
     """
     made: list[Commands] = []
 
     def judge_confinement(call: BashInput) -> Confinement:
         return sandbox.judge(call.command, leave=call.dangerouslyDisableSandbox) if sandbox else Confinement.NONE
 
+    def judge_reading(call: BashInput) -> bool:
+        return only_reads is not None and not call.run_in_background and only_reads(call.command)
+
     @tool(
         name="Bash",
+        reads_only=judge_reading,
         destructive=True,
         access=Access.EXECUTE,
         result_limit=_RESULT_LIMIT,

@@ -1,0 +1,27 @@
+"""Tells whether a whole command line changes nothing: then it may run beside others, and a crash leaves no question open."""
+
+from everturn.permissions.shell.approving import is_safe_assignment
+from everturn.permissions.shell.readonly.judge import judge_reading
+from everturn.permissions.shell.redirects import find_target
+from everturn.permissions.shell.survey import read_command
+from everturn.permissions.shell.syntax import Command, Redirect
+from everturn.permissions.shell.unwrapping import strip_wrappers
+
+
+def only_reads(command: str, cwd: str, home: str) -> bool:
+    """Whether it may read these files is another question. One that moves the shell changes where the next one starts."""
+    reading = read_command(command, cwd, home)
+    if reading.unsure or reading.moves or not reading.commands:
+        return False
+    return not any(map(_writes, reading.redirects)) and all(_reads(each, home) for each in reading.commands)
+
+
+def _writes(redirect: Redirect) -> bool:
+    target = find_target(redirect)
+    return target is not None and target.use == "write"
+
+
+def _reads(command: Command, home: str) -> bool:
+    words = strip_wrappers(command.words)
+    is_plain = words[0].plain and all(map(is_safe_assignment, command.assignments))
+    return is_plain and judge_reading(words, home) is not None
