@@ -277,7 +277,7 @@ async def test_what_is_wrong_is_said_before_anything_is_sent(program, words, sai
 
 async def test_a_broken_settings_file_is_named_with_its_line(program):
     program.home.mkdir(parents=True)
-    (program.home / "settings.json").write_text('{\n  "model": "opus",\n}\n', "utf-8")
+    (program.home / "settings.json").write_text('{\n  "model": "opus"\n  "effortLevel": "low"\n}\n', "utf-8")
     done = await program.run("-p", "Go")
     assert (done.code, done.out, program.requests) == (2, "", [])
     assert done.err.startswith(f"everturn: {program.home / 'settings.json'}:3: is not valid JSON")

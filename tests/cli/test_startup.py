@@ -39,7 +39,7 @@ OURS = {
     "everturn.tools",
     "everturn.workspace",
 }
-BEYOND_THE_FLOOR = {"fnmatch", "gc", "ipaddress", "json", "ntpath", "pathlib", "queue", "urllib", "zlib"}
+BEYOND_THE_FLOOR = {"fnmatch", "gc", "ipaddress", "json", "ntpath", "pathlib", "pwd", "queue", "urllib", "zlib"}
 """Before you add one: measure what it costs, and whether it can wait until the first request is on its way."""
 TOO_HEAVY_FOR_THE_VERSION = {"argparse", "asyncio", "enum", "h11", "json", "msgspec", "re", "ssl", "typing"}
 

@@ -266,7 +266,7 @@ async def test_a_bomb_does_not_delay_the_start(program, build):
 @pytest.mark.parametrize("file", [".claude/settings.json", ".everturn/settings.json", ".claude/settings.local.json"])
 async def test_deny_rules_that_cannot_be_read_stop_the_start(program, file):
     """extra-startup-16."""
-    write(program.folder / file, '{\n  "permissions": {"deny": ["Read(.env)"]},\n}')
+    write(program.folder / file, '{\n  "permissions": {"deny": ["Read(.env)"]}\n  "model": "opus"\n}')
 
     traced = await run_traced(program, "-p", "Hello?")
 
