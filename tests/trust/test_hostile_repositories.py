@@ -420,3 +420,15 @@ async def test_a_repository_may_forbid_bypass_before_it_is_trusted(program, word
     assert done.code == code
     assert "bypassPermissions is switched off" in done.err
     assert not (program.folder / "made").exists()
+
+
+@pytest.mark.parametrize("name", ["msgspec", "json", "asyncio", "h11", "sitecustomize"])
+async def test_modules_of_the_repository_do_not_take_the_place_of_ours(program, tmp_path, name):
+    """`python -m` looks into the working folder before all others."""
+    pwned = tmp_path / "pwned"
+    write(program.folder / f"{name}.py", f"open({str(pwned)!r}, 'w')\nraise SystemExit(0)\n")
+
+    done = await program.run("-p", "Hello?")
+
+    assert (done.code, pwned.exists()) == (0, False)
+    assert len(program.requests) == 1
