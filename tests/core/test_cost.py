@@ -100,7 +100,9 @@ def test_a_request_is_the_same_however_it_was_reached(requests: list[tuple[int, 
     for settled, marked in requests:
         request = Wires(lead, settled, tuple(wires[settled:]))
         expected = [marked.get(index, wire.encoded) for index, wire in enumerate(wires)]
-        assert b"".join(encode_wires(request, marked)) == b"".join(expected)
+        pieces = encode_wires(request, marked)
+        assert b"".join(pieces) == b"".join(expected)
+        assert all(pieces), "the first comma of a request is that of its first piece"
 
 
 def test_the_bytes_of_a_wire_are_its_blocks_with_commas_between():

@@ -47,7 +47,7 @@ async def test_a_staged_collapse_that_could_help_lets_the_call_be_made(bench):
 
 
 async def test_an_open_breaker_counts_as_auto_compaction_switched_off(bench):
-    bench.model(text("Earlier."), text("never"), bench.summary(text("")))
+    bench.model(text(BIG), text("never"), bench.summary(text("")))
     engine = bench.engine(reactive_compact=False, models=SMALL, limits={"compact_failures": 1})
     await bench.go_on(engine, "Begin.")
 
@@ -55,3 +55,14 @@ async def test_an_open_breaker_counts_as_auto_compaction_switched_off(bench):
 
     assert run.reason is Reason.BLOCKING_LIMIT
     assert len(bench.requests) == 2
+
+
+async def test_no_summary_is_asked_for_that_could_not_help(bench):
+    bench.model(text("Earlier."), text("never"), bench.summary(text("never")))
+    engine = bench.engine(reactive_compact=False, models=SMALL)
+    await bench.go_on(engine, "Begin.")
+
+    run = await bench.go_on(engine, BIG)
+
+    assert run.reason is Reason.BLOCKING_LIMIT
+    assert len(bench.requests) == 1

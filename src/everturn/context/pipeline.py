@@ -332,7 +332,7 @@ class ContextPipeline:
             if counted is not None and not is_compaction_due(counted, situation):
                 return msgspec.structs.replace(before, tokens=counted)
             if not self._is_worth_asking(view):
-                return before
+                return msgspec.structs.replace(before, hopeless=True)
             after = await self._compact(view, before.tokens, situation, ask, cause=AUTO)
         except BaseException:
             # Cut short: nobody learns what was prepared, so the next preparation has to tell it.

@@ -51,7 +51,8 @@ class Lead:
             before = b"".join(encode_each(self.wires, begin, place, {}))
             self._split = place, before, b"".join(encode_each(self.wires, place + 1, end, {}))
         _, before, behind = self._split
-        return [before, marked[place], behind]
+        # Nothing that is empty: what stands first in a request is known by its comma.
+        return [part for part in (before, marked[place], behind) if part]
 
 
 class Wires(Joined[Wire]):

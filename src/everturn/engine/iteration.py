@@ -380,7 +380,8 @@ class Iteration:
         limits, config = self.shop.config.limits, self.shop.config
         breaker_open = self.tracking.failures >= limits.compact_failures
         reactive_helps = limits.reactive_compact and not self.state.guards.reactive_compact_tried
-        if (limits.auto_compact and not breaker_open) or reactive_helps or self._staged:
+        ahead_helps = limits.auto_compact and not breaker_open and not prepared.hopeless
+        if ahead_helps or reactive_helps or self._staged:
             return False
         if prepared.compacted or config.is_compaction:
             return False

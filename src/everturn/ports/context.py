@@ -66,6 +66,8 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
     compacted: bool = False
     problem: str = ""
     """Why a compaction that was due did not work."""
+    hopeless: bool = False
+    """One was due, and no summary could make it small enough: none was asked for."""
 
     @property
     def only_cleared(self) -> bool:
