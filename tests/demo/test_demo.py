@@ -13,6 +13,8 @@ from everturn.sessions.places import list_session_files
 PRINTED = (Path(__file__).parent / "snapshots" / "printed.txt").read_text()
 SECRET = "sk-ant-api03-a-key-of-the-persons-own"
 
+BEHIND_A_SCRIPT = ["sh", "-c", 'trap "" INT; exec "$@"', "sh", *PROGRAM]
+"""A shell ignores SIGINT for what it starts in the background."""
 NO_PYTHON_HERE = """\
 import os
 if os.path.basename(os.getcwd()) == "renewals":
@@ -127,23 +129,9 @@ def test_kept_on_demand_the_repository_and_the_journal_can_be_looked_at(newcomer
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_interrupted_in_the_middle_it_leaves_nothing_behind(newcomer, number, code):
-    process = subprocess.Popen(PROGRAM, env=newcomer.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    for row in process.stdout:
-        if row.startswith("turn 2"):
-            process.send_signal(number)
-            break
-    rest, errors = process.communicate(timeout=30)
-
-    assert (process.returncode, errors) == (code, "")
-    assert rest.endswith("\nInterrupted. Nothing is left behind.\n")
-    assert newcomer.left_behind == []
-
-
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_in_the_background_of_a_script_it_leaves_nothing_behind_either(newcomer, number, code):
-    background = ["sh", "-c", 'trap "" INT; exec "$@"', "sh", *PROGRAM]
-    process = subprocess.Popen(background, env=newcomer.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+@pytest.mark.parametrize("words", [PROGRAM, BEHIND_A_SCRIPT], ids=["by hand", "in the background of a script"])
+def test_interrupted_in_the_middle_it_leaves_nothing_behind(newcomer, words, number, code):
+    process = subprocess.Popen(words, env=newcomer.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     for row in process.stdout:
         if row.startswith("turn 2"):
             process.send_signal(number)

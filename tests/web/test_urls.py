@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everturn.core.errors import ToolFault
-from everturn.permissions.domains import judge_domain, parse_domain_rule
+from everturn.permissions.domains import judge_domain, plan_pattern
 from everturn.ports.web import WebUrl, parse_web_url
 from everturn.tools.web.addresses import is_public
 
@@ -111,4 +111,4 @@ def test_an_address_is_as_public_as_the_one_it_carries(address):
     ],
 )
 def test_a_domain_rule_covers_whole_labels(pattern, host, covers):
-    assert judge_domain(parse_domain_rule(f"WebFetch(domain:{pattern})"), host) is covers
+    assert judge_domain(plan_pattern(f"domain:{pattern}"), host) is covers

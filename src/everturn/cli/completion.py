@@ -118,8 +118,8 @@ def render_fish() -> str:
 
 def _bash_words(command: Command) -> str:
     words = " ".join((*command.words, *command.flags))
-    if command.named:
-        places = "|".join(f"3:{word}" for word in command.named)
+    if command.before_setting:
+        places = "|".join(f"3:{word}" for word in command.before_setting)
         return f"""words='{words}'
                 case "$COMP_CWORD:${{COMP_WORDS[2]}}" in
                     {places}) words='{" ".join(SETTINGS)}' ;;
@@ -134,8 +134,8 @@ def _bash_words(command: Command) -> str:
 
 def _zsh_words(command: Command) -> str:
     listed = f"compadd -- {' '.join((*command.words, *command.flags))}"
-    if command.named:
-        follows = f"(( CURRENT == 4 )) && [[ $words[3] == ({'|'.join(command.named)}) ]]"
+    if command.before_setting:
+        follows = f"(( CURRENT == 4 )) && [[ $words[3] == ({'|'.join(command.before_setting)}) ]]"
         return f"if {follows}; then compadd -- {' '.join(SETTINGS)}; elif (( CURRENT == 3 )); then {listed}; fi"
     if not command.sessions:
         return listed
@@ -151,8 +151,8 @@ def _fish_words(command: Command) -> list[str]:
     seen = "__fish_seen_subcommand_from"
     first = f"'{seen} {command.name}; and not {seen} {' '.join(command.words)}'"
     lines = [f"complete -c everturn -n {first} -a {word}" for word in command.words]
-    if command.named:
-        then = f"'{seen} {command.name}; and {seen} {' '.join(command.named)}'"
+    if command.before_setting:
+        then = f"'{seen} {command.name}; and {seen} {' '.join(command.before_setting)}'"
         lines.append(f"complete -c everturn -n {then} -a '{' '.join(SETTINGS)}'")
     return lines
 

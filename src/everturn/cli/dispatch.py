@@ -75,7 +75,7 @@ def run_command(name: str, words: list[str]) -> int:
 
             return run_doctor(words)
         case "config":
-            from everturn.cli.config import run_config
+            from everturn.cli.config.main import run_config
 
             return run_config(words)
         case "sessions":

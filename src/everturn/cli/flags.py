@@ -66,7 +66,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     flags: tuple[str, ...] = ("--help",)
     sessions: bool = False
     """A session may follow, behind the first word if it has some."""
-    named: tuple[str, ...] = ()
+    before_setting: tuple[str, ...] = ()
     """Those of its words that a setting follows."""
 
 
@@ -356,7 +356,7 @@ COMMANDS: tuple[Command, ...] = (
         name="config",
         help="read and change the user's settings",
         words=("get", "set", "unset", "list"),
-        named=("get", "set", "unset"),
+        before_setting=("get", "set", "unset"),
     ),
     Command(
         name="sessions",

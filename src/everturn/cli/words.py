@@ -24,8 +24,11 @@ class Words(msgspec.Struct, frozen=True, kw_only=True):
         return self.flags[flag][-1] if flag in self.flags else ""
 
 
-def parse_words(command: str, words: list[str], known: Mapping[str, str], *, see: str) -> Words:
-    """`known` are the flags, each with what its value is called, or nothing. Raises `UsageError`."""
+def parse_words(command: str, words: list[str], known: Mapping[str, str], *, see: str, hint: str = "") -> Words:
+    """`known` are the flags, each with what its value is called, or nothing. Raises `UsageError`.
+
+    `hint`: said of an unknown flag behind a name, which it may be meant for.
+    """
     names: list[str] = []
     flags: dict[str, tuple[str, ...]] = {}
     left = list(words)
@@ -40,7 +43,8 @@ def parse_words(command: str, words: list[str], known: Mapping[str, str], *, see
             names.append(word)
             continue
         if flag not in known:
-            raise UsageError(f"{command} knows no {flag!r}{nearest(flag, known)}", see=see)
+            told = f"{command} knows no {flag!r}{nearest(flag, known)}"
+            raise UsageError(f"{told}; {hint}" if hint and names else told, see=see)
         if known[flag] and not equals:
             if not left:
                 raise UsageError(f"{flag} needs a value: {flag} {known[flag]}", see=see)

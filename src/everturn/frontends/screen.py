@@ -27,10 +27,6 @@ class Screen:
     def columns(self) -> int:
         return max(self._size()[0], 1)
 
-    @property
-    def at_line_start(self) -> bool:
-        return self._column == 0
-
     def put(self, text: str) -> None:
         """Stays; may end in the middle of a line."""
         if not text:

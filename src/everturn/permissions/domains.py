@@ -1,6 +1,5 @@
 """Rules of the form `WebFetch(domain:example.com)`: which hosts they cover. Pure."""
 
-import re
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
@@ -11,13 +10,6 @@ from everturn.permissions.rules.rule import Rule
 from everturn.ports.web import parse_web_url
 
 PREFIX = "domain:"
-_RULE = r"WebFetch\(domain:(?P<pattern>[^()\s]+)\)"
-
-
-def parse_domain_rule(rule: str) -> str | None:
-    """The pattern of a rule, in small letters; None where it is another kind of rule."""
-    found = re.fullmatch(_RULE, rule)
-    return found["pattern"].lower() if found else None
 
 
 def host_of(input_: dict[str, Any]) -> str | None:

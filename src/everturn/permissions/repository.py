@@ -7,7 +7,8 @@ import os
 import re
 from pathlib import Path
 
-_MOST = 65_536
+_MOST_READ = 65_536
+"""Bytes of one file of settings."""
 _PROGRAMS = frozenset({
     "alternaterefscommand", "askpass", "clean", "cmd", "command", "difffilter", "driver", "editor", "external", "gitproxy",
     "helper", "hookspath", "pager", "path", "process", "program", "showsignature", "smudge", "sshcommand", "textconv",
@@ -15,11 +16,13 @@ _PROGRAMS = frozenset({
 """Names of settings, whatever their section: programs, files with more settings, and folders of hooks."""
 _SETTING = re.compile(r"^[ \t]*(?:\[[^\]\n]*\][ \t]*)*([A-Za-z][A-Za-z0-9-]*)[ \t]*(?:=[ \t]*(.*))?$", re.MULTILINE)
 _WATCHER = "fsmonitor"
-_PLAIN = frozenset({"", "true", "false", "yes", "no", "on", "off", "0", "1"})
+_SWITCHES = frozenset({"", "true", "false", "yes", "no", "on", "off", "0", "1"})
+"""Values of `fsmonitor` that name no program."""
 _HOOK = "hooks/post-index-change"
 """`git status` writes what it has learned, and this runs then."""
 
 _LINK = b"\0\0\xe0\0"
+"""In the index: an entry is a repository of its own."""
 _NAME_STARTS = (38, 40, 50, 52)
 """From the mark to the name: after ids of twenty or thirty-two bytes, with or without more flags."""
 _PACKED = b"\0\0\0\4"
@@ -105,8 +108,8 @@ def _find_links(git: Path) -> list[str]:
 
 def _find_program(text: str) -> str | None:
     for name, value in _SETTING.findall(text.replace("\\\n", "")):
-        plain = name.lower()
-        if plain in _PROGRAMS or (plain == _WATCHER and value.strip().strip('"').lower() not in _PLAIN):
+        setting = name.lower()
+        if setting in _PROGRAMS or (setting == _WATCHER and value.strip().strip('"').lower() not in _SWITCHES):
             return str(name)
     return None
 
@@ -116,7 +119,7 @@ def _read(path: Path) -> str:
     if not path.is_file():
         raise ValueError(path)
     with path.open("rb") as file:
-        data = file.read(_MOST + 1)
-    if len(data) > _MOST:
+        data = file.read(_MOST_READ + 1)
+    if len(data) > _MOST_READ:
         raise ValueError(path)
     return data.decode("utf-8", "replace")

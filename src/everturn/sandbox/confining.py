@@ -22,6 +22,7 @@ from everturn.sandbox.network.proxy import Proxy
 from everturn.sandbox.placeholders import Placeholders
 from everturn.sandbox.places import Places, find_nested, find_places
 from everturn.sandbox.probe import Means
+from everturn.sandbox.process_limit import limit_processes
 from everturn.sandbox.settings import Wishes
 from everturn.sandbox.temporary import Temporary
 
@@ -29,7 +30,6 @@ SECRETS = frozenset({"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUS
 PROXIES = frozenset(
     name for bare in ("http_proxy", "https_proxy", "all_proxy", "no_proxy") for name in (bare, bare.upper())
 )
-MOST_PROCESSES = 2_048
 
 
 class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
@@ -227,24 +227,6 @@ class CommandSandbox:
             held,
             kept=Kept((*places.protected, *places.missing, *places.traps, *places.links)),
         )
-
-
-def limit_processes(arguments: list[str]) -> list[str]:
-    """Of a shell, `-c` and a script. The kernel counts all that the user has, threads too: so this is what may be added.
-
-    Root is above such limits.
-    """
-    shell, option, script, *rest = arguments
-    return [shell, option, f"ulimit -u {MOST_PROCESSES + _count_tasks()} 2>/dev/null; {script}", *rest]
-
-
-def _count_tasks() -> int:
-    """Of everybody."""
-    try:
-        with open("/proc/loadavg", "rb", buffering=0) as file:  # noqa: PTH123 - half the time
-            return int(file.read().split()[3].partition(b"/")[2])
-    except (OSError, ValueError, LookupError):
-        return 0
 
 
 def _make_readable(data: bytes) -> int:

@@ -3,7 +3,8 @@
 import pytest
 from tests.permissions.shell.worlds import judge
 
-from everturn.permissions.shell.narrowing import MOST_RULES, plan_narrow_rules, split_parts
+from everturn.permissions.shell.narrowing import MOST_RULES, plan_narrow_rules
+from everturn.permissions.shell.survey import read_command
 from everturn.ports.policy import Ruling
 
 
@@ -50,4 +51,6 @@ def test_with_the_planned_rules_the_same_command_passes(command):
 
 
 def test_parts_are_shown_as_written():
-    assert split_parts('FOO=1 npm  test && echo "$(git log)" > x') == ("npm test", "git log", 'echo "$(git log)"')
+    reading = read_command('FOO=1 npm  test && echo "$(git log)" > x')
+
+    assert [part.text for part in reading.commands] == ["npm test", "git log", 'echo "$(git log)"']

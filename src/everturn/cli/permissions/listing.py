@@ -8,8 +8,9 @@ import msgspec
 
 from everturn.cli.console import complain, write
 from everturn.cli.folder import find_named_folder
-from everturn.cli.permissions.words import SEE, Words
+from everturn.cli.permissions.words import SEE
 from everturn.cli.usage import UsageError
+from everturn.cli.words import Words
 from everturn.compose.cli import find_grounds, load_program_settings, naming_way_out
 from everturn.core.state import Exit
 from everturn.frontends.harmless import make_line

@@ -5,8 +5,9 @@ from importlib import import_module
 
 from everturn.cli.console import write
 from everturn.cli.flags import PERMISSION_ACTIONS
-from everturn.cli.permissions.words import SEE, Words, parse_words
+from everturn.cli.permissions.words import SEE, parse_action_words
 from everturn.cli.usage import UsageError
+from everturn.cli.words import Words
 from everturn.core.state import Exit
 from everturn.settings.checks import nearest
 
@@ -28,4 +29,4 @@ def run_permissions(words: list[str]) -> int:
         raise UsageError(f"permissions knows no {action!r}{nearest(action, ROOMS)} (it knows {known})", see=SEE)
     room = import_module(f"everturn.cli.permissions.{ROOMS[action]}")
     run: Callable[[Words], int] = getattr(room, f"run_{action}")
-    return run(parse_words(action, rest, PERMISSION_ACTIONS[action]))
+    return run(parse_action_words(action, rest, PERMISSION_ACTIONS[action]))

@@ -9,9 +9,10 @@ import msgspec
 
 from everturn.cli.console import complain, write
 from everturn.cli.folder import find_folder
-from everturn.cli.permissions.words import SEE, Words
+from everturn.cli.permissions.words import SEE
 from everturn.cli.sessions.finding import find_session
 from everturn.cli.usage import UsageError
+from everturn.cli.words import Words
 from everturn.compose.cli import program_home
 from everturn.compose.judging import build_call, load_policy
 from everturn.core.errors import EverturnError, JournalError

@@ -11,8 +11,9 @@ import msgspec
 
 from everturn.cli.console import complain, write
 from everturn.cli.folder import find_named_folder
-from everturn.cli.permissions.words import SEE, Words
+from everturn.cli.permissions.words import SEE
 from everturn.cli.usage import UsageError
+from everturn.cli.words import Words
 from everturn.compose import judging
 from everturn.compose.judging import build_call
 from everturn.compose.policy import GIVEN

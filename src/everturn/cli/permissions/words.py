@@ -1,54 +1,13 @@
-"""From the words behind `everturn permissions ACTION` to names and flags; a flag may be given several times. Pure."""
+"""The words behind `everturn permissions ACTION`; who forgets the quotes around a command to test is reminded. Pure."""
 
 from collections.abc import Mapping
 
-import msgspec
-
-from everturn.cli.usage import UsageError
-from everturn.settings.checks import nearest
+from everturn.cli.words import Words, parse_words
 
 SEE = "everturn permissions --help"
 
 
-class Words(msgspec.Struct, frozen=True, kw_only=True):
-    names: tuple[str, ...]
-    flags: dict[str, tuple[str, ...]]
-    """With all their values; empty texts for one that takes none."""
-
-    def __contains__(self, flag: str) -> bool:
-        return flag in self.flags
-
-    def all(self, flag: str) -> tuple[str, ...]:
-        return self.flags.get(flag, ())
-
-    def last(self, flag: str) -> str:
-        """Empty where it was not given."""
-        return self.flags[flag][-1] if flag in self.flags else ""
-
-
-def parse_words(action: str, words: list[str], known: Mapping[str, str]) -> Words:
-    """`known` are the flags, each with what its value is called, or nothing. Raises `UsageError`."""
-    names: list[str] = []
-    flags: dict[str, tuple[str, ...]] = {}
-    left = list(words)
-    while left:
-        word = left.pop(0)
-        if word == "--":
-            names += left
-            break
-        # A flag holds no blank before its value: what does is a command in quotes.
-        if not word.startswith("-") or word == "-" or " " in word.partition("=")[0]:
-            names.append(word)
-            continue
-        flag, equals, value = word.partition("=")
-        if flag not in known:
-            quoted = "; a command stands in quotes" if action == "test" and names else ""
-            raise UsageError(f"permissions {action} knows no {flag!r}{nearest(flag, known)}{quoted}", see=SEE)
-        if known[flag] and not equals:
-            if not left:
-                raise UsageError(f"{flag} needs a value: {flag} {known[flag]}", see=SEE)
-            value = left.pop(0)
-        if equals and not known[flag]:
-            raise UsageError(f"{flag} takes no value", see=SEE)
-        flags[flag] = (*flags.get(flag, ()), value)
-    return Words(names=tuple(names), flags=flags)
+def parse_action_words(action: str, words: list[str], known: Mapping[str, str]) -> Words:
+    """Raises `UsageError`."""
+    hint = "a command stands in quotes" if action == "test" else ""
+    return parse_words(f"permissions {action}", words, known, see=SEE, hint=hint)

@@ -8,7 +8,7 @@ from everturn.core.state import AbortCause, Exit, Reason
 from everturn.frontends.commands import Conversation, Reply, Said
 
 SETUP_FAILED = "turn_setup_failed"
-INTERRUPTED = {AbortCause.USER: Exit.INTERRUPTED, AbortCause.TERMINATED: Exit.TERMINATED}
+EXITS = {AbortCause.USER: Exit.INTERRUPTED, AbortCause.TERMINATED: Exit.TERMINATED}
 """Exit codes of a command that a person, or the system, broke off."""
 
 
@@ -23,7 +23,7 @@ async def command_result(
         yield reply
     failed = any(words.is_error for words in said)
     text = "\n".join(words.text for words in said)
-    interrupted = next((INTERRUPTED[words.cause] for words in said if words.cause in INTERRUPTED), None)
+    interrupted = next((EXITS[words.cause] for words in said if words.cause in EXITS), None)
     reason = Reason.COMPLETED if interrupted is None else Reason.ABORTED_STREAMING
     yield ResultEvent(
         subtype="success" if interrupted is None else "error_during_execution",

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from typing import Literal
 
 import msgspec
 
@@ -12,9 +11,8 @@ from everturn.permissions.rules.patterns import Anchor, Deep, Pattern, parse_pat
 from everturn.permissions.rules.rule import Rule
 from everturn.ports.policy import Ruling
 
-Family = Literal["Read", "Edit"]
 Hits = dict[tuple[str, Ruling], Rule]
-"""By family and ruling the first rule that matches."""
+"""By family (`Read` or `Edit`) and ruling the first rule that matches."""
 
 
 class Anchors(msgspec.Struct, frozen=True, kw_only=True):

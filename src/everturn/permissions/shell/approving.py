@@ -6,6 +6,7 @@ from posixpath import basename
 
 from everturn.permissions.judgement import Judgement, World
 from everturn.permissions.rules.rule import Rule, RuleSet
+from everturn.permissions.shell.assignments import is_safe_assignment
 from everturn.permissions.shell.critical import Danger, judge_removal
 from everturn.permissions.shell.edits import judge_editing
 from everturn.permissions.shell.fileguard import FileGuard
@@ -17,12 +18,9 @@ from everturn.permissions.shell.readonly.judge import Reads, judge_reading
 from everturn.permissions.shell.runners import INTERPRETERS, NEVER_BY_PATTERN, RUNNERS
 from everturn.permissions.shell.survey import Survey
 from everturn.permissions.shell.syntax import Assignment, Command, Word, join_words, write_marks
-from everturn.permissions.shell.unwrapping import FROM_INPUT, strip_wrappers
+from everturn.permissions.shell.wrappers import FROM_INPUT, strip_wrappers
 from everturn.ports.policy import Ruling
 
-_SAFE_VARIABLES = frozenset({"NODE_ENV", "LANG", "LC_ALL", "NO_COLOR"})
-"""No program takes code, a path or an option from them."""
-_PLAIN_VALUE = re.compile(r"[A-Za-z0-9_.:,@%+-]*")
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9_./:,@%+=-]+")
 _SHOWN = 80
 
@@ -209,12 +207,6 @@ def _join_simple(words: tuple[Word, ...]) -> str:
     """As `join_words`, without quotes that change nothing: `npm run "test"` is `npm run test`."""
     values = [word.fixed if word.fixed and _PLAIN_WORD.fullmatch(word.fixed) else word.raw for word in words[1:]]
     return " ".join([words[0].raw, *values])
-
-
-def is_safe_assignment(assignment: Assignment) -> bool:
-    """Rules look past it."""
-    value = assignment.value.fixed
-    return assignment.name in _SAFE_VARIABLES and value is not None and bool(_PLAIN_VALUE.fullmatch(value))
 
 
 def _varies(words: tuple[Word, ...]) -> bool:

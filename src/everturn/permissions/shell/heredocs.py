@@ -1,15 +1,25 @@
-"""Heredocs whose text leads the parser astray: such lines are hidden from it, and it must confirm that they were text.
+"""Heredocs by their text alone: where bash would end them, and lines of them that lead the parser astray.
 
-It takes a line that only begins with the delimiter for the end, and loses its way behind an escaped line end. To bash, the
-lines of a heredoc with a quoted delimiter are nothing but text, so that it does not matter which ones the parser sees.
+The parser takes a line that only begins with the delimiter for the end, and loses its way behind an escaped line end. To
+bash, the lines of a heredoc with a quoted delimiter are nothing but text, so that it does not matter which ones the parser
+sees: such lines are hidden from it, and it must confirm that they were text.
 """
 
 import re
+from collections.abc import Iterator
 
 Span = tuple[int, int]
 
 _START = re.compile(r"<<(-?)[ \t]*(['\"])([^'\"\\\n]+)\2")
 _MOST = 20
+
+
+def find_end(source: str, first: int, delimiter: str | None, *, strips: bool) -> int:
+    """Where bash would end it: at the first line that is the delimiter and nothing else. -1 without one."""
+    for start, end in _lines(source, first):
+        if _is_delimiter(source[start:end], delimiter, strips=strips):
+            return end
+    return -1
 
 
 def mask_bodies(source: str) -> tuple[str, list[Span]]:
@@ -25,17 +35,28 @@ def mask_bodies(source: str) -> tuple[str, list[Span]]:
     return "".join([*pieces, source[at:]]), spans
 
 
-def _misleading(source: str, start: re.Match[str]) -> list[Span]:
-    strips, delimiter = start.group(1), start.group(3)
-    at = source.find("\n", start.end()) + 1
+def _misleading(source: str, opening: re.Match[str]) -> list[Span]:
+    """Empty where the heredoc has no end."""
+    strips, delimiter = bool(opening.group(1)), opening.group(3)
     spans: list[Span] = []
+    for start, end in _lines(source, source.find("\n", opening.end()) + 1):
+        line = source[start:end]
+        if _is_delimiter(line, delimiter, strips=strips):
+            return spans
+        if line.lstrip(" \t").startswith(delimiter) or line.endswith("\\"):
+            spans.append((start, end))
+    return []
+
+
+def _is_delimiter(line: str, delimiter: str | None, *, strips: bool) -> bool:
+    return (line.lstrip("\t") if strips else line) == delimiter
+
+
+def _lines(source: str, first: int) -> Iterator[Span]:
+    """From `first` on, which is 0 where no line follows."""
+    at = first
     while 0 < at <= len(source):
         end = source.find("\n", at)
         end = len(source) if end < 0 else end
-        line = source[at:end]
-        if (line.lstrip("\t") if strips else line) == delimiter:
-            return spans
-        if line.lstrip(" \t").startswith(delimiter) or line.endswith("\\"):
-            spans.append((at, end))
+        yield at, end
         at = end + 1
-    return []

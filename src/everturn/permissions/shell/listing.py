@@ -4,7 +4,7 @@ import re
 
 from everturn.permissions.shell.readonly.judge import Reads, judge_reading
 from everturn.permissions.shell.syntax import Command, Word
-from everturn.permissions.shell.unwrapping import strip_wrappers
+from everturn.permissions.shell.wrappers import strip_wrappers
 
 _READERS = frozenset(
     {"cat", "grep", "wc", "head", "tail", "ls", "stat", "du", "md5sum", "sha256sum", "echo", "basename"}

@@ -1,12 +1,12 @@
 """The narrowest rules that would let a command pass next time: what "always allow" writes, after showing it."""
 
-from everturn.permissions.shell.approving import is_safe_assignment
+from everturn.permissions.shell.assignments import is_safe_assignment
 from everturn.permissions.shell.readonly.find import may_act
 from everturn.permissions.shell.readonly.judge import judge_reading
 from everturn.permissions.shell.runners import INTERPRETERS, READERS_OF_CODE, RUNNERS
 from everturn.permissions.shell.survey import read_command
 from everturn.permissions.shell.syntax import Command, Word, join_words
-from everturn.permissions.shell.unwrapping import strip_wrappers
+from everturn.permissions.shell.wrappers import strip_wrappers
 
 MOST_RULES = 5
 _LONGEST = 200
@@ -44,11 +44,6 @@ def plan_narrow_rules(command: str) -> tuple[str, ...]:
             return ()
         rules[f"Bash({specifier})"] = None
     return tuple(rules) if len(rules) <= MOST_RULES else ()
-
-
-def split_parts(command: str) -> tuple[str, ...]:
-    """The commands that a line holds, as written, in the order in which they are found."""
-    return tuple(part.text for part in read_command(command).commands)
 
 
 def _narrow(part: Command) -> str | None:

@@ -9,7 +9,7 @@ import msgspec
 from everturn.permissions.shell.heredocs import mask_bodies
 from everturn.permissions.shell.parsing import parse
 from everturn.permissions.shell.prescan import count_signs, find_hidden, find_obstacle
-from everturn.permissions.shell.reading import read_tree
+from everturn.permissions.shell.runner_words import skip_options
 from everturn.permissions.shell.sketch import scatter_commands, sketch_commands
 from everturn.permissions.shell.syntax import (
     UNKNOWN,
@@ -22,7 +22,9 @@ from everturn.permissions.shell.syntax import (
     join_words,
     write_marks,
 )
-from everturn.permissions.shell.unwrapping import find_inner, find_inner_words, skip_options, strip_wrappers
+from everturn.permissions.shell.tree.reading import read_tree
+from everturn.permissions.shell.unwrapping import find_inner, find_inner_words
+from everturn.permissions.shell.wrappers import strip_wrappers
 
 _SPEAKERS = frozenset({"echo", "printf"})
 _DEEPEST = 3

@@ -4,8 +4,14 @@ import re
 
 import msgspec
 
+from everturn.permissions.shell.syntax import UNKNOWN, Word
+
+FROM_INPUT = Word(raw=UNKNOWN, value=None, template=UNKNOWN)
+"""What `xargs` adds: nobody knows what."""
 _DURATION = re.compile(r"[0-9]+(?:\.[0-9]+)?[smhd]?")
 _LEVEL = re.compile(r"-?-?[0-9]+")
+_DEEPEST = 8
+_MOST_WORDS = 64
 
 
 class Wrapper(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,7 +40,27 @@ WRAPPERS = {
 }
 
 
-def skip_wrapper(wrapper: Wrapper, texts: list[str]) -> int | None:
+def strip_wrappers(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """The command that wrappers would run; the same words when there are none, or when they are not plainly read."""
+    for _ in range(_DEEPEST):
+        name = words[0].raw
+        if not words[0].plain:
+            break
+        if name == "xargs" and len(words) > 1 and not words[1].raw.startswith("-"):
+            words = words[1:] if words[-1] is FROM_INPUT else (*words[1:], FROM_INPUT)
+            continue
+        wrapper = WRAPPERS.get(name)
+        if wrapper is None:
+            break
+        texts = [word.raw if word.plain else "" for word in words[:_MOST_WORDS]]
+        skipped = _skip_wrapper(wrapper, texts)
+        if skipped is None:
+            break
+        words = words[skipped:]
+    return words
+
+
+def _skip_wrapper(wrapper: Wrapper, texts: list[str]) -> int | None:
     """How many words belong to the wrapper, its name included; None when that is not certain.
 
     Words that are not plain come as empty texts: no option and no operand of a wrapper may be a riddle.

@@ -17,7 +17,6 @@ from everturn.sandbox.network.hosts import (
     split_port,
 )
 
-MOST_HEAD = 65_536
 HEAD_S = 30.0
 CONNECT_S = 20.0
 MOST_CONNECTIONS = 256

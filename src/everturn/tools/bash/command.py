@@ -104,7 +104,7 @@ class Command:
         self.output.save()
 
     async def wait(self, seconds: float | None, abort: AbortSignal | None = None) -> Ending:
-        """Until it ends, or something else happens; then it still runs."""
+        """Until it ends, or something else happens: then it may still run, and `end` is for the caller."""
         waited: set[asyncio.Future[Any]] = {self.ended, self._flooded, self._too_much}
         work = asyncio.wait(waited, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         aborted = False

@@ -13,6 +13,7 @@ _LOOK_S = 0.25
 _SHARE = 0.75
 """Of the machine's memory: what is left is for everybody else."""
 _TRIFLE = 32
+"""Less than this part of a limit is not worth a search."""
 _KIB, _MB = 1024, 1_000_000
 _CONTAINER_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
@@ -46,7 +47,7 @@ class Overload:
         self._taken = Taken()
         self._loop = asyncio.get_running_loop()
         self._last = load_machine()
-        """When it began, or when all processes were searched."""
+        """As it stood when the command began, or when all processes were last searched."""
         self._next = self._loop.call_later(_LOOK_S, self._look)
 
     def close(self) -> None:

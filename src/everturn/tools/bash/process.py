@@ -91,14 +91,16 @@ class Group:
     async def end(self, grace_s: float) -> None:
         """SIGTERM to all, time to obey, SIGKILL to those who are left. Afterwards it has ended."""
         try:
-            await end_members(self._members, grace_s)
+            await end_members(self.find_members, grace_s)
         finally:
             # Also where nobody waits for it any more.
             self.kill()
         await asyncio.wait({self.ended})
 
-    def find_members(self) -> list[int]:
-        return self._members()
+    def find_members(self, known: Collection[int] = ()) -> list[int]:
+        members = find_members(lambda marks: self._mark in marks, self._child.pid, known)
+        # A wrapper takes all with it at once when it ends, and ends by itself when they have: it is killed last.
+        return [member for member in members if member != self._child.pid] if self._wrapped else members
 
     def kill_group(self) -> None:
         """In one step: nobody in it can start another process meanwhile."""
@@ -107,7 +109,7 @@ class Group:
 
     def kill(self) -> None:
         """At once, also those who left the group."""
-        members = self._members()
+        members = self.find_members()
         self.kill_group()
         for member in members:
             send(member, signal.SIGKILL)
@@ -117,11 +119,6 @@ class Group:
         self._loop.remove_reader(self._output)
         os.close(self._output)
         self._watch.close()
-
-    def _members(self, known: Collection[int] = ()) -> list[int]:
-        members = find_members(lambda marks: self._mark in marks, self._child.pid, known)
-        # A wrapper takes all with it at once when it ends, and ends by itself when they have: it is killed last.
-        return [member for member in members if member != self._child.pid] if self._wrapped else members
 
     def _on_output(self) -> None:
         try:

@@ -1,7 +1,7 @@
 """A Jupyter notebook as its cells: what Read shows and NotebookEdit changes."""
 
 import re
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -9,8 +9,6 @@ from everturn.core.errors import ToolFault
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
-
-CellType = Literal["code", "markdown", "raw"]
 
 
 class Output(msgspec.Struct, frozen=True, kw_only=True):

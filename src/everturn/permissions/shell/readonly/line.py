@@ -1,11 +1,11 @@
 """Tells whether a whole command line changes nothing: then it may run beside others, and a crash leaves no question open."""
 
-from everturn.permissions.shell.approving import is_safe_assignment
+from everturn.permissions.shell.assignments import is_safe_assignment
 from everturn.permissions.shell.readonly.judge import judge_reading
 from everturn.permissions.shell.redirects import find_target
 from everturn.permissions.shell.survey import read_command
 from everturn.permissions.shell.syntax import Command, Redirect
-from everturn.permissions.shell.unwrapping import strip_wrappers
+from everturn.permissions.shell.wrappers import strip_wrappers
 
 
 def only_reads(command: str, cwd: str, home: str) -> bool:

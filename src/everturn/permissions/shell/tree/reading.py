@@ -4,31 +4,28 @@ Kinds of nodes that are listed here are read strictly: each byte must belong to 
 Everything else is walked loosely, so that what hides there is found, and leaves a doubt.
 """
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from everturn.permissions.shell.folders import MOVERS, unite
+from everturn.permissions.shell.folders import unite
 from everturn.permissions.shell.heredocs import Span
-from everturn.permissions.shell.notes import BLANKS, LINES
-from everturn.permissions.shell.parts import REDIRECTS, WORDS, After, Parts
 from everturn.permissions.shell.syntax import Command, Here, Reading, Word
+from everturn.permissions.shell.tree.compounds import Compounds
+from everturn.permissions.shell.tree.notes import BLANKS, LINES
+from everturn.permissions.shell.tree.redirects import REDIRECTS
+from everturn.permissions.shell.tree.words import After
 from everturn.permissions.shell.words import read_word
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 _SEPARATORS = frozenset({";", "&", "\n"})
-_OF_CONDITIONS = frozenset({"if", "then", "elif", "else", "fi", ";", "\n"})
-_OF_LOOPS = frozenset({"for", "while", "until", "in", ";", "\n"})
 _DECLARATIONS = frozenset({"declaration_command", "unset_command"})
 """`export`, `declare`, `unset`: commands to bash and to deny rules, statements to the parser."""
 _SIMPLE = frozenset({"command", "redirected_statement"})
 _OTHER_INPUT = ("<", "|&", "(", "`", "{")
 """What may feed a stage of a pipe besides the one before it, or put more commands into a stage."""
 _DEEPEST = 60
-_NAME = re.compile(r"(?!npm_|.*proxy)[a-z_][A-Za-z0-9_]*")
-"""Of a loop's variable: names in capitals, and some others, are the environment's."""
 
 
 def read_tree(root: "Node", source: str, cwd: str, home: str, masked: Iterable[Span] = ()) -> Reading:
@@ -41,7 +38,7 @@ def read_tree(root: "Node", source: str, cwd: str, home: str, masked: Iterable[S
     return walk.finish(broken=root.has_error)
 
 
-class _Walk(Parts):
+class _Walk(Compounds):
     def __init__(self, source: str, home: str) -> None:
         super().__init__(source, home)
         self._depth = 0
@@ -51,11 +48,11 @@ class _Walk(Parts):
             "pipeline": self.pipeline,
             "negated_command": self._negated,
             "redirected_statement": self._redirected,
-            "subshell": self._subshell,
-            "compound_statement": self._group,
-            "for_statement": self._loop,
-            "while_statement": self._loop,
-            "if_statement": self._branches,
+            "subshell": self.subshell,
+            "compound_statement": self.group,
+            "for_statement": self.loop,
+            "while_statement": self.loop,
+            "if_statement": self.branches,
             "test_command": self.test,
         }
 
@@ -184,67 +181,6 @@ class _Walk(Parts):
             elif child.type not in operators:
                 self.doubt(f"{child.type!r} in a {node.type}")
         return after
-
-    def _subshell(self, node: "Node", here: Here) -> After:
-        self.enclosed(node, here, "(", ")")
-        return here, here
-
-    def _group(self, node: "Node", here: Here) -> After:
-        if self.source[node.start_byte + 1 : node.start_byte + 2] not in {" ", "\t", "\n"}:
-            self.distrust("a brace that is part of a word")
-        after = self.enclosed(node, here, "{", "}")
-        return after, after
-
-    def _loop(self, node: "Node", here: Here) -> After:
-        if any(mover in self.text(node) for mover in MOVERS):
-            # It may be anywhere when it comes round.
-            here = None
-        at = node.start_byte
-        for child in node.children:
-            self.check_gap(at, child.start_byte, LINES)
-            at = child.end_byte
-            kind = child.type
-            if kind == "do_group":
-                here = unite(here, self.enclosed(child, here, "do", "done"))
-            elif kind == "variable_name":
-                if not _NAME.fullmatch(self.text(child)):
-                    self.doubt("a loop that may set a variable of the environment")
-            elif kind in WORDS:
-                self.word(child, here)
-            elif kind == "comment":
-                self.check_comment(child)
-            elif child.is_named:
-                here = unite(here, *self.statement(child, here))
-            elif kind not in _OF_LOOPS:
-                self.doubt(f"{kind!r} in a loop")
-        return here, here
-
-    def _branches(self, node: "Node", here: Here) -> After:
-        after = self._clause(node, here)
-        return after, after
-
-    def _clause(self, node: "Node", here: Here) -> Here:
-        """Of `if`: conditions and branches in a row; any of them may have run."""
-        at, parted = node.start_byte, True
-        for child in node.children:
-            parted = "\n" in self.check_gap(at, child.start_byte, LINES) or parted
-            at = child.end_byte
-            kind = child.type
-            if kind == "comment":
-                self.check_comment(child)
-            elif not child.is_named:
-                if kind not in _OF_CONDITIONS:
-                    self.doubt(f"{kind!r} in a condition")
-                parted = True
-            elif kind in {"elif_clause", "else_clause"}:
-                here = unite(here, self._clause(child, here))
-                parted = True
-            else:
-                if not parted:
-                    self.doubt("two commands without a separator")
-                here = unite(here, *self.statement(child, here))
-                parted = False
-        return here
 
     def _redirected(self, node: "Node", here: Here) -> After:
         body: Node | None = None

@@ -15,7 +15,8 @@ BLANKS = re.compile(r"(?:[ \t]+(?:\\\n[ \t]*)*)?")
 LINES = re.compile(r"[ \t\n]*(?:[ \t\n]\\\n[ \t\n]*)*")
 """Between commands."""
 _BEFORE_COMMENT = " \t\n;&|()"
-_SHOWN = 12
+SHOWN = 12
+"""Characters of the source in a doubt."""
 
 
 class Notes:
@@ -48,7 +49,7 @@ class Notes:
         if gap == " ":
             return gap
         if not allowed.fullmatch(gap) or not (gap or touching):
-            self.distrust(f"{gap[:_SHOWN]!r} between words" if gap else "words that touch")
+            self.distrust(f"{gap[:SHOWN]!r} between words" if gap else "words that touch")
         return gap
 
     def check_comment(self, node: "Node") -> None:
