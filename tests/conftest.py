@@ -21,8 +21,8 @@ from everturn.sessions.loading import stream_told
 from everturn.sessions.places import session_file
 
 # A busy machine makes every strategy slow: that says nothing about the test.
-settings.register_profile("test", derandomize=True, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("fuzz", derandomize=False, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("test", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("fuzz", derandomize=False, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile(os.environ.get("EVERTURN_EXAMPLES", "test"))
 """`make test` draws the same examples every time, so that a change is judged by what it changed; `make fuzz` draws new ones."""
 
