@@ -7,6 +7,7 @@ from tests.context.transcripts import answer, called, note, prompt
 from everturn.context.following import LONGEST_ERROR, LONGEST_PROMPT, Known
 from everturn.core.budget import Usage
 from everturn.core.commands import SENT_MEANWHILE
+from everturn.core.contexts import USER_ENTRY, name_entry
 from everturn.core.facts import MOST_FAILING, SURE_FAILING, Facts, Failing, Said
 from everturn.core.messages import Kind
 from everturn.core.tokens import Scale
@@ -31,6 +32,9 @@ def test_facts_are_folded_from_what_was_said_and_done():
         *called(7, "ExitPlanMode", {"plan": "x"}, "Permission denied: smaller steps.", is_error=True),
         *called(8, "Bash", {"command": "make"}, "no rule", is_error=True),
         note("n", Kind.ATTACHMENT, words),
+        note("c1", Kind.ATTACHMENT, told_of("rules", f"has changed; it now reads:\n{words}")),
+        note("c2", Kind.ATTACHMENT, told_of('na"me', "is new:\nAda")),
+        note("c3", Kind.ATTACHMENT, told_of("rules", "is gone; it holds no longer.")),
     ).facts
     assert facts == Facts(
         prompts=(Said(id="p1", text="Begin."),),
@@ -38,7 +42,15 @@ def test_facts_are_folded_from_what_was_said_and_done():
         answers=(Said(id="t6", text="green"), Said(id="t7", text="Permission denied: smaller steps.")),
         changed_files=("/p/a", "/p/b", "/p/n.ipynb"),
         failing=(Failing(tool_use_id="t8", command="make", error="no rule"),),
+        contexts=(
+            Said(id="c2", text='The context "na\\"me" is new:\nAda'),
+            Said(id="c3", text='The context "rules" is gone; it holds no longer.'),
+        ),
     )
+
+
+def told_of(name, words):
+    return f"<system-reminder>\n{name_entry(USER_ENTRY, name)} {words}\n</system-reminder>"
 
 
 def failed(*errors):

@@ -7,6 +7,7 @@ from everturn.core.facts import Facts, Failing, Said
 from everturn.core.notes import Notes, Todo, TodoStatus
 
 FACTS = Facts(
+    contexts=(Said(id="c", text='The context "rules" has changed; it now reads:\nUse tabs.'),),
     prompts=(Said(id="p", text="Make it work."),),
     words=(Said(id="w", text="And quickly."),),
     answers=(Said(id="q", text="The person answered: green"),),

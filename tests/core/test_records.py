@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everturn.core.budget import Usage
+from everturn.core.contexts import Contexts
 from everturn.core.errors import JournalError
 from everturn.core.facts import Facts, Failing, Said
 from everturn.core.messages import Answer, Kind, Message, decode_block
@@ -22,6 +23,7 @@ from everturn.core.records import (
     CommandChanged,
     CompactionTried,
     ContextAltered,
+    ContextsKept,
     ErrorWithheld,
     FactsKept,
     FilesKnown,
@@ -66,7 +68,8 @@ MESSAGE = Message(
 )
 RECORDS = [
     SessionOpened(format=FORMAT, session_id="s", at=1.5, folder="/f", version="0.1.0"),
-    QueryBegan(query_id="q", at=2.0, source="main", model="m"),
+    QueryBegan(query_id="q", at=2.0, source="main", model="m", plain=True),
+    ContextsKept(contexts=Contexts(user={"rules": "Use\ntabs."}, system={"branch": "main"}), message="m"),
     record_message(MESSAGE),
     MessageRetracted(id="m", cause="retry"),
     Rewound(to="m"),

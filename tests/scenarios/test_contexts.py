@@ -20,7 +20,8 @@ async def test_user_context_is_a_first_hidden_message_in_a_reminder_tag(bench):
         assert prompt["text"] == "Hi."
     assert "gardeners" not in str(engine.transcript)
     assert "gardeners" not in str(run.of("user"))
-    assert "gardeners" not in str(bench.records(engine.session_id))
+    kept = [record for record in bench.records(engine.session_id) if "gardeners" in str(record)]
+    assert kept == [{"type": "contexts", "contexts": {"user": USER}}]
 
 
 async def test_system_context_is_the_last_system_block_one_line_for_each_entry(bench):

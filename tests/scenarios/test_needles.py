@@ -82,7 +82,9 @@ def work(bench):
 
 
 async def test_every_fact_is_still_in_the_context(bench):
-    model = ScriptedModel(*work(bench))
+    model = ScriptedModel(say("Yes."), *work(bench))
+    rules, more = "\n".join(NEEDLES["rule"][:10]), "\n".join(NEEDLES["rule"][10:])
+    contexts = iter(({"rules": rules, "more": "Nothing."}, {"rules": rules, "more": more}))
     for seed in range(COMPACTIONS):
         chatter = [call("Bash", command=f"seq {seed} {2_000 + number}") for number in range(4)]
         model.plays(fails(FaultKind.TOO_LONG, "prompt is too long"), Forgetful(seed), *chatter)
@@ -90,13 +92,14 @@ async def test_every_fact_is_still_in_the_context(bench):
     options = bench.options(
         permission_mode="bypassPermissions",
         approver=Person(),
-        user_context={"rules": "\n".join(NEEDLES["rule"])},
+        user_context=lambda: next(contexts),
         limits={"max_repeated_calls": 0},
     )
 
     async with Engine(options, env=bench.env, model=model) as engine:
         for needle in NEEDLES["pin"]:
             engine.pin(needle)
+        await bench.go_on(engine, "Are you there?")
         said = iter(NEEDLES["meanwhile"])
 
         def send_meanwhile(event):

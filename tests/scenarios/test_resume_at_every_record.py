@@ -35,7 +35,8 @@ async def play_rich(bench):
         *(too_long(), overloaded(), overloaded(), overloaded(), look(path, 4), text("End.")),
         bench.summary(),
     )
-    engine = bench.engine(**OPTIONS)
+    rules = iter(("Use tabs.", "Use blanks."))
+    engine = bench.engine(user_context=lambda: {"rules": next(rules)}, **OPTIONS)
     engine.enqueue("Use tabs.")
 
     def switch(event):

@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from everturn.core.budget import Usage
+from everturn.core.contexts import Contexts
 from everturn.core.facts import Facts
 from everturn.core.messages import Answer, Kind, Message, decode_block, text_block
 from everturn.core.notes import Notes
@@ -234,6 +235,7 @@ def test_any_other_record_comes_back(kind, data):
     types = {str: TEXTS, int: COUNTS, float: st.floats(0, 1e9), bool: st.booleans(), Usage: usages()}
     types[msgspec.Raw] = st.just(msgspec.Raw(b'{"a":1}'))
     types[Notes] = st.builds(Notes, plan=TEXTS)
+    types[Contexts] = st.builds(Contexts, user=st.dictionaries(TEXTS, TEXTS, max_size=2))
     types[Facts] = st.builds(Facts, changed_files=st.lists(TEXTS, max_size=2).map(tuple))
     types[dict[str, str]] = st.dictionaries(TEXTS, TEXTS, max_size=2)
     types[dict[str, Scale]] = st.dictionaries(TEXTS, st.builds(Scale, estimated=COUNTS), max_size=2)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everturn.core.budget import Usage
+from everturn.core.contexts import Contexts
 from everturn.core.errors import JournalError
 from everturn.core.messages import Answer, Kind, Message, text_block
 from everturn.core.notes import Notes
@@ -19,6 +20,7 @@ from everturn.core.records import (
     CommandChanged,
     CompactionTried,
     ContextAltered,
+    ContextsKept,
     ErrorWithheld,
     FilesKnown,
     MessageRetracted,
@@ -84,6 +86,13 @@ class Story:
     def note(self, number):
         self.records += [NotesKept(notes=Notes(plan=str(number))), ModeChanged(mode=f"mode-{number}")]
 
+    def learn(self, number):
+        """Of a context; every third time the message that tells of it is lost."""
+        contexts = Contexts(user={"rules": str(number)})
+        self.records += [ContextsKept(contexts=contexts), ContextsKept(contexts=contexts, message=f"k{number}")]
+        if number % 3:
+            self.say(f"k{number}", Kind.ATTACHMENT)
+
     def switch(self, number):
         self.records.append(ModelChanged(before="", model=f"model-{number}", cause="x"))
 
@@ -125,7 +134,21 @@ class Story:
         return handle
 
 
-USUAL = ("turn", "turn", "turn", "end", "end", "note", "switch", "queue", "take", "retract", "compact", "compact")
+USUAL = (
+    "turn",
+    "turn",
+    "turn",
+    "end",
+    "end",
+    "note",
+    "learn",
+    "switch",
+    "queue",
+    "take",
+    "retract",
+    "compact",
+    "compact",
+)
 stories = st.lists(st.sampled_from((*USUAL, "half_compact", "rewind")), min_size=4, max_size=40)
 
 

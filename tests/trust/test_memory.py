@@ -1,10 +1,17 @@
 """Memory files are text for the model: read, and marked where nobody has trusted their folder."""
 
 import os
+from pathlib import Path
 
+import msgspec
 import pytest
+from tests.scenarios.test_stable_prefix import breaks
 
+from everturn import Engine, Options
+from everturn.compose.cli import watch_memory
 from everturn.ports.trust import UNTRUSTED_MEMORY
+from everturn.settings.memory import CUT, MOST_BYTES, Memory
+from everturn.settings.places import Grounds
 
 
 @pytest.fixture
@@ -75,3 +82,115 @@ async def test_whoever_leaves_the_projects_settings_out_leaves_its_memory_out(pr
     await program.run("-p", "Hello?", "--setting-sources", "user")
 
     assert "as root" not in first_words(program)
+
+
+def changes(program, index=-1):
+    """What the last message of a request tells of memory files."""
+    content = program.requests[index].body["messages"][-1]["content"]
+    return [block["text"] for block in content if block.get("text", "").startswith("<system-reminder>\nThe context")]
+
+
+def told(words):
+    return [f'<system-reminder>\nThe context "memory" {words}\n</system-reminder>']
+
+
+async def test_what_changed_between_two_runs_is_told_once_and_the_beginning_stays(program, below):
+    file = below / "AGENTS.md"
+    file.write_text("Use tabs.")
+    program.model(*["Hello."] * 7)
+    await program.run("-p", "First")
+
+    for words in ("Use blanks.", "Use blanks.", None, "Use tabs.", "x" * 3 * MOST_BYTES, "x" * 4 * MOST_BYTES):
+        if words is None:
+            file.unlink()
+        else:
+            file.write_text(words)
+        assert (await program.run("-p", "Next", "--continue")).code == 0
+
+    now = f"has changed; it now reads:\n{UNTRUSTED_MEMORY}\n\n## {file}"
+    assert [changes(program, number) for number in range(7)] == [
+        [],
+        told(f"{now}\nUse blanks."),
+        [],
+        told("is gone; it holds no longer."),
+        told("reads again as at the beginning of this conversation."),
+        told(f"{now}\n{'x' * MOST_BYTES}{CUT}"),
+        [],
+    ]
+    assert breaks(program.requests) == []
+
+
+async def test_a_first_memory_file_is_told_to_a_session_that_began_without(program, below):
+    await program.run("-p", "First")
+    (below / "AGENTS.md").write_text("Use tabs.")
+    await program.run("-p", "Next", "--continue", "--trust")
+
+    assert changes(program) == told(f"is new:\n## {below}/AGENTS.md\nUse tabs.")
+    assert breaks(program.requests) == []
+
+
+async def test_one_that_changes_between_two_prompts_of_an_engine_is_told_with_the_second(program, below):
+    grounds = Grounds(home=str(program.home), folder=str(program.folder), root=str(below))
+    context = watch_memory(Memory(grounds, trusted=True))
+    options = Options(cwd=program.folder, home=program.home, user_context=context)
+    async with Engine(options, env=program.env) as engine:
+        for words in ("Use tabs.", "Use blanks.", "Use blanks."):
+            (below / "AGENTS.md").write_text(words)
+            async for _ in engine.submit("Go on."):
+                pass
+
+    assert [changes(program, number) for number in range(3)] == [
+        [],
+        told(f"has changed; it now reads:\n## {below}/AGENTS.md\nUse blanks."),
+        [],
+    ]
+    assert breaks(program.requests) == []
+
+
+def bytes_read():
+    """By this process, so far."""
+    return int(Path("/proc/self/io").read_text().split()[1])
+
+
+def test_a_file_that_did_not_change_is_not_read_again(tmp_path):
+    file = tmp_path / "AGENTS.md"
+    file.write_text("x" * MOST_BYTES)
+    memory = Memory(Grounds(home="/h", folder=str(tmp_path), root=str(tmp_path)), trusted=True)
+    costs = []
+    for _ in range(3):
+        before = bytes_read()
+        assert memory.load() == f"## {file}\n{'x' * MOST_BYTES}"
+        costs.append(bytes_read() - before)
+    assert costs[0] > MOST_BYTES > 10 * max(costs[1:])
+
+
+def test_a_file_that_takes_the_place_of_another_is_seen(tmp_path):
+    memory = Memory(Grounds(home="/h", folder=str(tmp_path), root=str(tmp_path)), trusted=True)
+    first, second = tmp_path / "AGENTS.md", tmp_path / "CLAUDE.md"
+    second.write_text("Use blanks.")
+    blanks, tabs = f"## {second}\nUse blanks.", f"## {first}\nUse tabs."
+    assert memory.load() == blanks
+    first.write_text("Use tabs.")
+    assert memory.load() == tabs
+    first.unlink()
+    assert memory.load() == blanks
+    second.unlink()
+    assert memory.load() == ""
+
+
+async def test_the_window_counts_them_before_the_first_query_and_after_a_change(program, below):
+    async def count():
+        done = await program.run("-p", "/context", "--output-format", "json", *went_on)
+        window = msgspec.json.decode(done.out)["structured_output"]
+        return next(each["tokens"] for each in window["categories"] if each["name"] == "memory files")
+
+    went_on: tuple[str, ...] = ()
+    (below / "AGENTS.md").write_text("Use tabs. " * 100)
+    first = await count()
+    await program.run("-p", "Hello?")
+    went_on = ("--continue",)
+    (below / "AGENTS.md").write_text("Use blanks. " * 200)
+    await program.run("-p", "Hello?", *went_on)
+
+    assert first > 200
+    assert await count() > 2 * first

@@ -11,7 +11,7 @@ from everturn.core.errors import OptionError
 from everturn.settings.environment import named_home, parse_flag
 from everturn.settings.files import FILE_NAME
 from everturn.settings.keys import DEFAULT_MODE, KEYS, NO_BYPASS, ONLY_MANAGED_RULES
-from everturn.settings.memory import load_memory
+from everturn.settings.memory import Memory
 from everturn.settings.options import Options
 from everturn.settings.places import CHOSEN, MANAGED_FOLDERS, PROJECT, USER, Grounds, find_root
 from everturn.settings.setup import Setup, check_options, find_home
@@ -126,8 +126,8 @@ def plan_launch(flags: Mapping[str, Any], env: Mapping[str, str], asked: Asked |
     firm = {*flags, *(KEYS[name].option for name, found in merged.found.items() if found.managed)}
     weak = {"only_defaults": [name for name in WEAK if name in fields and name not in firm]}
     flags = switch_on_sandbox(fields, flags)
-    if PROJECT in asked.wanted and (memory := load_memory(grounds, trusted=merged.trusted)):
-        fields["user_context"] = {MEMORY: memory}
+    if PROJECT in asked.wanted:
+        fields["user_context"] = watch_memory(Memory(grounds, trusted=merged.trusted))
     setup = check_options(Options.of(**(fields | dict(flags) | joined | weak)), merged.env)
     if "effort" in fields and "effort" not in flags and (problem := judge_effort(setup)):
         setup = msgspec.structs.replace(setup, options=msgspec.structs.replace(setup.options, effort=None))
@@ -142,6 +142,16 @@ def plan_launch(flags: Mapping[str, Any], env: Mapping[str, str], asked: Asked |
         holding=holding,
         asked=asked,
     )
+
+
+def watch_memory(memory: Memory) -> Callable[[], dict[str, str]]:
+    """The user's context, as the memory files are whenever it is asked for."""
+
+    def load() -> dict[str, str]:
+        text = memory.load()
+        return {MEMORY: text} if text else {}
+
+    return load
 
 
 def obey_administrator(merged: Merged, flags: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from everturn.core.commands import DENIED, SENT_MEANWHILE
+from everturn.core.contexts import find_change
 from everturn.core.facts import Facts, Failing, Said
 from everturn.core.messages import UNSENT, Kind, Message, Text, ToolResult, ToolUse, result_text
 from everturn.core.records import FactsKept
@@ -94,15 +95,22 @@ def fold_facts(facts: Facts, message: Message, calls: Mapping[str, ToolUse]) -> 
             return msgspec.structs.replace(facts, prompts=facts.prompts[-MOST_PROMPTS:])
         case Kind.ATTACHMENT:
             for block in message.blocks:
-                if isinstance(block.view, Text) and SENT_MEANWHILE in block.view.text:
-                    facts = facts.with_words(Said(id=message.id, text=block.view.text))
-                elif isinstance(block.view, Text) and facts.behind:
-                    facts = _fold_task(facts, message.id, block.view.text)
+                if isinstance(block.view, Text):
+                    facts = _fold_attachment(facts, message.id, block.view.text)
         case Kind.RESULTS:
             for result in message.results:
                 if (use := calls.get(result.tool_use_id)) is not None:
                     facts = _fold_result(facts, use, result)
     return facts
+
+
+def _fold_attachment(facts: Facts, id_: str, text: str) -> Facts:
+    # First of all: what a memory file says must not be taken for the person's words.
+    if (told := find_change(text)) is not None:
+        return facts.with_context(Said(id=id_, text=told))
+    if SENT_MEANWHILE in text:
+        return facts.with_words(Said(id=id_, text=text))
+    return _fold_task(facts, id_, text) if facts.behind else facts
 
 
 def _fold_result(facts: Facts, use: ToolUse, result: ToolResult) -> Facts:

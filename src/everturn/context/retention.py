@@ -36,6 +36,7 @@ def recall(
         answers=tuple(said for said in facts.answers if said.id not in answered),
         changed_files=facts.changed_files,
         failing=tuple(failing for failing in facts.failing if failing.tool_use_id not in answered | ids),
+        contexts=tuple(said for said in facts.contexts if said.id not in ids),
     )
     return render_facts(missing, notes, shorten)
 
@@ -56,6 +57,7 @@ def recall_from(stretch: Sequence[Message], facts: Facts, notes: Notes, calls: M
         answers=found.answers,
         changed_files=found.changed_files if any(use.name in EDITORS for use in uses) else (),
         failing=tuple(failing for failing in found.failing if failing.tool_use_id in still),
+        contexts=tuple(said for said in found.contexts if said in facts.contexts),
     )
     listed = notes if any(use.name in TASK_TOOLS for use in uses) else Notes()
     text = "\n".join(message.text for message in stretch if message.kind not in UNSENT)
@@ -94,6 +96,7 @@ def put_aside(text: str, shelf: Shelf | None) -> str:
 
 def render_facts(facts: Facts, notes: Notes, shorten: Callable[[str], str] | None = None) -> str:
     parts = [
+        _section("Contexts that changed since the beginning", (said.text for said in facts.contexts)),
         _section("The user's earlier prompts", (said.text for said in facts.prompts)),
         _section("Sent by the user while this query was at work", (said.text for said in facts.words)),
         _section("Answers of the user to questions and plans", (said.text for said in facts.answers)),

@@ -2,6 +2,8 @@
 
 import msgspec
 
+from everturn.core.contexts import find_head
+
 SURE_FAILING, MOST_FAILING = 3, 20
 """Commands that failed and have not passed since: so many are kept, and so many more as their errors are short."""
 MOST_BEHIND = 20
@@ -39,6 +41,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """In the order of their first change."""
     failing: tuple[Failing, ...] = ()
     """The last one last."""
+    contexts: tuple[Said, ...] = ()
+    """Of each that changed since the session began, what the model was told last."""
     behind: tuple[Said, ...] = ()
     """Commands in the background, by their task: how they ended is told later."""
 
@@ -67,6 +71,11 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             if each.command != failing.command and len(kept) < (MOST_FAILING if room >= 0 else SURE_FAILING):
                 kept.append(each)
         return msgspec.structs.replace(self, failing=tuple(reversed(kept)))
+
+    def with_context(self, said: Said) -> "Facts":
+        head = find_head(said.text)
+        others = (each for each in self.contexts if find_head(each.text) != head)
+        return msgspec.structs.replace(self, contexts=(*others, said))
 
     def with_behind(self, said: Said) -> "Facts":
         return (

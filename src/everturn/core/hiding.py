@@ -11,6 +11,13 @@ SHORTEST = 8
 """Shorter ones are no credentials, and to hide them would tear texts apart."""
 
 
+def hide_in_text(text: str, secrets: Iterable[str]) -> str:
+    for secret in secrets:
+        if len(secret) >= SHORTEST:
+            text = text.replace(secret, HIDDEN.decode())
+    return text
+
+
 def hide_secrets(message: Message, secrets: Iterable[str]) -> Message:
     """Only these, and only where they stand whole: everything else is kept byte for byte. Most messages come back as they are."""
     for secret in secrets:

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from everturn.core.budget import Usage
+from everturn.core.contexts import Contexts
 from everturn.core.errors import JournalError
 from everturn.core.facts import Facts
 from everturn.core.messages import Answer, Kind, Message, Role, decode_block, repair_surrogates
@@ -40,6 +41,16 @@ class QueryBegan(Record, frozen=True, kw_only=True, tag="query"):
     """The permission mode."""
     goes_on: bool = False
     """Without a prompt: it takes up the query before it."""
+    plain: bool = False
+    """The session began without contexts. Older sessions do not tell."""
+
+
+class ContextsKept(Record, frozen=True, kw_only=True, tag="contexts"):
+    """What stands before the messages, from the first query on; then, whole each time, what the model was told since."""
+
+    contexts: Contexts
+    message: str = ""
+    """Id of the one that tells it: without that message the model does not know it. Empty for the beginning."""
 
 
 class MessageAdded(Record, frozen=True, kw_only=True, tag="message"):
@@ -249,6 +260,7 @@ class QueryEnded(Record, frozen=True, kw_only=True, tag="terminal"):
 AnyRecord = (
     SessionOpened
     | QueryBegan
+    | ContextsKept
     | MessageAdded
     | MessageRetracted
     | Rewound

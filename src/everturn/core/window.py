@@ -6,12 +6,14 @@ from enum import StrEnum
 
 import msgspec
 
+from everturn.core.contexts import USER_ENTRY, find_change, find_head, name_entry
 from everturn.core.messages import (
     UNSENT,
     Block,
     Kind,
     Message,
     RedactedThinking,
+    Text,
     Thinking,
     ToolResult,
     ToolUse,
@@ -47,6 +49,7 @@ class Category(StrEnum):
 
 CONTEXT_CATEGORIES = {"memory": Category.MEMORY, "skills": Category.SKILLS}
 """By the key of an entry of the user's context; any other is other context."""
+_CHANGED_CATEGORIES = {name_entry(USER_ENTRY, key): category for key, category in CONTEXT_CATEGORIES.items()}
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):
@@ -133,6 +136,8 @@ def categorise(kind: Kind, block: Block) -> Category:
             return Category.MEDIA
         case ToolResult():
             return Category.RESULTS
+    if kind is Kind.ATTACHMENT and (told := find_change(block.view.text if isinstance(block.view, Text) else "")):
+        return _CHANGED_CATEGORIES.get(find_head(told), Category.CONTEXT)
     match kind:
         case Kind.SUMMARY:
             return Category.SUMMARIES

@@ -63,7 +63,8 @@ class Prompting(msgspec.Struct, frozen=True, kw_only=True):
     """What stands before the messages: constant over all iterations, the contexts over the whole session."""
 
     system: tuple[str, ...] = ()
-    user_context: Mapping[str, str] = {}
+    user_context: Mapping[str, str] | Callable[[], Mapping[str, str]] = {}
+    """A function is asked when a query begins."""
     system_context: Mapping[str, str] = {}
     output_schema: Mapping[str, object] | None = None
 

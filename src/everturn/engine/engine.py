@@ -9,6 +9,7 @@ import msgspec
 
 from everturn.core.budget import Prices
 from everturn.core.commands import MAIN, QueuedCommand
+from everturn.core.contexts import Contexts
 from everturn.core.errors import BusyError, OptionError
 from everturn.core.events import (
     BlockBegan,
@@ -36,6 +37,7 @@ from everturn.core.tokens import Meter, estimate_bytes
 from everturn.core.view import View
 from everturn.core.window import WindowUse
 from everturn.engine.commands import CommandQueue
+from everturn.engine.context_watch import ContextWatch
 from everturn.engine.crew import Crew
 from everturn.engine.deps import AgentContext, Config, Deps, Prompting
 from everturn.engine.found_tools import list_found
@@ -101,6 +103,7 @@ class Engine:
         self._recorder = Recorder(deps, self._emit, replay.messages if replay else (), self.files)
         self._queue = CommandQueue(self._recorder.record, self._emit)
         self._requests = Requests(deps, config, prompting)
+        self._contexts = ContextWatch(deps, self._recorder, prompting, replay)
         self._unfinished: OpenQuery | None = None
         self.tasks = Tasks()
         """What runs in the background; ends with the engine."""
@@ -170,6 +173,7 @@ class Engine:
         from everturn.engine.windowing import measure_window
 
         view = self._deps.pipeline.project(self._recorder.view)
+        self._requests.put_before(self._contexts.first)
         return measure_window(self._requests, self._agent, view, self._meter, self._config.limits)
 
     async def __aenter__(self) -> Self:
@@ -290,6 +294,7 @@ class Engine:
 
     async def _compact(self, instructions: str) -> None:
         self._deps.ledger.begin_query(self._config.limits, self._deps.clock.elapsed())
+        self._requests.put_before(self._contexts.begin())
         shop = self._workshop(self._deps.ids.new(), self._signal)
         iteration = Iteration(shop, self._state())
         try:
@@ -335,6 +340,8 @@ class Engine:
         self._deps.ledger.begin_query(self._config.limits, started_s, unfinished.spent if unfinished else None)
         for call in list_calls(self._recorder.transcript, unfinished.began_with) if unfinished else ():
             self._deps.ledger.note_call(*call)
+        contexts = self._contexts.begin()
+        self._requests.put_before(contexts)
         self._recorder.record(
             QueryBegan(
                 query_id=query_id,
@@ -343,6 +350,7 @@ class Engine:
                 model=self._agent.model,
                 mode=str(self._deps.modes.mode) if self._deps.modes else "",
                 goes_on=unfinished is not None,
+                plain=contexts == Contexts(),
             )
         )
         self._unfinished = None
@@ -352,6 +360,7 @@ class Engine:
             self._recorder.add_user(Kind.PROMPT, *blocks)
             shop.attachments.attach_pins(self._unpinned)
             self._unpinned.clear()
+            self._contexts.attach_changes()
             shop.attachments.collect_finished()
         else:
             self._queue.take_up()

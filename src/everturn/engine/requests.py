@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from everturn.core.contexts import Contexts
 from everturn.core.limits import Limits
 from everturn.core.messages import Message, text_block
 from everturn.core.normaliser import Normaliser
@@ -22,12 +23,21 @@ class Requests:
         self._deps = deps
         self._config = config
         self._schema: dict[str, Any] | None = dict(prompting.output_schema) if prompting.output_schema else None
-        closing = (wording.system_context(prompting.system_context),) if prompting.system_context else ()
-        self._system = (*prompting.system, *closing)
-        self._user_context = prompting.user_context
-        self._opening = (text_block(wording.user_context(prompting.user_context)),) if prompting.user_context else ()
-        self._own_tokens: int = sum(block.tokens for block in (*map(text_block, self._system), *self._opening))
+        self._own_system = prompting.system
         self._tools: dict[str, bytes] = {}
+        self._put_before(Contexts())
+
+    def put_before(self, contexts: Contexts) -> None:
+        """What stands before the messages, in every request from now on."""
+        if contexts != self._contexts:
+            self._put_before(contexts)
+
+    def _put_before(self, contexts: Contexts) -> None:
+        self._contexts = contexts
+        closing = (wording.system_context(contexts.system),) if contexts.system else ()
+        self._system = (*self._own_system, *closing)
+        self._opening = (text_block(wording.user_context(contexts.user)),) if contexts.user else ()
+        self._own_tokens: int = sum(block.tokens for block in (*map(text_block, self._system), *self._opening))
         self._normaliser = Normaliser(self._opening)
 
     def card(self, agent: AgentContext) -> ModelCard:
@@ -65,7 +75,7 @@ class Requests:
         )
         opening = (
             Item(category=CONTEXT_CATEGORIES.get(key, Category.CONTEXT), name=key, tokens=text_block(text).tokens)
-            for key, text in self._user_context.items()
+            for key, text in self._contexts.user.items()
         )
         return (*system, *tools, *opening)
 

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from everturn.core.commands import SENT_MEANWHILE
+from everturn.core.contexts import ChangedEntry
 from everturn.ports.tasks import TaskReport
 
 SYSTEM_PROMPT = """\
@@ -45,6 +46,15 @@ def user_context(entries: Mapping[str, str]) -> str:
 
 def system_context(entries: Mapping[str, str]) -> str:
     return "\n".join(f"{key}: {value}" for key, value in entries.items())
+
+
+def changed_context(entry: ChangedEntry) -> str:
+    if entry.now is None:
+        return reminder(f"{entry.head} is gone; it holds no longer.")
+    if entry.now == entry.first:
+        return reminder(f"{entry.head} reads again as at the beginning of this conversation.")
+    told = "is new:" if entry.before is None else "has changed; it now reads:"
+    return reminder(f"{entry.head} {told}\n{entry.now}")
 
 
 def hook_blocked(text: str) -> str:

@@ -7,6 +7,7 @@ import msgspec
 from everturn.core.budget import Usage
 from everturn.core.cache_ledger import Warmth
 from everturn.core.commands import QueuedCommand
+from everturn.core.contexts import Contexts
 from everturn.core.events import ModelUsage
 from everturn.core.messages import Message
 from everturn.core.notes import Notes
@@ -56,6 +57,10 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
     """The one that the last query began with."""
     mode: str | None = None
     """The permission mode."""
+    contexts: Contexts | None = None
+    """What the session began with; None where it does not tell."""
+    told_contexts: Contexts | None = None
+    """As the model knows them by now."""
     usd: float = 0.0
     usage: Usage = Usage()
     models: dict[str, ModelUsage] = {}

@@ -131,7 +131,7 @@ class Fold:
     def pass_over(self, line: bytes) -> None:
         """A message that nobody sends again."""
         self._left_out += 1
-        self.standing.add_message()
+        self.standing.add_message(self._find_teller(line))
         if self.progress.query is not None:
             self.progress.count_calls(line.count(_USE))
         if self.commands.unheard:
@@ -139,6 +139,11 @@ class Fold:
             with contextlib.suppress(JournalError, TranscriptError):
                 if isinstance(record := decode_line(line).record, MessageAdded):
                     self.commands.add_message(restore_message(record))
+
+    def _find_teller(self, line: bytes) -> str:
+        """The id of a message that tells of contexts: few do, so that others need not be decoded."""
+        untold = self.standing.untold_contexts
+        return next((id_ for id_ in untold if b'"uuid":"%b"' % id_.encode() in line), "")
 
     def skim(self, line: bytes) -> None:
         """Any other line among such messages. Raises `RewoundError`: the way back needs them all."""
@@ -211,7 +216,7 @@ class Fold:
                 self.standing.take(told)
             elif told in messages:
                 self.messages[told] = messages[told]
-                self.standing.add_message()
+                self.standing.add_message(told)
         self._rewound |= messages.keys() - self.messages.keys()
         self.last_message = to
         self.progress.forget()
@@ -229,6 +234,8 @@ class Fold:
             model=self.standing.model,
             asked_model=self.standing.asked_model,
             mode=self.standing.mode,
+            contexts=self.standing.contexts,
+            told_contexts=self.standing.told_contexts,
             usd=sum(account.usd for account in self.models.values()),
             usage=sum((account.usage for account in self.models.values()), Usage()),
             models=self.models,
@@ -268,7 +275,7 @@ class Fold:
         self.last_message = record.id
         for follower in (self.commands, self.progress):
             follower.add_message(message)
-        self.standing.add_message()
+        self.standing.add_message(message.id)
         self._held += sum(len(block.raw) for block in message.blocks)
         if self._boundary is not None and message.kind is Kind.SUMMARY and self._held > self._most_held:
             self._leave_out(self._boundary, message)

@@ -1,8 +1,10 @@
 """What holds beside the messages at one point of a session: folded from records, and made anew when a session is rewound."""
 
+from everturn.core.contexts import Contexts
 from everturn.core.notes import Notes
 from everturn.core.records import (
     CollapseNoted,
+    ContextsKept,
     FactsKept,
     FilesKnown,
     MessagesMended,
@@ -22,6 +24,10 @@ class Standing:
         self.model: str | None = None
         self.asked_model: str | None = None
         self.mode: str | None = None
+        self.contexts: Contexts | None = None
+        self.told_contexts: Contexts | None = None
+        self.untold_contexts: dict[str, Contexts] = {}
+        """By the id of the message that is to tell them."""
         self.notes = Notes()
         self.collapses: dict[str, CollapseNoted] = {}
         self.cleared: dict[str, str] = {}
@@ -34,10 +40,16 @@ class Standing:
     def take(self, record: Record) -> bool:
         """Whether it has to do with what holds."""
         match record:
-            case QueryBegan(model=model, mode=mode):
+            case QueryBegan(model=model, mode=mode, plain=plain):
                 self.asked_model, self.mode = model, mode or self.mode
                 if self.model != model:
                     self.model = None
+                if plain:
+                    self._begin_with(Contexts())
+            case ContextsKept(contexts=contexts, message=""):
+                self._begin_with(contexts)
+            case ContextsKept(contexts=contexts, message=id_):
+                self.untold_contexts[id_] = contexts
             case ModelChanged(model=model):
                 self.model = model
             case ModeChanged(mode=mode):
@@ -60,8 +72,10 @@ class Standing:
                 return False
         return True
 
-    def add_message(self) -> None:
-        """It tells the model of the files that were noted before it."""
+    def add_message(self, id_: str = "") -> None:
+        """It tells the model of the files that were noted before it, and of the contexts that were noted for it."""
+        if id_ in self.untold_contexts:
+            self.told_contexts = self.untold_contexts.pop(id_)
         for known in self._untold:
             for file in known.seen:
                 self.files.pop(file.path, None)
@@ -69,6 +83,11 @@ class Standing:
             for path in known.forgotten:
                 self.files.pop(path, None)
         self._untold.clear()
+
+    def _begin_with(self, contexts: Contexts) -> None:
+        """Once, however often it stands in the file."""
+        if self.contexts is None:
+            self.contexts = self.told_contexts = contexts
 
     def _know(self, record: FilesKnown) -> None:
         if record.cleared:

@@ -1,4 +1,4 @@
-"""Memory files of a repository: text for the model, read at the start, and marked where nobody has trusted the folder."""
+"""Memory files of a repository: text for the model, marked where nobody has trusted the folder."""
 
 import os
 import stat
@@ -11,26 +11,37 @@ NAMES = ("AGENTS.md", "CLAUDE.md")
 """The first that is there: where both are, one mostly repeats the other."""
 MOST_BYTES = 40_000
 CUT = "\n[… the rest of this file is left out: read it where it matters]"
+Stamp = tuple[int, int, int, int]
+"""A file's number, its size, and when its content and when anything of it changed."""
 _HOW = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-def load_memory(grounds: Grounds, *, trusted: bool) -> str:
-    """Of the repository's root and the folders down to the working one. Empty where there is none; never raises."""
-    found = [f"## {path}\n{text}" for path, text in _stream_files(grounds) if text.strip()]
-    if not found:
-        return ""
-    return "\n\n".join(found if trusted else [UNTRUSTED_MEMORY, *found])
+class Memory:
+    """Of the repository's root and the folders down to the working one. A file that has not changed is read once."""
+
+    def __init__(self, grounds: Grounds, *, trusted: bool) -> None:
+        self._folders = _list_folders(grounds)
+        self._trusted = trusted
+        self._known: dict[str, tuple[Stamp, str]] = {}
+
+    def load(self) -> str:
+        """As it is now. Empty where there is none; never raises."""
+        found = [f"## {path}\n{text}" for path, text in self._stream_files() if text.strip()]
+        if not found:
+            return ""
+        return "\n\n".join(found if self._trusted else [UNTRUSTED_MEMORY, *found])
+
+    def _stream_files(self) -> Iterator[tuple[str, str]]:
+        for folder in self._folders:
+            for name in NAMES:
+                path = f"{folder.rstrip('/')}/{name}"
+                if (read := _read(path, self._known.get(path))) is not None:
+                    self._known[path] = read
+                    yield path, read[1]
+                    break
 
 
-def _stream_files(grounds: Grounds) -> Iterator[tuple[str, str]]:
-    for folder in _folders(grounds):
-        for name in NAMES:
-            if (text := _read(path := f"{folder.rstrip('/')}/{name}")) is not None:
-                yield path, text
-                break
-
-
-def _folders(grounds: Grounds) -> list[str]:
+def _list_folders(grounds: Grounds) -> list[str]:
     below = grounds.folder.removeprefix(grounds.root.rstrip("/"))
     if below == grounds.folder and grounds.root != "/":
         return [grounds.folder]
@@ -38,19 +49,23 @@ def _folders(grounds: Grounds) -> list[str]:
     return ["/".join((grounds.root.rstrip("/"), *parts[:count])) for count in range(len(parts) + 1)]
 
 
-def _read(path: str) -> str | None:
+def _read(path: str, known: tuple[Stamp, str] | None) -> tuple[Stamp, str] | None:
     """None where there is no regular file. A link is not followed: it could lead to a key, which nobody means to send."""
     try:
         descriptor = os.open(path, _HOW)
     except (OSError, ValueError):
         return None
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
             return None
+        stamp = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        if known is not None and known[0] == stamp:
+            return known
         content = os.read(descriptor, MOST_BYTES + 1)
     except OSError:
         return None
     finally:
         os.close(descriptor)
     text = content[:MOST_BYTES].decode("utf-8-sig", errors="replace")
-    return text + CUT if len(content) > MOST_BYTES else text
+    return stamp, text + CUT if len(content) > MOST_BYTES else text

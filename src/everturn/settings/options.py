@@ -46,10 +46,10 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     """Replaces the default system prompt."""
     append_system_prompt: str | None = None
     """Follows the system prompt, whichever it is."""
-    user_context: Mapping[str, str] = {}
-    """Named texts for the model in a hidden first message; frozen for the session."""
+    user_context: Mapping[str, str] | Callable[[], Mapping[str, str]] = {}
+    """Named texts for the model in a hidden first message, frozen for the session; or a function that gives them, called when a query begins. What changed since is told with the prompt."""
     system_context: Mapping[str, str] = {}
-    """Named texts for the model at the end of the system prompt; frozen for the session."""
+    """Named texts for the model at the end of the system prompt; frozen for the session. What a resumed session finds changed is told with the prompt."""
 
     permission_mode: PermissionMode | None = None
     """default asks before anything but reading; acceptEdits, plan, dontAsk and bypassPermissions are the others."""
@@ -280,7 +280,7 @@ CHECKS: dict[str, Check] = {
     "cwd": _path,
     "system_prompt": checks.words,
     "append_system_prompt": checks.words,
-    "user_context": checks.text_map,
+    "user_context": lambda value: None if callable(value) else checks.text_map(value),
     "system_context": checks.text_map,
     "permission_mode": checks.one_of(*MODES),
     "allowed_tools": checks.list_of(checks.tool_rule),

@@ -11,6 +11,8 @@ from everturn import Engine, Options
 from everturn.core.events import AnswerAdded, Continued, Event, Retracted, UserAdded
 
 PROMPTS = ("First.", "Second.")
+RULES = iter(("Use tabs.", "Use blanks."))
+"""Another context with each prompt; then there is none."""
 
 
 def options(url: str, folder: str, home: str, **more: object) -> Options:
@@ -23,6 +25,7 @@ def options(url: str, folder: str, home: str, **more: object) -> Options:
         permission_mode="bypassPermissions",
         allowed_tools=["Bash", "Edit"],
         work_budget=1,
+        user_context=lambda: {name: text for name, text in [("rules", next(RULES, ""))] if text},
         models=[{"id": "claude-sonnet-5", "clears_results": False}],
         limits={
             "clear_keeps": 0,

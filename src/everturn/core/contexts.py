@@ -1,0 +1,72 @@
+"""The named texts that stand before a conversation: what of them changed, and how a message that tells of it is known. Pure."""
+
+from collections.abc import Callable, Iterator, Mapping
+
+import msgspec
+
+USER_ENTRY, SYSTEM_ENTRY = "The context ", "The system context "
+"""Stand before the entry's name, in quotation marks, where the model reads of a change."""
+_OPENING, _CLOSING = "<system-reminder>\n", "\n</system-reminder>"
+
+
+class Contexts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    user: dict[str, str] = {}
+    system: dict[str, str] = {}
+
+    def convert(self, change: Callable[[str], str]) -> "Contexts":
+        """Names and texts alike."""
+        user, system = (
+            {change(name): change(text) for name, text in entries.items()} for entries in (self.user, self.system)
+        )
+        return Contexts(user=user, system=system)
+
+
+class ChangedEntry(msgspec.Struct, frozen=True, kw_only=True):
+    name: str
+    head: str
+    """What it is called where the model reads of it: no other entry is called so."""
+    before: str | None
+    now: str | None
+    first: str | None
+    """At the beginning of the session. None, here and above: there was none."""
+
+
+def list_changes(first: Contexts, before: Contexts, now: Contexts) -> list[ChangedEntry]:
+    return [
+        *_compare(USER_ENTRY, first.user, before.user, now.user),
+        *_compare(SYSTEM_ENTRY, first.system, before.system, now.system),
+    ]
+
+
+def _compare(
+    kind: str, first: Mapping[str, str], before: Mapping[str, str], now: Mapping[str, str]
+) -> Iterator[ChangedEntry]:
+    for name in {**before, **now}:
+        if before.get(name) != now.get(name):
+            yield ChangedEntry(
+                name=name,
+                head=name_entry(kind, name),
+                before=before.get(name),
+                now=now.get(name),
+                first=first.get(name),
+            )
+
+
+def name_entry(kind: str, name: str) -> str:
+    """As JSON: whatever a name holds, it ends where it ends."""
+    return kind + msgspec.json.encode(name).decode()
+
+
+def find_change(text: str) -> str | None:
+    """What a block of an attachment tells of a context, without the tag around it; None where it tells something else."""
+    if not text.startswith((_OPENING + USER_ENTRY, _OPENING + SYSTEM_ENTRY)):
+        return None
+    return text.removeprefix(_OPENING).removesuffix(_CLOSING)
+
+
+def find_head(told: str) -> str:
+    """Which entry it is about."""
+    at = told.find('"') + 1
+    while at < len(told) and told[at] != '"':
+        at += 2 if told[at] == "\\" else 1
+    return told[: at + 1]
