@@ -2,7 +2,10 @@
 
 import asyncio
 import os
+import sys
 import time
+from asyncio.subprocess import PIPE
+from pathlib import Path
 
 import pytest
 from tests.tools.processes import living
@@ -13,6 +16,8 @@ from everturn.tools.bash.overload import load_machine, plan_memory
 
 BOMB = "for i in $(seq 10000); do sleep 1000 & done; wait"
 """Ten thousand processes, one after the other."""
+PYTHON = Path(sys.executable).resolve()
+"""No script that looks for it, and needs an environment to do so."""
 
 
 async def test_a_fork_bomb_is_ended_and_the_loop_stays_awake(desk):
@@ -43,16 +48,28 @@ async def test_a_fork_bomb_is_ended_and_the_loop_stays_awake(desk):
 async def test_a_process_that_takes_too_much_memory_is_ended(desk, start):
     """extra-process-04, with a limit that a small machine has, too."""
     taking = "import time; held = bytearray(b'x') * 400_000_000; print('got it', flush=True); time.sleep(1000)"
-    command = f'{start}$(command -v python3) -c "{taking}"; sleep 1000'
+    command = f'{start}{PYTHON} -c "{taking}"; sleep 1000'
 
     result = await desk.use(bash_tool(limits=Limits(command_memory_mb=200)), command=command)
 
-    assert result.is_error
-    assert (
-        "took more than 200 MB of memory in one process, python3 (the limit command_memory_mb) and was"
-        in result.content
+    assert f"took more than 200 MB of memory in one process, {PYTHON.name} (the limit command_memory_mb) and was" in (
+        result.content
     )
+    assert result.is_error
     assert (await desk.use(bash_tool(), command="echo next")).content == "next"
+
+
+async def test_memory_that_another_process_gives_back_hides_nothing(desk):
+    """The machine as a whole has more left than before the command."""
+    held = "import sys; held = bytearray(b'x') * 800_000_000; print(flush=True); sys.stdin.read()"
+    other = await asyncio.create_subprocess_exec(sys.executable, "-c", held, stdin=PIPE, stdout=PIPE)
+    await other.stdout.readline()
+    command = f"kill {other.pid}; {PYTHON} -c 'import time; held = bytearray(b\"x\") * 400_000_000; time.sleep(1000)'"
+
+    result = await desk.use(bash_tool(limits=Limits(command_memory_mb=200)), command=command)
+
+    assert f"took more than 200 MB of memory in one process, {PYTHON.name}" in result.content
+    await other.wait()
 
 
 async def test_a_command_in_the_background_is_ended_too(desk):

@@ -10,6 +10,8 @@ from everturn.core.limits import Limits
 
 _LOOK_S = 0.25
 """Most commands have ended before the first look, and pay nothing."""
+_SEARCH_S = 2.0
+"""At least this often all processes are searched: what others gave back may hide what the command took."""
 _SHARE = 0.75
 """Of the machine's memory: what is left is for everybody else."""
 _TRIFLE = 32
@@ -48,6 +50,7 @@ class Overload:
         self._loop = asyncio.get_running_loop()
         self._last = load_machine()
         """As it stood when the command began, or when all processes were last searched."""
+        self._searched = self._loop.time()
         self._next = self._loop.call_later(_LOOK_S, self._look)
 
     def close(self) -> None:
@@ -66,9 +69,11 @@ class Overload:
         most, memory = self._limits.command_processes, plan_memory(self._limits.command_memory_mb, now.total)
         forks = bool(most) and now.tasks - last.tasks > plan_room(most, self._taken.processes)
         swells = bool(memory) and last.free - now.free > plan_room(memory, self._taken.memory)
-        if not (forks or swells):
+        due = bool(most or memory) and self._loop.time() - self._searched > _SEARCH_S
+        if not (forks or swells or due):
             return ""
         self._last, self._taken = now, find_taken(self._members())
+        self._searched = self._loop.time()
         if most and self._taken.processes > most:
             return f"started more than {most:,} processes (the limit command_processes)"
         if memory and self._taken.memory > memory:
