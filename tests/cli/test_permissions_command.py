@@ -127,6 +127,19 @@ async def test_wrong_arguments_are_told_in_a_line(program, words, problem):
     assert problem in done.err
 
 
+async def test_rules_that_hardly_do_what_was_meant_are_told(program, policy):
+    policy(deny=["bash", "bash(touch *)", "Read(/etc/passwd)"])
+
+    done = await program.run("permissions", "test", "touch x", "--allow", "Bashh")
+
+    assert done.code == 1
+    assert done.out.startswith("deny: Bash(touch *) denies 'touch x'")
+    assert "permissions.deny: bash(touch *) is taken as Bash(touch *)" in done.err
+    assert "there is no tool named bash; did you mean Bash? (there are: " in done.err
+    assert "--allow: there is no tool named Bashh (there are: " in done.err
+    assert "an absolute path has two slashes: Read(//etc/passwd)." in done.err
+
+
 async def test_the_help_has_examples(program):
     done = await program.run("permissions", "--help")
 
@@ -147,8 +160,10 @@ def lines(*cases):
         (CORPORA / "bash_bypass.jsonl", 561),
         (CORPORA / "path_cases.jsonl", 88),
         (CORPORA.parent / "permissions" / "review_path_cases.jsonl", 95),
+        (CORPORA.parent / "permissions" / "attack_path_cases.jsonl", 572),
+        (CORPORA.parent / "permissions" / "attack_rule_cases.jsonl", 122),
     ],
-    ids=["bash", "paths", "paths of a review"],
+    ids=["bash", "paths", "paths of a review", "paths of an attack", "rules of an attack"],
 )
 async def test_the_corpora_are_answered_as_expected(program, path, count):
     done = await program.run("permissions", "test", "--cases", str(path))
@@ -242,6 +257,14 @@ async def test_a_line_that_is_no_case_is_told_with_its_number(program, line, pro
 
     assert done.code == 2
     assert problem in done.err
+
+
+async def test_fields_of_somebody_else_stop_nobody(program):
+    case = b'{"id": "a", "command": "ls", "expect": "allow", "note": "as seen on Monday", "severity": 3}\n'
+
+    done = await program.run("permissions", "test", "--cases", "-", stdin=case)
+
+    assert done.code == 0, done.err
 
 
 async def test_a_setup_that_cannot_be_made_is_a_miss_and_the_others_are_played(program):

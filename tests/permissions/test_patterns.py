@@ -2,11 +2,11 @@
 
 import os
 import subprocess
-import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.pace import measured
 from tests.permissions.rules_of import rules_of
 
 from everturn.permissions.paths.index import Anchors, PathRules
@@ -101,7 +101,7 @@ def ignored(tmp_path_factory):
     """Git's answer: which of the paths does the pattern cover? None of them exists."""
     place = tmp_path_factory.mktemp("repository")
     env = {"PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
-    subprocess.run(["git", "init", "-q", str(place)], check=True, env=env, timeout=20)
+    subprocess.run(["git", "init", "-q", str(place)], check=True, env=env, timeout=120)
 
     def ask(pattern, paths):
         (place / ".gitignore").write_text(f"{pattern}\n")
@@ -112,7 +112,7 @@ def ignored(tmp_path_factory):
             env=env,
             capture_output=True,
             check=False,
-            timeout=20,
+            timeout=120,
         )
         return {*told.stdout.decode().split("\0")} - {""}
 
@@ -161,12 +161,10 @@ def test_a_glob_matches_as_the_slow_way_does(pattern, name):
     ids=["stars", "marks", "plain", "sets", "folders"],
 )
 def test_a_pattern_that_is_longer_than_any_path_is_refused_soon(pattern):
-    began = time.process_time()
-
-    with pytest.raises(RuleProblem, match="is longer than any path may be"):
+    with measured() as spent, pytest.raises(RuleProblem, match="is longer than any path may be"):
         rules_of(deny=[f"Read({pattern})"])
 
-    assert time.process_time() - began < 5
+    assert spent.seconds < 5
 
 
 @pytest.mark.parametrize(
@@ -174,27 +172,30 @@ def test_a_pattern_that_is_longer_than_any_path_is_refused_soon(pattern):
 )
 def test_a_megabyte_that_says_little_is_read_once_and_then_costs_nothing(pattern):
     rules = PathRules(rules_of(deny=[f"Read(./{pattern})"]), ANCHORS)
-    began = time.process_time()
 
-    assert all(rules.find(f"{CWD}/{'a' * 250}/{'ab' * 120}b") for _ in range(20))
-    assert time.process_time() - began < 0.5
+    with measured() as spent:
+        assert all(rules.find(f"{CWD}/{'a' * 250}/{'ab' * 120}b") for _ in range(20))
+
+    assert spent.seconds < 0.5
 
 
 def test_hostile_names_and_globs_take_no_longer_than_their_length():
     rules = PathRules(rules_of(deny=[f"Read({'*a' * 60}b)", f"Read({'?*a' * 60}b)", f"Read({'[a]*' * 60}b)"]), ANCHORS)
-    began = time.process_time()
 
-    assert rules.find(f"{CWD}/{'a' * 250}") == {}
-    assert time.process_time() - began < 0.2
+    with measured() as spent:
+        assert rules.find(f"{CWD}/{'a' * 250}") == {}
+
+    assert spent.seconds < 0.2
 
 
 def test_the_deepest_path_is_judged_soon_whatever_the_pattern():
     rules = PathRules(rules_of(deny=[f"Read({'**/a*/' * 16}b)", f"Read({'**/a/' * 16}b)"]), ANCHORS)
-    began = time.process_time()
 
-    assert rules.find(CWD + "/a" * 2_000) == {}
-    assert list(rules.find(CWD + "/a" * 2_000 + "/b")) == [("Read", Ruling.DENY)]
-    assert time.process_time() - began < 2
+    with measured() as spent:
+        assert rules.find(CWD + "/a" * 2_000) == {}
+        assert list(rules.find(CWD + "/a" * 2_000 + "/b")) == [("Read", Ruling.DENY)]
+
+    assert spent.seconds < 2
 
 
 def test_more_folders_of_any_depth_than_anybody_needs_are_refused():

@@ -24,7 +24,7 @@ class Terminal:
         self.shown = ""
 
     async def wait_for(self, text: str) -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             while text not in self.shown:
                 piece = await asyncio.to_thread(os.read, self.ours, 65_536)
                 self.shown += piece.decode("utf-8", "replace")

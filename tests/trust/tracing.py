@@ -4,6 +4,7 @@ import asyncio
 import os
 import re
 import shutil
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import msgspec
 
 STRACE = shutil.which("strace") is not None
-PATIENCE_S = 120.0
+PATIENCE_S = 300.0
 CALLS = (
     "execve,execveat,connect,sendto,sendmsg,open,openat,openat2,creat,mkdir,mkdirat,rename,renameat,renameat2,unlink,"
     "unlinkat,link,linkat,symlink,symlinkat,truncate,mknod,mknodat,chmod,fchmodat"
@@ -45,13 +46,15 @@ async def run_traced(program: Any, *words: str, env: dict[str, str] | None = Non
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
+        start_new_session=True,
     )
     try:
         async with asyncio.timeout(PATIENCE_S):
             out, err = await process.communicate()
     finally:
         if process.returncode is None:
-            process.kill()
+            # The program goes on without its tracer, and holds the pipes.
+            os.killpg(process.pid, signal.SIGKILL)
             await process.wait()
     took = asyncio.get_running_loop().time() - began
     lines = log.read_text("utf-8", "replace").splitlines() if STRACE else []

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 from everturn.compose.cli import naming_way_out, plan_launch
-from everturn.compose.policy import build_policy
+from everturn.compose.policy import GIVEN, advise, build_policy
 from everturn.permissions.policy import RulePolicy
 from everturn.ports.outputs import Outputs
 from everturn.ports.policy import Call
@@ -47,4 +47,11 @@ def load_policy(env: Mapping[str, str], flags: Mapping[str, Any]) -> tuple[RuleP
     launch = plan_launch(flags, env)
     with naming_way_out(launch.grounds):
         policy, warnings = build_policy(launch.setup, launch.env, Outputs(), ShellFolder())
-    return policy, (*launch.warnings, *warnings)
+    from everturn.tools.builtin import NAMES
+
+    return policy, (*launch.warnings, *warnings, *advise(policy, NAMES, _name_flag))
+
+
+def _name_flag(field: str) -> str:
+    """Of `everturn permissions`: `--deny` for the option `disallowed_tools`."""
+    return next((f"--{ruling}" for ruling, given in GIVEN.items() if given == field), field)

@@ -51,10 +51,15 @@ def advise(policy: RulePolicy, known: Collection[str], name_option: Callable[[st
     rules = policy.rules.rules
     there = ", ".join(sorted(known))
     told = [
-        f"{_origin(rule, name_option)}: there is no tool named {rule.tool} (there are: {there})."
+        f"{_origin(rule, name_option)}: there is no tool named {rule.tool}{_alike(rule.tool, known)} (there are: {there})."
         for rule in find_strangers(rules, known)
     ]
     return told + [f"{_origin(rule, name_option)}: {advice}" for rule in rules if (advice := advise_rule(rule))]
+
+
+def _alike(tool: str, known: Collection[str]) -> str:
+    found = next((name for name in known if name.lower() == tool.lower()), None)
+    return f"; did you mean {found}?" if found else ""
 
 
 def _origin(rule: Rule, name_option: Callable[[str], str]) -> str:

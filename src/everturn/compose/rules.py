@@ -23,8 +23,8 @@ def join_rules(written: Iterable[WrittenRule]) -> tuple[tuple[Rule, ...], tuple[
         except RuleProblem as problem:
             if one.ruling is Ruling.ALLOW:
                 warnings.append(f"{one.origin}: a rule of permissions.allow cannot work and is passed over: {problem}")
-            elif _covers_more(one.text, problem.nearest):
-                rules.append(_parse(one, problem.nearest))
+            elif (meant := _parse_meant(one, problem.nearest)) is not None:
+                rules.append(meant)
                 warnings.append(f"{one.origin}: permissions.{one.ruling}: {one.text} is taken as {problem.nearest}")
             else:
                 told = f"permissions.{one.ruling} holds a rule that cannot work: {problem}"
@@ -36,9 +36,14 @@ def _parse(one: WrittenRule, text: str) -> Rule:
     return parse_rule(text, one.ruling, source=Source(one.source), folder=one.folder, origin=one.origin)
 
 
-def _covers_more(text: str, nearest: str) -> bool:
-    """The same paths for the tool whose rules cover this one's: `Write(x)` is meant, and `Edit(x)` forbids it."""
-    return bool(nearest) and text.partition("(")[2] == nearest.partition("(")[2] != ""
+def _parse_meant(one: WrittenRule, nearest: str) -> Rule | None:
+    """The same brackets for the tool whose rules cover this one's: `Write(x)` is meant, and `Edit(x)` forbids it."""
+    if not nearest or one.text.partition("(")[2] != nearest.partition("(")[2]:
+        return None
+    try:
+        return _parse(one, nearest)
+    except RuleProblem:
+        return None
 
 
 def find_missing(folders: Iterable[str]) -> list[str]:

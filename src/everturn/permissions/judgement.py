@@ -6,7 +6,7 @@ from typing import Literal
 import msgspec
 
 from everturn.permissions.rules.rule import Rule
-from everturn.ports.policy import Ruling
+from everturn.ports.policy import Decider, Ruling
 
 FileUse = Literal["read", "write"]
 
@@ -21,8 +21,17 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     """It is about a place that no rule opens: protected, or by way of the kernel's own links."""
     rule: Rule | None = None
     """The rule that decided; None where mode, built-in knowledge or caution did."""
+    by_mode: bool = False
+    """The mode turned into a no what a rule would ask about."""
     overruled: Rule | None = None
     """A rule that would have decided otherwise, had it come first; told where somebody wants an explanation."""
+
+    @property
+    def by(self) -> Decider | None:
+        if self.rule is not None and not self.by_mode:
+            return Decider.RULE
+        # What no rule and no mode opens was decided by neither.
+        return None if (self.guarded or self.grave) and not self.by_mode else Decider.MODE
 
 
 def _find_none(_: str) -> str:

@@ -80,10 +80,10 @@ class RulePolicy(ModeSwitch):
         finding = self._bench(self._standing).judge(call)
         judgement, trace = finding.judgement, finding.trace
         if trace is None or judgement.ruling is Ruling.DENY:
-            return Verdict(ruling=judgement.ruling, reason=judgement.why, grave=judgement.grave)
+            return Verdict(ruling=judgement.ruling, reason=judgement.why, by=judgement.by, grave=judgement.grave)
         hides = self._standing.files.hidden_from_search() if finding.searches else None
         judged = Judged(target=trace.target, hides=hides)
-        return Verdict(ruling=judgement.ruling, reason=judgement.why, judged=judged)
+        return Verdict(ruling=judgement.ruling, reason=judgement.why, by=judgement.by, judged=judged)
 
     def explain(self, call: Call) -> Judgement:
         """As `judge` decides; where rules contradict each other, it says which one was overruled."""

@@ -21,6 +21,8 @@ _SWITCHES = frozenset({"", "true", "false", "yes", "no", "on", "off", "0", "1"})
 _HOOK = "hooks/post-index-change"
 """`git status` writes what it has learned, and this runs then."""
 
+_LARGEST_INDEX = 256 * 1024 * 1024
+"""Bytes; that of a million files is half as large."""
 _LINK = b"\0\0\xe0\0"
 """In the index: an entry is a repository of its own."""
 _NAME_STARTS = (38, 40, 50, 52)
@@ -89,7 +91,7 @@ def _find_links(git: Path) -> list[str]:
     index = git / "index"
     if not index.exists():
         return []
-    if not index.is_file() or any(git.glob("sharedindex.*")):
+    if not index.is_file() or index.stat().st_size > _LARGEST_INDEX or any(git.glob("sharedindex.*")):
         raise ValueError(index)
     data = index.read_bytes()
     found: list[str] = []

@@ -45,7 +45,8 @@ class Bench(msgspec.Struct, frozen=True, kw_only=True):
         judgement = finding.judgement
         if judgement.ruling is Ruling.ASK and self.mode is Mode.DONT_ASK:
             nobody = "nobody is asked" if judgement.rule is None else f"mode {self.mode} asks nobody"
-            denied = msgspec.structs.replace(judgement, ruling=Ruling.DENY, why=f"{judgement.why}, and {nobody}")
+            why = f"{judgement.why}, and {nobody}"
+            denied = msgspec.structs.replace(judgement, ruling=Ruling.DENY, why=why, by_mode=True)
             return msgspec.structs.replace(finding, judgement=denied)
         return finding
 

@@ -1,5 +1,7 @@
 """Which branch a folder is on, read from git's own files: starting git would take longer than the whole turn."""
 
+import os
+import stat
 from pathlib import Path
 
 _REF = "ref: refs/heads/"
@@ -31,5 +33,10 @@ def _find_head(folder: Path) -> Path | None:
 
 
 def _read(path: Path) -> str:
-    with path.open("rb") as file:
-        return file.read(_MOST).decode().strip()
+    """Empty where it is no plain file: a pipe would hold us for ever, and is opened without waiting."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        is_plain = stat.S_ISREG(os.fstat(descriptor).st_mode)
+        return os.read(descriptor, _MOST).decode().strip() if is_plain else ""
+    finally:
+        os.close(descriptor)

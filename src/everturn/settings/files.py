@@ -21,6 +21,9 @@ INLINE = "--settings"
 KeyPath = tuple[str, ...]
 _LEAST_READ = 4_096
 _BLANKS = re.compile(r"[ \t\r\n]*")
+_BYTE = re.compile(r" \(byte (\d+)\)")
+_ESCAPE = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(?P<half>u[dD][89a-fA-F]..)|.)", re.DOTALL)
+"""Of a text in JSON; a character beyond the first 65,536 has two halves."""
 
 
 class SettingsText(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,8 +87,8 @@ def parse_settings(text: str, where: str) -> SettingsText:
         return SettingsText(where=where)
     try:
         values = msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-        raise _malformed(text, where) from None
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
+        raise _malformed(text, where, str(error)) from None
     if not isinstance(values, dict):
         raise OptionError(f"{where}:1", 'must hold one JSON object, such as {"model": "sonnet"}')
     if (repeat := find_repeat(text, values)) is not None:
@@ -169,8 +172,8 @@ def _read(descriptor: int, expected: int) -> bytes:
     return content
 
 
-def _malformed(text: str, where: str) -> OptionError:
-    """The standard library names the line, which msgspec does not."""
+def _malformed(text: str, where: str, told: str) -> OptionError:
+    """The standard library names the line, which msgspec does not; but it takes more for JSON, such as `NaN`."""
     import json
 
     try:
@@ -181,4 +184,10 @@ def _malformed(text: str, where: str) -> OptionError:
         return OptionError(f"{where}:{error.lineno}", f"is not valid JSON: {reason} (column {error.colno})")
     except RecursionError:
         return OptionError(where, "is nested too deeply")
-    return OptionError(where, "is not valid JSON")
+    if half := next((found for found in _ESCAPE.finditer(text) if found["half"]), None):
+        line = text.count("\n", 0, half.start()) + 1
+        return OptionError(f"{where}:{line}", f"is not valid JSON: {half[0]} is half of a character")
+    if found := _BYTE.search(told):
+        line = text.encode(errors="replace").count(b"\n", 0, int(found[1])) + 1
+        return OptionError(f"{where}:{line}", f"is not valid JSON: {_BYTE.sub('', told)}")
+    return OptionError(where, f"is not valid JSON: {told}")

@@ -11,7 +11,8 @@ HERE = Path(__file__).parent
 CORPUS = HERE.parents[1] / "corpora" / "bash_bypass.jsonl"
 OWN = HERE / "own_cases.jsonl"
 REVIEW = HERE / "review_cases.jsonl"
-FILES = pytest.mark.parametrize("path", [CORPUS, OWN, REVIEW], ids=["corpus", "own", "review"])
+ATTACK = HERE / "attack_cases.jsonl"
+FILES = pytest.mark.parametrize("path", [CORPUS, OWN, REVIEW, ATTACK], ids=["corpus", "own", "review", "attack"])
 
 
 @FILES

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.pace import slowness
 from tests.permissions.shell.worlds import judge, load_cases, make_world, parse_rules
 
 from everturn.permissions.rules.rule import Rule, RuleSet
@@ -50,7 +51,9 @@ def cpu_seconds(command, rules=RULES, world=WORLD, rounds=3):
 def test_half_of_the_corpus_takes_less_than_half_a_millisecond():
     judge("ls")
 
-    assert statistics.median(cpu_seconds(case["command"]) for case in load_cases(CORPUS)) < 0.000_5
+    median = statistics.median(cpu_seconds(case["command"]) for case in load_cases(CORPUS))
+
+    assert median / slowness() < 0.000_5
 
 
 @pytest.mark.parametrize("length", [800, 10_000, 10_001, 131_072])
@@ -59,9 +62,10 @@ def test_no_shape_takes_long(length):
 
     times = {shape: cpu_seconds((shape * length)[:length]) for shape in SHAPES}
 
-    assert {shape: seconds for shape, seconds in times.items() if seconds > MOST_S} == {}
+    most = MOST_S * slowness()
+    assert {shape: seconds for shape, seconds in times.items() if seconds > most} == {}
     # The figure for 10,000 characters, held by the middle one: a single shape may meet a busy machine.
-    assert length > 10_001 or statistics.median(times.values()) < 0.02
+    assert length > 10_001 or statistics.median(times.values()) / slowness() < 0.02
 
 
 @pytest.mark.parametrize(
@@ -71,20 +75,26 @@ def test_no_shape_takes_long(length):
         "test " + "a[$(" * 30_000,
         "test a[" + "`" * 9_000,
         "xargs -I" + "a" * 5_000 + " a" * 900,
+        "python3 -c '" + "run[" * 2_490 + "'",
+        "perl -e '" + ";1" * 4_990 + "'",
+        "node - <<'E'\n" + "exec " * 1_990 + "\nE",
+        "cat <<'A'" + " " * 9_900 + "(",
+        "cat " + "<<'A' " * 20 + "(\n" + "A\n" * 4_000,
     ],
-    ids=["brackets", "subscripts", "backticks", "placeholders"],
+    ids=["brackets", "subscripts", "backticks", "placeholders", "lists", "semicolons", "calls", "blanks", "heredocs"],
 )
 def test_no_word_takes_long(command):
-    assert cpu_seconds(command) < MOST_S
+    assert cpu_seconds(command) / slowness() < MOST_S
 
 
 def test_ten_thousand_characters_of_everyday_commands_take_less_than_twenty_milliseconds():
     line = "npm run build --workspace packages/api 2>&1 | tail -20 && "
     message = "git commit -m '" + "A sentence of a long message; with $(signs) in it.\n" * 190 + "'"
 
-    assert cpu_seconds((line * 200)[:9_990].rsplit(" && ", 1)[0], rounds=5) < 0.02
-    assert cpu_seconds(message, rounds=5) < 0.02
-    assert cpu_seconds("cat <<'EOF'\n" + "if (a && b) { c(d[e]); }\n" * 390 + "EOF", rounds=5) < 0.02
+    most = 0.02 * slowness()
+    assert cpu_seconds((line * 200)[:9_990].rsplit(" && ", 1)[0], rounds=5) < most
+    assert cpu_seconds(message, rounds=5) < most
+    assert cpu_seconds("cat <<'EOF'\n" + "if (a && b) { c(d[e]); }\n" * 390 + "EOF", rounds=5) < most
 
 
 def test_ten_thousand_rules_and_a_pattern_of_a_megabyte_are_no_burden():
@@ -96,8 +106,9 @@ def test_ten_thousand_rules_and_a_pattern_of_a_megabyte_are_no_burden():
     world = make_world(RuleSet())
     judge_command("ls", rules, world)
 
-    assert cpu_seconds("; ".join(f"tool{i} q" for i in range(20_000, 20_250)), rules, world) < MOST_S
-    assert cpu_seconds("a" * 9_000, rules, world) < MOST_S
+    most = MOST_S * slowness()
+    assert cpu_seconds("; ".join(f"tool{i} q" for i in range(20_000, 20_250)), rules, world) < most
+    assert cpu_seconds("a" * 9_000, rules, world) < most
 
 
 PIECES = st.sampled_from([*SHAPES, *string.punctuation, " ", "\n", "a", "b c", "EOF\n"])
@@ -106,4 +117,6 @@ PIECES = st.sampled_from([*SHAPES, *string.punctuation, " ", "\n", "a", "b c", "
 @settings(max_examples=150, deadline=None)
 @given(st.lists(PIECES, min_size=1, max_size=12), st.integers(1, 3_000), st.text(max_size=20))
 def test_no_mixture_of_shapes_takes_long_or_raises(pieces, times, end):
-    assert cpu_seconds(("".join(pieces) * times)[:12_000] + end) < MOST_S
+    seconds = cpu_seconds(("".join(pieces) * times)[:12_000] + end)
+
+    assert seconds < MOST_S or seconds / slowness() < MOST_S

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 import msgspec
 
 from everturn.cli.usage import UsageError
+from everturn.settings.checks import nearest
 from everturn.settings.options import MODES
 from everturn.settings.repeats import find_repeat
 
@@ -24,8 +25,8 @@ class CaseRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     deny: tuple[str, ...] = ()
 
 
-class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One of `command`, `op` with `path`, or `tool`."""
+class Case(msgspec.Struct, frozen=True, kw_only=True):
+    """One of `command`, `op` with `path`, or `tool`. Other fields than these are for people."""
 
     id: str = ""
     command: str | None = None
@@ -93,10 +94,15 @@ def _decode(line: bytes) -> Case:
 
 
 def _check_names(line: bytes) -> None:
-    """Of a name that stands twice a reader keeps the last, and the case is not the one that somebody wrote."""
+    """Neither twice, where a reader keeps the last, nor misspelled: the case would not be the one that somebody wrote."""
     text = line.decode("utf-8-sig")
-    if repeat := find_repeat(text, json.loads(text)):
+    fields = json.loads(text)
+    if repeat := find_repeat(text, fields):
         raise ValueError(f"says {'.'.join(repeat.path)} twice")
+    known = Case.__struct_fields__
+    for field in fields:
+        if field not in known and (hint := nearest(field, known)):
+            raise ValueError(f"there is no field `{field}`{hint}")
 
 
 def _told(error: ValueError) -> str:

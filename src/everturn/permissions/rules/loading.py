@@ -39,10 +39,10 @@ def advise_rule(rule: Rule) -> str | None:
 
 def find_strangers(rules: Iterable[Rule], known: Collection[str]) -> list[Rule]:
     """Rules for tools that are not there; one of a server may come later."""
-    return [
-        rule
-        for rule in rules
-        if rule.tool not in ALIASES
-        and not rule.tool.startswith(SERVER)
-        and not any(covers_name(rule.tool, name) for name in known)
-    ]
+    rules = tuple(rules)
+    strange = {
+        tool
+        for tool in {rule.tool for rule in rules}
+        if tool not in ALIASES and not tool.startswith(SERVER) and not any(covers_name(tool, name) for name in known)
+    }
+    return [rule for rule in rules if rule.tool in strange]

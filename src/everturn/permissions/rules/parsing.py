@@ -13,6 +13,9 @@ _COVERED_BY = {
     **dict.fromkeys(("Grep", "Glob", "LS", "NotebookRead"), "Read"),
 }
 """Rules for the paths of these are never consulted: the rules of the other tool cover them."""
+_BRACKETED = ("Bash", "PowerShell", "Read", "Edit", "WebFetch", "Agent", "Task", "Skill", *_COVERED_BY)
+_RIGHT_NAMES = {name.lower(): _COVERED_BY.get(name, name) for name in _BRACKETED}
+"""By a name in small letters the tool whose rules have brackets."""
 _PRIMARY = frozenset({"command", "file_path", "path", "notebook_path", "url"})
 _FIELDS = {
     "Bash": frozenset({"timeout", "description", "run_in_background", "dangerouslyDisableSandbox"}),
@@ -91,9 +94,7 @@ def _closed(text: str) -> str:
 
 def _check_name(rule: Rule) -> None:
     if not re.fullmatch(_NAME, rule.tool):
-        words = rule.tool.split()
-        nearest = f"Bash({rule.text})" if rule.specifier is None and len(words) > 1 else ""
-        raise RuleProblem(rule.text, "does not begin with the name of a tool", nearest)
+        raise RuleProblem(rule.text, "does not begin with the name of a tool", _bracketed(rule))
     if rule.ruling is Ruling.ALLOW and is_open_glob(rule.tool):
         nearest = "mcp__<server>__*" if rule.tool.startswith(SERVER) else ""
         raise RuleProblem(
@@ -101,15 +102,29 @@ def _check_name(rule: Rule) -> None:
         )
 
 
+def _bracketed(rule: Rule) -> str:
+    """`Bash: npm test` and `npm test` alike name a command."""
+    if rule.specifier is not None:
+        return ""
+    name, colon, rest = rule.tool.partition(":")
+    if colon and (right := _RIGHT_NAMES.get(name.strip().lower())) and rest.strip():
+        return f"{right}({rest.strip()})"
+    return f"Bash({rule.tool})" if len(rule.tool.split()) > 1 else ""
+
+
 def _check_specifier(rule: Rule, specifier: str) -> None:
     """One kind of tool after the other, each with what may stand in its brackets."""
     tool = ALIASES.get(rule.tool, rule.tool)
+    if rule.tool not in _BRACKETED and (right := _RIGHT_NAMES.get(rule.tool.lower())):
+        raise RuleProblem(
+            rule.text, f"names no tool: capitals count, and {rule.tool} is another name", f"{right}({specifier})"
+        )
     found = re.fullmatch(_FIELD, specifier)
     if found and found["field"] in _PRIMARY:
         raise _primary_problem(rule, found["field"], found["value"].strip())
     if tool == "WebFetch" and field_of(rule) is None:
         _check_domain(rule, specifier)
-    elif found and rule.ruling is Ruling.ALLOW and _speaks_of_field(tool, found["field"]):
+    elif found and rule.ruling is Ruling.ALLOW and _speaks_of_field(tool, found["field"], found["value"]):
         raise RuleProblem(
             rule.text, f"allows by the field {found['field']}, which only deny and ask rules can", rule.tool
         )
@@ -125,8 +140,10 @@ def _check_specifier(rule: Rule, specifier: str) -> None:
         raise RuleProblem(rule.text, f"narrows {tool}, which takes nothing between brackets", rule.tool)
 
 
-def _speaks_of_field(tool: str, field: str) -> bool:
-    return tool != "Skill" and field in _FIELDS.get(tool, {field})
+def _speaks_of_field(tool: str, field: str, value: str) -> bool:
+    """`Bash(timeout:*)` is the command of that name."""
+    is_prefix = tool == "Bash" and value == "*"
+    return tool != "Skill" and not is_prefix and field in _FIELDS.get(tool, {field})
 
 
 def _primary_problem(rule: Rule, field: str, value: str) -> RuleProblem:

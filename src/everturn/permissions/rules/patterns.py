@@ -9,6 +9,8 @@ from everturn.ports.policy import Ruling
 
 LONGEST = 4_096
 """Characters of a path that a kernel takes."""
+_LONGEST_NAME = 16 * LONGEST
+"""Of one name in a pattern, without its stars: no class of characters is longer than that, either."""
 _MOST_DEEP = 16
 """`**` in one pattern: each multiplies the ways through a path, and nobody needs more."""
 _TOO_LONG = "is longer than any path may be, so it could never match"
@@ -56,7 +58,9 @@ def parse_pattern(text: str, ruling: Ruling) -> Pattern:
         raise GlobError("goes up (..) in the middle of its path, where it cannot be followed")
     if anchor is Anchor.ROOT and up:
         raise GlobError("goes above the root")
-    if sum(name != "**" for name in names) > LONGEST // 2:
+    if sum(name != "**" for name in names) > LONGEST // 2 or any(
+        len(name) > _LONGEST_NAME < len(name.replace("*", "")) for name in names
+    ):
         raise GlobError(_TOO_LONG)
     ends_open = bool(names) and names[-1] == "**"
     while names and names[-1] == "**":

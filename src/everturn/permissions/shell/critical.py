@@ -13,8 +13,8 @@ _REMOVERS = frozenset({"rm", "rmdir"})
 _GLOB = re.compile(r"[*?\[]")
 _ANYTHING = re.compile(r"[*?.\[\]!^]+")
 """A last part that may be any name of its folder."""
-
-
+_BRACES = re.compile(rf"([^{{}}~{UNKNOWN}]+)\{{([^{{}}{UNKNOWN}]*,[^{{}}{UNKNOWN}]*)\}}([^{{}}{UNKNOWN}]*)")
+"""One choice, with something before it: `dist/{a,b}`."""
 _OF_FOLDER = re.compile(r"\{(?:HOME|PWD)\b[^}]*\}")
 """What is left of `${HOME%/}`: an expansion with an operator is not read."""
 
@@ -65,6 +65,9 @@ def _judge_target(target: str, here: Here, world: World) -> Danger:
         # An unset variable leaves `/`, `/*` or `/name`.
         near_root = rest.startswith("/") and len([part for part in rest.split("/") if part]) <= 1
         return Danger.CRITICAL if near_root else Danger.UNKNOWN
+    if (plain := _BRACES.fullmatch(target)) and ".." not in target:
+        before, names, behind = plain.groups()
+        return max(_judge_path(f"{before}{name}{behind}", here, world) for name in names.split(","))
     if UNKNOWN in target or ("{" in target and ("," in target or ".." in target)):
         return max(Danger.UNKNOWN, *(_judge_path(piece, here, world) for piece in re.split(r"[{},]", target) if piece))
     return _judge_path(target, here, world)

@@ -32,6 +32,7 @@ _OUTPUTS = {
     "tar": ("-C", "--directory"),
 } | dict.fromkeys(("cp", "mv", "ln", "install"), ("-t", "--target-directory"))
 """Options whose value is written to."""
+_ONLY_INDEX = frozenset({"--cached", "--staged", "-S"})
 _PATTERN_FIRST = frozenset({
     "grep", "egrep", "fgrep", "zgrep", "rg", "ag", "sed", "awk", "gawk", "mawk", "jq", "yq", "perl",
 })  # fmt: skip
@@ -90,5 +91,18 @@ def _find_written(name: str, words: tuple[str, ...], operands: list[str]) -> Ite
             elif word.startswith(option):
                 given = word.removeprefix(option).removeprefix("=")
                 yield from (given, f"{given}/_")
+    if name == "git":
+        yield from _find_written_by_git(words)
     if name == "dd":
         yield from (word.removeprefix("of=") for word in words if word.startswith("of="))
+
+
+def _find_written_by_git(words: tuple[str, ...]) -> Iterator[str]:
+    """Files of the working tree that a subcommand names; what it does to the index alone changes none."""
+    subcommand = words[0] if words else ""
+    if not _ONLY_INDEX.isdisjoint(words):
+        return
+    if subcommand in {"restore", "rm", "mv"}:
+        yield from (word for word in words[1:] if not word.startswith("-"))
+    elif subcommand == "checkout" and "--" in words:
+        yield from words[words.index("--") + 1 :]

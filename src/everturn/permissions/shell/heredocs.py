@@ -12,6 +12,17 @@ Span = tuple[int, int]
 
 _START = re.compile(r"<<(-?)[ \t]*(['\"])([^'\"\\\n]+)\2")
 _MOST = 20
+_PIECE = r"""'[\w .-]*'|"[\w .-]*"|\$'[\w .-]*'|\\\w|\w"""
+"""Of a delimiter: no quote stands in another's."""
+_OPENING = re.compile(rf"<<(?P<strips>-?)[ \t]*(?P<delimiter>(?:{_PIECE})+)[ \t]*", re.ASCII)
+_QUOTED = r"""'[^'\n]*'|"[^"\\$`\n]*\""""
+_FIRST_HEREDOCS = re.compile(
+    rf"(?:[\w./:,=@%+|&; \t\n-]++|{_QUOTED})*+(?<=[ \t])"
+    rf"(?P<openings>(?:<<-?[ \t]*+(?:{_PIECE})++(?:[ \t]++|(?=\n))){{1,{_MOST}}}+)(?:[\w./:,=@%+|&; \t-]++|{_QUOTED})*+\n",
+    re.ASCII,
+)
+"""Plain words around the first heredocs: nothing there can mean something else."""
+_QUOTING = re.compile(r"\$?['\"]|\\")
 
 
 def find_end(source: str, first: int, delimiter: str | None, *, strips: bool) -> int:
@@ -33,6 +44,30 @@ def mask_bodies(source: str) -> tuple[str, list[Span]]:
         pieces += [source[at:first], "x" * (end - first)]
         at = end
     return "".join([*pieces, source[at:]]), spans
+
+
+def lift_bodies(source: str) -> tuple[str, tuple[str, ...]] | None:
+    """The source with blanks in place of its first heredocs, those of one line, and their texts. Lengths do not change.
+
+    For forms that are beyond the parser: two heredocs in a line, delimiters such as `'E''OF'` and `$'EOF'`, words behind
+    them. None where one of them would expand, or where the line is not plain.
+    """
+    line = _FIRST_HEREDOCS.match(source)
+    if line is None:
+        return None
+    at, texts = line.end(), []
+    for opening in _OPENING.finditer(line["openings"]):
+        spelled = opening["delimiter"]
+        delimiter = _QUOTING.sub("", spelled)
+        end = find_end(source, at, delimiter, strips=bool(opening["strips"]))
+        if delimiter == spelled or end < 0:
+            return None
+        texts.append(source[at : end - len(delimiter)])
+        at = min(end + 1, len(source))
+    lifted = line.start("openings"), line.end("openings"), line.end()
+    blank = re.sub(r"[^\n]", " ", source[lifted[2] : at])
+    head = source[: lifted[0]] + " " * (lifted[1] - lifted[0]) + source[lifted[1] : lifted[2]]
+    return head + blank + source[at:], tuple(texts)
 
 
 def _misleading(source: str, opening: re.Match[str]) -> list[Span]:

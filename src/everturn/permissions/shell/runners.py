@@ -20,6 +20,15 @@ class Runner(msgspec.Struct, frozen=True, kw_only=True):
 
 _PLAIN = Runner()
 _CONTAINER = Runner(valued="euw", long=frozenset({"--env", "--user", "--workdir", "--env-file"}), operands=1)
+_NEW_CONTAINER = Runner(
+    valued="aceghlmpuvw",
+    long=frozenset({
+        "--env", "--env-file", "--name", "--volume", "--mount", "--user", "--workdir", "--publish", "--network", "--net",
+        "--entrypoint", "--platform", "--label", "--add-host", "--memory", "--cpus", "--gpus", "--hostname", "--ipc",
+        "--pid", "--pull", "--restart", "--shm-size", "--tmpfs", "--ulimit", "--cap-add", "--security-opt", "--device",
+    }),
+    operands=1,
+)  # fmt: skip
 _COMPOSED = Runner(valued="fpeuw", operands=2)
 """`docker compose exec web ls`: the subcommand and the service stand before it."""
 _SHELL = Runner(script="c", valued="oO")
@@ -75,6 +84,15 @@ RUNNERS: dict[str, Runner] = {
     "docker compose": _COMPOSED,
     "docker-compose": _COMPOSED,
     "podman exec": _CONTAINER,
+    "docker run": _NEW_CONTAINER,
+    "podman run": _NEW_CONTAINER,
+    "setarch": Runner(operands=1),
+    "screen": Runner(valued="cehpsStTX"),
+    "tmux new": Runner(valued="censtxyF", joined=True),
+    "tmux new-session": Runner(valued="censtxyF", joined=True),
+    "tmux new-window": Runner(valued="cent", joined=True),
+    "tmux split-window": Runner(valued="celptF", joined=True),
+    "xterm": Runner(valued="Tbf"),
     "nix-shell": Runner(valued="pIA", script="r"),
     # Another schedule.
     "setsid": _PLAIN,
@@ -97,6 +115,14 @@ RUNNERS: dict[str, Runner] = {
     "ltrace": Runner(valued="eopsuanlFA"),
     "script": Runner(script="c", valued="BEIOTmo"),
     "unbuffer": _PLAIN,
+    "gdb": Runner(valued="dx", long=frozenset({"-ex", "-iex", "-x", "--command"})),
+    "lldb": Runner(valued="oOsS"),
+    "perf stat": Runner(valued="eCIorx"),
+    "perf record": Runner(valued="ecCFo"),
+    "perf trace": Runner(valued="eCo"),
+    "catchsegv": _PLAIN,
+    "chronic": _PLAIN,
+    "retry": Runner(valued="dt"),
     "valgrind": _PLAIN,
     "rlwrap": _PLAIN,
     "hyperfine": Runner(valued="wrmMspLn", joined=True),
@@ -127,6 +153,17 @@ RUNNERS: dict[str, Runner] = {
     "mise exec": _PLAIN,
     "mise x": _PLAIN,
     "direnv exec": Runner(operands=1),
+    "asdf exec": _PLAIN,
+    "rbenv exec": _PLAIN,
+    "pyenv exec": _PLAIN,
+    "nodenv exec": _PLAIN,
+    "volta run": _PLAIN,
+    "rye run": _PLAIN,
+    "pdm run": _PLAIN,
+    "pixi run": _PLAIN,
+    "hatch run": _PLAIN,
+    "dotenv": Runner(valued="efv"),
+    "cross-env": _PLAIN,
     "git bisect": Runner(operands=1),
     "git submodule": Runner(operands=1, joined=True),
 } | dict.fromkeys(("sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "fish", "rbash"), _SHELL)
@@ -134,8 +171,14 @@ RUNNERS: dict[str, Runner] = {
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "fish", "rbash"})
 LISTENERS = frozenset({"su", "runuser", "ssh", "at", "batch"})
 """They may run what they read."""
-BEHIND_DASHES = frozenset({"kubectl", "oc", "lxc", "incus", "nomad"})
-"""Of these, what stands behind `--` runs in some container."""
+_DASHES = ("--",)
+BEHIND = dict.fromkeys(("kubectl", "oc", "lxc", "incus", "nomad"), _DASHES) | {
+    "nix": ("-c", "--command", *_DASHES),
+    "fd": ("-x", "--exec", "-X", "--exec-batch"),
+    "fdfind": ("-x", "--exec", "-X", "--exec-batch"),
+    "gnome-terminal": _DASHES,
+}
+"""Of these, what stands behind such a word runs, perhaps in some container."""
 INTERPRETERS = frozenset({
     "python", "python2", "python3", "perl", "ruby", "node", "deno", "bun", "php", "lua", "awk", "gawk", "mawk", "tclsh",
     "osascript", "pwsh",

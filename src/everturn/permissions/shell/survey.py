@@ -6,10 +6,11 @@ from posixpath import basename
 
 import msgspec
 
-from everturn.permissions.shell.heredocs import mask_bodies
+from everturn.permissions.shell.heredocs import lift_bodies, mask_bodies
 from everturn.permissions.shell.parsing import parse
 from everturn.permissions.shell.prescan import count_signs, find_hidden, find_obstacle
 from everturn.permissions.shell.runner_words import skip_options
+from everturn.permissions.shell.scripts import find_shell_calls
 from everturn.permissions.shell.sketch import scatter_commands, sketch_commands
 from everturn.permissions.shell.syntax import (
     UNKNOWN,
@@ -108,6 +109,11 @@ def _read(command: str, cwd: str, home: str) -> Reading:
     reading = read_tree(parse(seen.encode("latin-1") if masked else data), source, cwd, home, masked)
     if masked and reading.broken:
         reading = read_tree(parse(data), source, cwd, home)
+    if reading.unsure and (lifted := lift_bodies(source)) is not None:
+        seen, fed = lifted
+        plain = read_tree(parse(seen.encode("latin-1")), seen, cwd, home)
+        # What feeds a pipe is no longer to be seen there.
+        reading = reading if plain.unsure else msgspec.structs.replace(plain, fed=(*fed, *plain.fed), pipes=())
     hidden = find_hidden(command)
     return msgspec.structs.replace(reading, unsure=(*reading.unsure, hidden), broken=True) if hidden else reading
 
@@ -115,12 +121,12 @@ def _read(command: str, cwd: str, home: str) -> Reading:
 def _note(reading: Reading, survey: Survey) -> list[str]:
     """Scripts in strings are handed back."""
     scripts: list[str] = []
-    listens = False
+    listens = interprets = False
     for command in reading.commands:
         for text in _spellings(command):
             survey.texts[text] = None
         found = find_inner(command)
-        listens = listens or found.listens
+        listens, interprets = listens or found.listens, interprets or found.interprets
         survey.murky.extend(found.murky)
         scripts.extend(write_marks(script) for script in found.scripts)
         for argv in found.commands:
@@ -129,6 +135,8 @@ def _note(reading: Reading, survey: Survey) -> list[str]:
             known = next((at for at, word in enumerate(argv) if at and found.is_open(word)), None)
             if known is not None:
                 survey.beginnings.update({f"{text} ": None for text in _ways_to_say(argv[:known])})
+    if interprets:
+        scripts.extend(script for text in reading.fed for script in find_shell_calls(text))
     return [*scripts, *_fed(reading)] if listens else scripts
 
 

@@ -18,7 +18,7 @@ from everturn.permissions.shell.runner_words import (
     skip_own,
 )
 from everturn.permissions.shell.runners import (
-    BEHIND_DASHES,
+    BEHIND,
     CALLERS,
     EVALUATORS,
     LISTENERS,
@@ -28,6 +28,7 @@ from everturn.permissions.shell.runners import (
     SHELLS,
     Runner,
 )
+from everturn.permissions.shell.scripts import find_option_scripts, find_shell_calls, is_interpreter
 from everturn.permissions.shell.syntax import SPLIT, UNKNOWN, Command, Word, drop_marks, write_marks
 
 _FROM_ELSEWHERE = ("/dev/", "/proc/")
@@ -50,6 +51,8 @@ class Found(msgspec.Struct):
     murky: list[str] = msgspec.field(default_factory=list)
     listens: bool = False
     """A shell is among them that runs what it reads."""
+    interprets: bool = False
+    """A program is among them that runs code of another language."""
     open: frozenset[str] = frozenset()
     """Templates of the words that may become something else: by expansion, as a glob, in braces."""
 
@@ -122,9 +125,14 @@ def _look_behind(argv: list[str], found: Found, depth: int) -> None:
         # An alias that is a script: `-c alias.x='!..'`.
         found.scripts.extend(word.partition("=!")[2] for word in rest if "=!" in word)
     found.listens = found.listens or name in LISTENERS or (name == "sudo" and not _SHELL_OF_SUDO.isdisjoint(rest))
-    if name in BEHIND_DASHES and "--" in rest[:-1]:
-        _look_behind(rest[rest.index("--") + 1 :], found, depth + 1)
+    behind = next((at for at, word in enumerate(rest[:-1]) if word in BEHIND.get(name, ())), None)
+    if behind is not None:
+        _look_behind(rest[behind + 1 :], found, depth + 1)
         return
+    found.scripts.extend(find_option_scripts(name, rest))
+    if is_interpreter(name):
+        found.interprets = True
+        found.scripts.extend(script for word in rest[:MOST_WORDS] for script in find_shell_calls(word))
     runner = RUNNERS.get(name)
     if runner is None and name in _HAVE_SUBCOMMANDS and (subcommand := skip_options(rest)):
         rest, runner = subcommand[1:], RUNNERS.get(f"{name} {subcommand[0]}")

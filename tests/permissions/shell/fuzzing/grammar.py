@@ -222,6 +222,12 @@ SPELLINGS = (
     "{1}{{{2},x}}",
 )
 
+DELIMITERS = (
+    ("'E'", "E"), ("'E'", "E"), ('"E"', "E"), ("E", "E"), ("\\E", "E"), ("E'F'", "EF"), ("'E''F'", "EF"), ("$'E'", "E"), ("''", ""),
+    ('"E"F', "EF"), ('"it\'s"', "it's"), ("'E F'", "E F"),
+)  # fmt: skip
+"""As they are written, and the line that ends the text."""
+
 
 class Grammar:
     """`friendly` is the share of what should be allowed: nearly all of it, so that much is run, and some of the rest."""
@@ -289,7 +295,7 @@ class Grammar:
 
     def _heredoc(self, depth: int) -> str:
         program = self._program(depth)
-        start, end = self._pick((("'E'", "E"), ('"E"', "E"), ("E", "E"), ("\\E", "E"), ("E'F'", "EF")))
+        start, end = self._pick(DELIMITERS)
         body = self._pick(
             (
                 "text",
@@ -322,10 +328,14 @@ class Grammar:
                 )
             )
         more = self._pick(
-            ("", "", "", f" | {self._simple(depth)}", f" && {self._simple(depth)}", " >/dev/null", " >out.txt")
+            ("", "", "", f" | {self._simple(depth)}", f" && {self._simple(depth)}", " >/dev/null", " >out.txt", " - x")
         )
         dash = self._pick(("<<", "<<", "<<-", "<< "))
         tail = self._pick(("", "", f"\n{self._simple(depth)}"))
+        if self._rarely(0.3):
+            again, other = self._pick(DELIMITERS)
+            inner = self._pick(("bad", "text\nbad", f"{end}\nbad", f"{other} \nbad", "$(bad)", "'"))
+            return f"{program} {dash}{start} {self._pick(('<<', '<<-'))}{again}{more}\n{body}\n{end}\n{inner}\n{other}{tail}"
         return f"{program} {dash}{start}{more}\n{body}\n{end}{tail}"
 
     def _simple(self, depth: int) -> str:

@@ -13,22 +13,35 @@ def _names(text: str) -> frozenset[str]:
 
 
 _DIFF = (
-    "abbrev binary cached color color-moved color-words compact-summary cumulative diff-algorithm diff-filter dirstat "
-    "exit-code find-copies find-renames full-index function-context histogram ignore-all-space ignore-blank-lines "
-    "ignore-cr-at-eol ignore-space-at-eol ignore-space-change inter-hunk-context merge-base minimal name-only name-status "
-    "no-color no-ext-diff no-patch no-prefix no-renames no-textconv numstat patch patch-with-stat patience pickaxe-all "
-    "pickaxe-regex quiet raw relative shortstat staged stat submodule summary text unified word-diff word-diff-regex"
+    "abbrev anchored binary break-rewrites cached cc check color color-moved color-moved-ws color-words "
+    "combined-all-paths compact-summary cumulative dd default-prefix diff-algorithm diff-filter diff-merges dirstat "
+    "dirstat-by-file dst-prefix end-of-options exit-code find-copies find-copies-harder find-object find-renames "
+    "full-index function-context histogram ignore-all-space ignore-blank-lines ignore-cr-at-eol "
+    "ignore-matching-lines ignore-space-at-eol ignore-space-change ignore-submodules indent-heuristic "
+    "inter-hunk-context irreversible-delete ita-invisible-in-index ita-visible-in-index line-prefix merge-base "
+    "minimal name-only name-status no-color no-color-moved no-color-moved-ws no-diff-merges no-ext-diff "
+    "no-indent-heuristic no-patch no-prefix no-relative no-rename-empty no-renames no-textconv numstat patch "
+    "patch-with-raw patch-with-stat patience pickaxe-all pickaxe-regex quiet raw relative rename-empty rotate-to "
+    "shortstat skip-to src-prefix staged stat stat-count stat-graph-width stat-name-width stat-width submodule "
+    "summary text unified word-diff word-diff-regex ws-error-highlight"
 )
 _LOG = (
-    f"{_DIFF} abbrev-commit after all all-match ancestry-path author author-date-order basic-regexp before branches "
-    "cherry-mark cherry-pick committer date date-order decorate decorate-refs exclude extended-regexp first-parent "
-    "fixed-strings follow format full-history glob graph grep invert-grep left-right max-count merges min-parents "
-    "no-abbrev-commit no-decorate no-merges no-notes no-walk not oneline parents perl-regexp pretty regexp-ignore-case "
-    "remotes reverse show-pulls simplify-by-decoration simplify-merges since skip source tags topo-order until"
+    f"{_DIFF} "
+    "abbrev-commit after all all-match ancestry-path author author-date-order basic-regexp before bisect boundary "
+    "branches cherry cherry-mark cherry-pick children clear-decorations committer date date-order decorate "
+    "decorate-refs decorate-refs-exclude dense do-walk encoding exclude exclude-first-parent-only exclude-hidden "
+    "expand-tabs extended-regexp first-parent fixed-strings follow format full-diff full-history glob graph grep "
+    "grep-reflog ignore-missing in-commit-order invert-grep left-only left-right log-size mailmap max-age max-count "
+    "max-parents merge merges min-age min-parents no-abbrev no-abbrev-commit no-decorate no-expand-tabs no-graph "
+    "no-mailmap no-max-parents no-merges no-min-parents no-notes no-standard-notes no-use-mailmap no-walk not notes "
+    "oneline parents perl-regexp pretty reflog regexp-ignore-case relative-date remotes remove-empty reverse "
+    "right-only show-linear-break show-notes show-pulls simplify-by-decoration simplify-merges since "
+    "since-as-filter single-worktree skip source sparse standard-notes tags topo-order unpacked until use-mailmap "
+    "walk-reflogs"
 )
-_DIFF_TABLE = Table(flags="abpuswRWz", valued="USGl", joined="MC", long=_names(_DIFF), globs=False)
+_DIFF_TABLE = Table(flags="abpuswRWz", valued="USGlI", joined="MCBXD", number=True, long=_names(_DIFF), globs=False)
 _LOG_TABLE = Table(
-    flags="abpuswcmgiEFPRWztr", valued="USGlLn", joined="MC", number=True, long=_names(_LOG), globs=False
+    flags="abpuswcmgiqEFPRWztr", valued="USGlLnI", joined="MCBXD", number=True, long=_names(_LOG), globs=False
 )
 _BARE = Table(operands=Operands.NONE, globs=False)
 
@@ -37,8 +50,8 @@ TABLES: dict[str, Table] = {
         flags="sbvz",
         joined="u",
         long=_names(
-            "ahead-behind branch column ignored long no-ahead-behind no-renames porcelain renames short show- "
-            "stash untracked-files verbose"
+            "ahead-behind branch column find-renames ignore-submodules ignored long no-ahead-behind no-column no-renames "
+            "null porcelain renames short show-stash untracked-files verbose"
         ),
         globs=False,
     ),
@@ -53,16 +66,17 @@ TABLES: dict[str, Table] = {
         valued="LS",
         joined="MC",
         long=_names(
-            "abbrev color-by-age color-lines date incremental line-porcelain porcelain root show-email show-name "
-            "show-number since"
+            "abbrev color-by-age color-lines date encoding first-parent ignore-rev incremental line-porcelain minimal "
+            "no-progress porcelain progress reverse root score-debug show-email show-name show-number show-stats since"
         ),
         globs=False,
     ),
     "rev-parse": Table(
         flags="q",
         long=_names(
-            "abbrev-ref absolute-git-dir all branches git-common-dir git-dir git-path is-bare-repository "
-            "is-inside-git-dir is-inside-work-tree is-shallow-repository quiet remotes short show-cdup show-prefix "
+            "abbrev-ref absolute-git-dir all branches disambiguate exclude flags git-common-dir git-dir git-path glob is-bare-repository "
+            "is-inside-git-dir is-inside-work-tree is-shallow-repository local-env-vars no-flags no-revs not path-format quiet remotes "
+            "revs-only shared-index-path short show-cdup show-object-format show-prefix show-ref-format since sq until after before "
             "show-superproject-working-tree show-toplevel symbolic symbolic-full-name tags verify"
         ),
         globs=False,
@@ -72,8 +86,8 @@ TABLES: dict[str, Table] = {
         flags="cdmosuiktvzf",
         valued="x",
         long=_names(
-            "abbrev cached deduplicate deleted error-unmatch exclude exclude-standard full-name ignored killed "
-            "modified others stage unmerged"
+            "abbrev cached debug deduplicate deleted directory empty-directory eol error-unmatch exclude exclude-standard format "
+            "full-name ignored killed modified no-empty-directory others resolve-undo sparse stage unmerged"
         ),
         globs=False,
     ),

@@ -14,15 +14,29 @@ TABLES: dict[str, Table] = {
         flags="aAbBcCdfFgGhHiklLmnNopqQrRsStTuUvxXZ1",
         valued="Iw",
         long=_names(
-            "all almost-all author classify color directory file-type format full-time group-directories-first help "
+            "all almost-all author block-size classify color context dereference dereference-command-line directory escape file-type "
+            "format full-time group-directories-first help hide hide-control-chars hyperlink kibibytes show-control-chars tabsize zero "
             "human-readable ignore indicator-style inode literal no-group numeric-uid-gid quote-name recursive reverse "
             "si size sort time time-style version width"
         ),
     ),
-    "cat": Table(flags="AbeEnstTuv", long=_names("number number-nonblank show-all show-ends show-tabs squeeze-blank")),
-    "head": Table(flags="qvz", valued="nc", number=True, long=_names("bytes lines quiet silent verbose")),
-    "tail": Table(flags="qvz", valued="nc", number=True, long=_names("bytes lines quiet silent verbose")),
-    "wc": Table(flags="clmwL", long=_names("bytes chars lines words max-line-length")),
+    "cat": Table(
+        flags="AbeEnstTuv",
+        long=_names("help number number-nonblank show-all show-ends show-nonprinting show-tabs squeeze-blank version"),
+    ),
+    "head": Table(
+        flags="qvz",
+        valued="nc",
+        number=True,
+        long=_names("bytes help lines quiet silent verbose version zero-terminated"),
+    ),
+    "tail": Table(
+        flags="qvz",
+        valued="nc",
+        number=True,
+        long=_names("bytes help lines quiet silent verbose version zero-terminated"),
+    ),
+    "wc": Table(flags="clmwL", long=_names("bytes chars help lines max-line-length total version words")),
     "nl": Table(flags="p", valued="bdfhilnsvw"),
     "tac": Table(flags="br", valued="s"),
     "rev": Table(),
@@ -45,11 +59,16 @@ TABLES: dict[str, Table] = {
     "cksum": Table(),
     "base64": Table(flags="di", valued="w", long=_names("decode wrap ignore-garbage"), most=1),
     "file": Table(flags="bhiLkNnprs0", long=_names("brief mime mime-type mime-encoding dereference")),
-    "stat": Table(flags="Lft", valued="c", long=_names("dereference file-system format printf terse")),
+    "stat": Table(
+        flags="Lft", valued="c", long=_names("cached dereference file-system format help printf terse version")
+    ),
     "du": Table(
         flags="abchHkLlmPsSx0D",
         valued="dBt",
-        long=_names("all apparent-size bytes exclude human-readable max-depth si summarize threshold time total"),
+        long=_names(
+            "all apparent-size block-size bytes count-links dereference dereference-args exclude help human-readable inodes max-depth "
+            "no-dereference null one-file-system separate-dirs si summarize threshold time time-style total version"
+        ),
     ),
     "tree": Table(flags="adfishpugDFCnQqN", valued="LIP", long=_names("dirsfirst noreport gitignore prune du")),
     "realpath": Table(
@@ -57,15 +76,16 @@ TABLES: dict[str, Table] = {
     ),
     "readlink": Table(flags="femnqsvz"),
     "grep": Table(
-        flags="EFGPiyvwxcLlqsonHhbUzaIRrTZ",
+        flags="EFGPiyvwxcLlqsonHhbUuzaIRrTZV",
         valued="emABCDd",
         number=True,
         operands=Operands.PATTERN,
         recursive="Rrd",
         long=_names(
-            "after-context basic-regexp before-context binary-files byte-offset color colour context count "
+            "after-context basic-regexp before-context binary binary-files byte-offset color colour context count "
             "dereference-recursive exclude exclude-dir extended-regexp files-with-matches files-without-match "
-            "fixed-strings ignore-case include initial-tab invert-match line-number line-regexp max-count no-filename "
+            "fixed-strings group-separator help ignore-case include initial-tab invert-match label line-buffered line-number line-regexp "
+            "max-count no-filename no-group-separator version "
             "no-ignore-case no-messages null null-data only-matching perl-regexp quiet recursive regexp silent text "
             "with-filename word-regexp"
         ),
@@ -85,11 +105,14 @@ TABLES: dict[str, Table] = {
         ),
     ),
     "diff": Table(
-        flags="qrsuNabBwiEZycdetTp",
-        valued="UCWxIL",
+        flags="qrsuNabBwiEZycdetTpnv",
+        valued="UCWxILF",
         recursive="r",
         long=_names(
-            "brief color context ignore-all-space ignore-blank-lines ignore-case ignore-space-change label new-file "
+            "brief color context ed exclude expand-tabs help horizon-lines ignore-all-space ignore-blank-lines ignore-case "
+            "ignore-file-name-case ignore-matching-lines ignore-space-change ignore-tab-expansion ignore-trailing-space initial-tab "
+            "label left-column minimal new-file no-ignore-file-name-case palette rcs show-c-function show-function-line "
+            "speed-large-files tabsize unidirectional-new-file version "
             "no-dereference normal recursive report-identical-files side-by-side strip-trailing-cr suppress-common-lines "
             "text unified width"
         ),
@@ -115,12 +138,14 @@ TABLES: dict[str, Table] = {
             "compact-output exit-status join-output monochrome-output null-input raw-input raw-output slurp sort-keys tab"
         ),
     ),
-    "which": Table(flags="as", operands=Operands.TEXT),
+    "which": Table(
+        flags="as", operands=Operands.TEXT, long=_names("all skip-alias skip-dot skip-tilde skip-functions")
+    ),
     "type": Table(flags="afptP", operands=Operands.TEXT),
     "basename": Table(flags="az", valued="s", operands=Operands.TEXT),
     "dirname": Table(flags="z", operands=Operands.TEXT),
     "seq": Table(flags="w", valued="fs", operands=Operands.TEXT, globs=False),
-    "pwd": Table(flags="LP", operands=Operands.NONE),
+    "pwd": Table(flags="LP", operands=Operands.NONE, long=_names("logical physical")),
     "true": Table(operands=Operands.TEXT),
     "false": Table(operands=Operands.TEXT),
     ":": Table(operands=Operands.TEXT),
