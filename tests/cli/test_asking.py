@@ -6,6 +6,7 @@ import os
 import signal
 
 from tests.cli.terminals import at_terminal
+from tests.sandbox.servers import Server
 
 from everturn.modelserver import calls, hold, say
 
@@ -74,8 +75,6 @@ async def test_what_was_typed_before_the_question_is_no_answer_to_it(program):
     program.model(calls(TOUCH), "As you wish.")
     async with at_terminal(program, "-p", "Make it") as terminal:
         terminal.press("y\ny\n")
-        await terminal.until("? Bash wants")
-        terminal.press("y\n")
         await terminal.turn()
         terminal.press("n")
         await terminal.until("As you wish.")
@@ -315,3 +314,29 @@ async def test_a_yes_for_the_session_answers_calls_that_wait_beside_it(program):
         await terminal.until("Done.")
         assert terminal.shown.count("? WebFetch wants") == 1
     assert not any("Permission denied" in result for result in results(program))
+
+
+async def test_a_host_that_a_command_in_the_sandbox_wants_is_asked_about_while_it_waits(program, tmp_path):
+    (tmp_path / "page").write_text("a page")
+    server = Server(tmp_path)
+    fetch = ("Bash", {"command": f"curl -sS --fail --noproxy '' {server.url}/page"})
+    program.model(calls(fetch), calls(fetch), "Done.")
+    try:
+        async with at_terminal(program, "--sandbox", "-p", "Fetch it", columns=100) as terminal:
+            asked = await terminal.turn()
+            assert "? A command in the sandbox wants to connect to a host" in asked
+            assert f"│ 127.0.0.1, port {server.port}" in asked
+            assert f"│ {fetch[1]['command']}" in asked
+            assert "asks: sandbox.network.allowedDomains does not name it" in asked
+            terminal.press("a")
+            told = await terminal.turn()
+            assert "This will be added to" in told
+            assert f"sandbox.network.allowedDomains: 127.0.0.1:{server.port}" in told
+            assert f"commands in the sandbox reach 127.0.0.1, port {server.port}" in told
+            terminal.press("y")
+            await terminal.until("Done.")
+    finally:
+        server.close()
+    assert [results(program, 1), results(program, 2)] == [["a page"], ["a page"]]
+    written = json.loads((program.folder / ".everturn" / "settings.local.json").read_text())
+    assert written == {"sandbox": {"network": {"allowedDomains": [f"127.0.0.1:{server.port}"]}}}

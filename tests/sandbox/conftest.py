@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from tests.tools.processes import PATIENCE_S
 
 from everturn.sandbox.calls import find_machine
 from everturn.sandbox.landlock import LEAST_VERSION, find_version
@@ -71,7 +72,7 @@ class Worker:
 
     def close(self):
         self.process.stdin.close()
-        self.process.wait(10)
+        self.process.wait(PATIENCE_S)
         self.process.stdout.close()
         # Of one that was killed, its watcher may be removing the same.
         shutil.rmtree(self.temporary, ignore_errors=True)

@@ -1,11 +1,16 @@
 """The way out: curl, git and pip reach the host that is allowed, and no other."""
 
+import os
 import shutil
+import signal
 from pathlib import Path
 
 import pip
 import pytest
+from tests.sandbox.conftest import USERS, Worker
 from tests.sandbox.servers import Server, fill
+from tests.sandbox.test_running import wait_for
+from tests.tools.processes import named
 
 
 @pytest.fixture
@@ -73,6 +78,24 @@ def test_pip_reaches_the_allowed_host_and_no_other(viewed, hosts):
     assert bad.asked == []
 
 
+def test_a_host_that_nothing_names_is_reached_when_the_person_agrees(viewed, hosts):
+    good, bad = hosts
+    commands = (
+        f"curl -sS --noproxy '' {good.url}/page; curl -sS --noproxy '' -p {good.url}/page",
+        f"env -u no_proxy -u NO_PROXY git clone -q {good.url}/repo.git a && cat a/file",
+        f"curl -sS -f --noproxy '' {bad.url}/page",
+    )
+
+    done = viewed.do(*commands, answers={str(good.port): None, str(bad.port): "the person said no"})
+
+    twice, cloned, other = (result["content"] for result in done["results"])
+    assert (twice, cloned) == ("a pagea page", "from the repository")
+    assert f"127.0.0.1:{bad.port} was not reached: the person said no" in other
+    assert bad.asked == []
+    wanted = [(good.port, commands[0]), (good.port, commands[1]), (bad.port, commands[2])]
+    assert [(asked["port"], asked["command"]) for asked in done["asked"]] == wanted
+
+
 def test_a_large_answer_comes_whole(viewed, hosts):
     (result,) = reach(viewed, hosts, f"curl -sS {hosts[0].url}/large | wc -c")
 
@@ -112,6 +135,20 @@ def test_a_denied_host_is_not_reached_although_it_is_allowed(viewed, hosts):
 
     assert "sandbox.network.deniedDomains names 127.0.0.1" in result["content"]
     assert hosts[0].asked == []
+
+
+def test_nothing_with_a_way_out_outlives_a_killed_program(viewed):
+    word = f"94.{os.getpid()}"
+    worker = Worker(USERS[viewed.user])
+    try:
+        command = {"command": f"setsid sleep {word} & sleep {word}", "run_in_background": True}
+        worker.give(viewed.job(command, waits=True, settings={"network.allowedDomains": ["example.com"]}))
+        wait_for(lambda: len(named(word)) == 2)
+        os.kill(worker.process.pid, signal.SIGKILL)
+        wait_for(lambda: named(word) == [])
+    finally:
+        worker.process.kill()
+        worker.close()
 
 
 def test_two_commands_at_once_have_a_door_each(viewed, hosts):

@@ -3,6 +3,7 @@
 import errno
 import re
 import shutil
+import stat
 import struct
 from pathlib import Path
 
@@ -163,6 +164,7 @@ async def test_a_placeholder_that_somebody_filled_stays(tmp_path):
     placeholders.sweep()
 
     assert (path / "settings.json").read_text() == "{}"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o755
 
 
 async def test_what_is_really_there_is_held_but_never_removed(tmp_path):

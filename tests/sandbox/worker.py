@@ -17,7 +17,7 @@ import everturn.tools.bash.stdin  # noqa: F401 - what nobody could not load late
 from everturn.ports.abort import AbortSignal
 from everturn.ports.files import FileStates
 from everturn.ports.tasks import Tasks
-from everturn.ports.tool import ToolContext
+from everturn.ports.tool import Inquiry, ToolContext
 from everturn.sandbox.confining import CommandSandbox, Surroundings
 from everturn.sandbox.probe import find_means
 from everturn.sandbox.settings import parse_wishes
@@ -51,9 +51,10 @@ async def run_job(job: dict[str, Any]) -> dict[str, Any]:
         parse_wishes({"enabled": True, **job.get("settings", {})}, folder, job.get("home", "/nonexistent")),
         means,
         Surroundings(folders=(), home=job.get("home", "/nonexistent"), own=tuple(job.get("own", ()))),
+        asks="answers" in job,
     )
-    bash, tasks = bash_tool(sandbox=sandbox), Tasks()
-    results = [await run_command(bash, tasks, folder, fields) for fields in job["commands"]]
+    bash, tasks, person = bash_tool(sandbox=sandbox), Tasks(), Person(job.get("answers", {}))
+    results = [await run_command(bash, tasks, folder, fields, person) for fields in job["commands"]]
     if job.get("waits"):
         await asyncio.sleep(1000)
     if job.get("finishes"):
@@ -64,13 +65,26 @@ async def run_job(job: dict[str, Any]) -> dict[str, Any]:
     return {
         "kind": means.kind,
         "results": results,
+        "asked": person.asked,
         "reports": [report.output for report in reports],
         "temporary": temporary,
         "left": os.path.exists(temporary),  # noqa: ASYNC240, PTH110 - a path as text
     }
 
 
-async def run_command(bash: Any, tasks: Tasks, folder: str, fields: dict[str, Any]) -> dict[str, Any]:
+class Person:
+    """Answers by the port: null for a yes, else why not."""
+
+    def __init__(self, answers: dict[str, str | None]) -> None:
+        self.answers = answers
+        self.asked: list[dict[str, Any]] = []
+
+    async def inquire(self, inquiry: Inquiry) -> str | None:
+        self.asked.append(inquiry.input)
+        return self.answers[str(inquiry.input["port"])]
+
+
+async def run_command(bash: Any, tasks: Tasks, folder: str, fields: dict[str, Any], person: Person) -> dict[str, Any]:
     abort = AbortSignal()
     after = fields.pop("abort_when", None)
     context = ToolContext(
@@ -79,8 +93,9 @@ async def run_command(bash: Any, tasks: Tasks, folder: str, fields: dict[str, An
         abort=abort,
         files=FileStates(),
         progress=lambda _: None,
-        abort_grace_s=2.0,
+        abort_grace_s=fields.pop("grace_s", 60.0),
         tasks=tasks,
+        inquire=person.inquire,
     )
     running = asyncio.ensure_future(bash.run(bash.parse(fields), context))
     while after and not os.path.exists(after):  # noqa: ASYNC110, ASYNC240, PTH110 - the world announces nothing

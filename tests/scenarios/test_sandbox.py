@@ -5,18 +5,22 @@ from tests.sandbox.servers import Server
 
 from everturn.core.errors import OptionError
 from everturn.modelserver import call, text
-from everturn.ports.policy import Ruling, Verdict
+from everturn.ports.policy import HOST_QUESTION, Ruling, Verdict
 from everturn.sandbox.probe import find_means
 
 NOWHERE = "/nonexistent/bwrap"
 
 
 class Approver:
+    """Of calls. A host that a command in the sandbox wants is refused."""
+
     def __init__(self, ruling=Ruling.ALLOW):
         self.verdict = Verdict(ruling=ruling, reason="said the person")
         self.asked = []
 
     async def approve(self, call, reason):
+        if call.name == HOST_QUESTION:
+            return Verdict(ruling=Ruling.DENY, reason="the person said no")
         self.asked.append((call.input["command"], reason))
         return self.verdict
 
@@ -221,7 +225,7 @@ async def test_a_host_that_was_refused_is_told_and_reached_outside_when_the_pers
         server.server_close()
 
     (held,), (reached,) = answers(bench), answers(bench, 2)
-    assert f"127.0.0.1:{server.port} was not reached: sandbox.network.allowedDomains does not name it" in held
+    assert f"127.0.0.1:{server.port} was not reached: the person said no" in held
     assert "call Bash again with dangerouslyDisableSandbox set to true: the person is asked" in held
     assert reached == "hello"
     assert [asked for asked, _ in approver.asked] == [command]

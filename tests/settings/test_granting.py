@@ -1,6 +1,8 @@
 """What a person always allows is written down: nothing else changes, and nothing is written where a link leads."""
 
+import fcntl
 import json
+import os
 import stat
 import subprocess
 import threading
@@ -8,7 +10,7 @@ import threading
 import pytest
 
 from everturn.core.errors import OptionError
-from everturn.settings.granting import append_allow_rules
+from everturn.settings.granting import append_allow_rules, append_allowed_hosts
 
 
 @pytest.fixture
@@ -106,3 +108,36 @@ def test_sessions_that_write_at_once_lose_nothing(tmp_path, path):
         writer.join()
 
     assert sorted(json.loads(path.read_text())["permissions"]["allow"]) == sorted(f"Bash(make {n})" for n in range(20))
+
+
+def test_hosts_are_added_beside_what_the_file_says_of_the_sandbox(tmp_path, path):
+    path.parent.mkdir()
+    path.write_text('{"sandbox": {"enabled": true, "network": {"allowedDomains": ["a.example"]}}, "model": "opus"}')
+
+    append_allowed_hosts(str(tmp_path), ["a.example", "b.example:443"])
+
+    network = {"allowedDomains": ["a.example", "b.example:443"]}
+    assert json.loads(path.read_text()) == {"sandbox": {"enabled": True, "network": network}, "model": "opus"}
+
+
+@pytest.mark.parametrize("content", ['{"sandbox": true}', '{"sandbox": {"network": {"allowedDomains": "a"}}}'])
+def test_hosts_are_not_added_to_what_is_no_list(tmp_path, path, content):
+    path.parent.mkdir()
+    path.write_text(content)
+
+    with pytest.raises(OptionError, match="something else than a list in sandbox"):
+        append_allowed_hosts(str(tmp_path), ["a.example"])
+    assert path.read_text() == content
+
+
+def test_a_folder_that_a_session_holds_for_a_sandbox_is_no_hindrance(tmp_path, path):
+    """As a placeholder is held, by us or by another session, while a command runs."""
+    path.parent.mkdir()
+    held = os.open(path.parent, os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_SH)
+    try:
+        append_allow_rules(str(tmp_path), ["Bash(make)"])
+    finally:
+        os.close(held)
+
+    assert json.loads(path.read_text()) == {"permissions": {"allow": ["Bash(make)"]}}

@@ -1,7 +1,7 @@
 """A person's yes that holds longer than one call: tried on the policy before it is offered, then added, or written down."""
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -10,12 +10,14 @@ from everturn.core.errors import OptionError
 from everturn.permissions.modes import Mode
 from everturn.permissions.policy import RulePolicy
 from everturn.permissions.rules.rule import Rule, Source
-from everturn.ports.policy import Call, Offer, Ruling, Scope
+from everturn.ports.policy import HOST_QUESTION, Call, Offer, Ruling, Scope
 from everturn.ports.rules import LivePermissions
 
 if TYPE_CHECKING:
     from everturn.permissions.granting import Grant
 
+HOST_RULE = "sandbox.network.allowedDomains: "
+"""Stands before a host where a rule would stand."""
 MOST_REMEMBERED = 200
 MOST_SHOWN = 20
 UNTRUSTED = "it holds in this session at once; in later ones when you trust this folder: everturn trust"
@@ -34,11 +36,12 @@ class PolicyGrants:
         trusted: bool,
         only_managed: bool = False,
         live: LivePermissions | None = None,
+        allow_host: Callable[[str], None] | None = None,
     ) -> None:
         """Local settings lie at the root of the repository, and count only where that is `trusted`.
 
         `only_managed`: nobody but the administrator allows anything for longer than one call. `live` watches the file
-        that is written here.
+        that is written here. `allow_host` lets commands in the sandbox reach one, the session long.
         """
         self._policy = policy
         self._folder = folder
@@ -46,12 +49,15 @@ class PolicyGrants:
         self._trusted = trusted
         self._only_managed = only_managed
         self._live = live
+        self._allow_host = allow_host
         self._asked: deque[Call] = deque(maxlen=MOST_REMEMBERED)
 
     def prepare(self, call: Call) -> Call:
         from everturn.compose.parts import judge_parts
         from everturn.permissions.granting import plan_grants
 
+        if call.name == HOST_QUESTION:
+            return msgspec.structs.replace(call, offers=self._offer_host(call))
         grants = () if self._only_managed else plan_grants(call)
         offers = tuple(offer for grant in grants if (offer := self._try(call, grant)) is not None)
         details = tuple(f"{each.ruling}: {part} ({each.why})" for part, each in judge_parts(self._policy, call))
@@ -64,6 +70,8 @@ class PolicyGrants:
 
         if self._only_managed:
             return f"The rule was not added: {ONLY_MANAGED}."
+        if rules and all(rule.startswith(HOST_RULE) for rule in rules):
+            return self._add_hosts([rule.removeprefix(HOST_RULE) for rule in rules], scope)
         try:
             for rule in self._parse(rules):
                 self._policy.add_rule(rule)
@@ -77,6 +85,38 @@ class PolicyGrants:
         except OptionError as problem:
             return f"The rule holds for this session only: {problem}."
         return ""
+
+    def _add_hosts(self, hosts: list[str], scope: Scope) -> str:
+        from everturn.settings.granting import append_allowed_hosts
+
+        try:
+            if self._allow_host is not None:
+                for host in hosts:
+                    self._allow_host(host)
+        except OptionError as problem:
+            return f"The host was not added: {problem}."
+        try:
+            if scope is Scope.ALWAYS:
+                append_allowed_hosts(self._find_root(), hosts)
+                if self._live is not None:
+                    self._live.overlook()
+        except OptionError as problem:
+            return f"The host may be reached in this session only: {problem}."
+        return ""
+
+    def _offer_host(self, call: Call) -> tuple[Offer, ...]:
+        """One host at one port: there is nothing narrower."""
+        from everturn.sandbox.network.hosts import render_target
+
+        if self._only_managed:
+            return ()
+        host, port = call.input["host"], call.input["port"]
+        rules = (f"{HOST_RULE}{render_target(host, port)}",)
+        covers = (f"commands in the sandbox reach {host}, port {port}",)
+        return (
+            Offer(scope=Scope.SESSION, rules=rules, covers=covers),
+            Offer(scope=Scope.ALWAYS, rules=rules, covers=covers, place=self._place()),
+        )
 
     def _try(self, call: Call, grant: "Grant") -> Offer | None:
         """None where it would not help: another rule asks, the path is protected, the command is more than its words."""

@@ -4,22 +4,24 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 
 from everturn.core.errors import OptionError
+from everturn.permissions.domains import DomainRules
 from everturn.permissions.policy import RulePolicy
 from everturn.permissions.rules.rule import Rule, RuleSet
 from everturn.ports.policy import Ruling
 from everturn.sandbox.confining import CommandSandbox, Ruled, Surroundings
 from everturn.sandbox.probe import find_means
 from everturn.sandbox.settings import parse_wishes
+from everturn.settings.environment import find_user_home
 from everturn.settings.setup import Setup
 
 
 def build_sandbox(setup: Setup, env: Mapping[str, str], policy: RulePolicy) -> tuple[CommandSandbox | None, str]:
     """None where it is off; and a warning where it is wanted and there is none. Raises `OptionError`.
 
-    What rules deny to Read and Edit is denied to commands, too, from the next one on.
+    What rules deny to Read, Edit and WebFetch is denied to commands, too, from the next one on.
     """
     options, folder = setup.options, str(setup.folder)
-    user_home = env.get("HOME") or os.path.expanduser("~")  # noqa: PTH111 - paths as text
+    user_home = find_user_home(env)
     wishes = parse_wishes(options.sandbox or False, folder, user_home)
     if not wishes.enabled:
         return None, ""
@@ -37,7 +39,8 @@ def build_sandbox(setup: Setup, env: Mapping[str, str], policy: RulePolicy) -> t
         warning = f"Commands in the sandbox reach no network, although hosts are allowed: that takes bubblewrap ({means.why})."
     elif means.kind != "none":
         warning = ""
-    return CommandSandbox(wishes, means, surroundings, RulesNow(policy, folder, user_home)), warning
+    ruled = RulesNow(policy, folder, user_home)
+    return CommandSandbox(wishes, means, surroundings, ruled, asks=options.approver is not None), warning
 
 
 class RulesNow:
@@ -57,8 +60,20 @@ class RulesNow:
                 deny_read=tuple(name_paths(denied, "Read", self._folder, self._user_home)),
                 deny_write=tuple(name_paths(denied, "Edit", self._folder, self._user_home)),
                 folders=self._policy.folders[1:],
+                object_to=DomainObjections(denied),
             )
         return self._ruled
+
+
+class DomainObjections:
+    """What may not be fetched may not be reached by commands, either: rules such as `WebFetch(domain:example.com)`."""
+
+    def __init__(self, denied: Iterable[Rule]) -> None:
+        self._rules = DomainRules(rule for rule in denied if rule.tool == "WebFetch")
+
+    def __call__(self, host: str) -> str | None:
+        rule = self._rules.find(host)
+        return rule.sentence if rule else None
 
 
 def name_paths(rules: Iterable[Rule], tool: str, folder: str, user_home: str) -> Iterator[str]:

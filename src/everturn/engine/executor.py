@@ -25,7 +25,7 @@ from everturn.ports.model import ModelCard
 from everturn.ports.notes import Notepad
 from everturn.ports.policy import Call, Ruling, Verdict
 from everturn.ports.tasks import Tasks
-from everturn.ports.tool import Tool, ToolContext, ToolResult
+from everturn.ports.tool import Inquire, Inquiry, Tool, ToolContext, ToolResult
 
 
 class Refusal(Exception):
@@ -317,9 +317,16 @@ class Executor:
             tasks=self._tasks,
             notepad=self._notepad,
             modes=self._deps.modes,
+            inquire=self._inquire_for(call) if self._deps.approver else None,
             judged=None if slot.input_changed else verdict.judged,
             input_changed=slot.input_changed,
         )
+
+    def _inquire_for(self, call: Call) -> Inquire:
+        async def inquire(inquiry: Inquiry) -> str | None:
+            return await self._gate.inquire(call.id, inquiry, self._signal)
+
+        return inquire
 
     def _settle(self, slot: _Slot, result: ToolResult, block: Block, duration_s: float, line: str) -> None:
         use = slot.use

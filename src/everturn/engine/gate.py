@@ -1,6 +1,7 @@
 """The gate in front of every call: rules and mode first, then the person where they say ask. Denials are remembered."""
 
 import asyncio
+from contextlib import nullcontext
 
 import msgspec
 
@@ -10,6 +11,7 @@ from everturn.engine.deps import Deps
 from everturn.engine.recorder import Recorder
 from everturn.ports.abort import AbortSignal
 from everturn.ports.policy import Call, Ruling, Scope, Verdict
+from everturn.ports.tool import Inquiry, Traits
 
 NOBODY = "nobody is here to approve it"
 NOBODY_ANSWERS = "nobody is here to answer"
@@ -32,7 +34,7 @@ class Gate:
         if verdict.ruling is Ruling.ASK and self._deps.approver is None:
             call = self._prepare(call)
             nobody = NOBODY_ANSWERS if call.traits.needs_person else NOBODY
-            verdict = Verdict(ruling=Ruling.DENY, reason=f"{verdict.reason}, and {nobody}")
+            verdict = Verdict(ruling=Ruling.DENY, reason=f"{verdict.reason}, and {nobody}", by=verdict.by)
         elif verdict.ruling is Ruling.DENY:
             # Where the mode denies what it would else ask about, a rule is what helps. Against a deny rule none does.
             call = self._prepare(call)
@@ -41,6 +43,16 @@ class Gate:
         if verdict.ruling is not Ruling.ALLOW:
             self._deny(call, verdict)
         return verdict
+
+    async def inquire(self, call_id: str, inquiry: Inquiry, signal: AbortSignal) -> str | None:
+        """`ports.tool.Inquire` for the call that runs: rules and mode can only refuse, the yes is the person's."""
+        traits = Traits(access=inquiry.access, needs_person=True)
+        call = Call(id=call_id, name=inquiry.name, input=inquiry.input, traits=traits, line=inquiry.line)
+        verdict = self._deps.policy.judge(call)
+        if verdict.ruling is Ruling.DENY or self._deps.approver is None:
+            return verdict.reason
+        answer = await signal.guard(self._put_in_turn(call, msgspec.structs.replace(verdict, reason=inquiry.reason)))
+        return None if answer.ruling is Ruling.ALLOW else answer.reason
 
     def foresees(self, call: Call | None) -> bool:
         """Whether a call with effects would run as things are, without a question to anybody."""
@@ -62,6 +74,10 @@ class Gate:
             # The yes to another call may have answered this one, too.
             verdict = self._deps.policy.judge(call)
             return await self._put(call, verdict) if verdict.ruling is Ruling.ASK else verdict
+
+    async def _put_in_turn(self, call: Call, verdict: Verdict) -> Verdict:
+        async with self._turn if getattr(self._deps.approver, "one_at_a_time", False) else nullcontext():
+            return await self._put(call, verdict)
 
     async def _put(self, call: Call, verdict: Verdict) -> Verdict:
         if self._deps.approver is None:
@@ -90,14 +106,18 @@ class Gate:
                 self._recorder.emit(Noticed(text=problem, level=Level.WARNING))
 
     def _deny(self, call: Call, verdict: Verdict) -> None:
+        by = str(verdict.by or "")
         self._denials.append(
             Denial(
                 tool_use_id=call.id,
                 tool_name=call.name,
                 tool_input=call.input,
                 reason=verdict.reason,
+                by=by,
                 rules=next((offer.rules for offer in call.offers if offer.rules), ()),
                 mode=next((offer.mode for offer in call.offers if offer.mode), ""),
             )
         )
-        self._recorder.emit(CallDenied(tool_use_id=call.id, name=call.name, reason=verdict.reason, line=call.line))
+        self._recorder.emit(
+            CallDenied(tool_use_id=call.id, name=call.name, reason=verdict.reason, by=by, line=call.line)
+        )

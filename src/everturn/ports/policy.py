@@ -8,11 +8,24 @@ import msgspec
 from everturn.ports.judged import Judged
 from everturn.ports.tool import Traits
 
+HOST_QUESTION = "sandbox.network"
+"""What a question about a host is called before policy and approver: no tool can have this name.
+
+Its input holds `host`, `port` and the `command` that wants to connect.
+"""
+
 
 class Ruling(StrEnum):
     ALLOW = "allow"
     ASK = "ask"
     DENY = "deny"
+
+
+class Decider(StrEnum):
+    """What of the policy spoke, by the names that readers of stream-json know."""
+
+    RULE = "rule"
+    MODE = "mode"
 
 
 class Scope(StrEnum):
@@ -44,6 +57,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     ruling: Ruling
     reason: str
     """For the model and for people; names the rule or the mode."""
+    by: Decider | None = None
+    """The policy's: what decided; None where it was neither a rule nor the mode."""
     grave: bool = False
     """The policy's: what is asked for cannot be undone."""
     judged: Judged | None = None
@@ -87,6 +102,7 @@ class Approver(Protocol):
 
     A call of AskUserQuestion is answered with ALLOW and an `input` whose `answers` map each question to the chosen label
     (several: joined by commas). ExitPlanMode is approved with ALLOW; `mode` may say how to go on, `input` hold another plan.
+    A call named `HOST_QUESTION` is about a host that a command in the sandbox wants; when the command ends first, it is cancelled.
     """
 
     async def approve(self, call: Call, reason: str) -> Verdict: ...

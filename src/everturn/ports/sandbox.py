@@ -5,7 +5,7 @@ from typing import Protocol
 
 import msgspec
 
-from everturn.ports.tool import Confinement
+from everturn.ports.tool import Confinement, Inquire
 
 
 class Start(msgspec.Struct, frozen=True, kw_only=True):
@@ -17,6 +17,8 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
     """Which of ours it is given, and under which numbers."""
     enter: Callable[[], None] | None = None
     """Called in a thread that starts the process and ends: what it binds itself to, the process is bound to."""
+    stay: Callable[[], object] | None = None
+    """Called in that thread, when the process has started: the thread ends later, and with it what wants to die with it."""
     wrapped: bool = False
     """The first process only waits for the others: a request to end is not for it."""
 
@@ -27,8 +29,17 @@ class Cell(Protocol):
     @property
     def start(self) -> Start: ...
 
+    @property
+    def asked_s(self) -> float:
+        """How long a person was being asked about what the command wants: time that is not the command's."""
+        ...
+
     def note_started(self) -> None:
         """Or that it could not be: what was handed over can be let go of."""
+        ...
+
+    def stop_asking(self) -> None:
+        """From now on nobody waits for the command: it runs on with what it has."""
         ...
 
     def explain(self, output: str, code: int | None) -> tuple[str, ...]:
@@ -52,8 +63,8 @@ class Sandbox(Protocol):
         """`leave`: the model asks to run it outside."""
         ...
 
-    async def confine(self, command: str, start: Start, folder: str) -> Cell:
-        """Raises `ToolFault` where the command may not run at all."""
+    async def confine(self, command: str, start: Start, folder: str, inquire: Inquire | None = None) -> Cell:
+        """`inquire`: asks the person about what it is not allowed yet. Raises `ToolFault` where it may not run at all."""
         ...
 
     async def aclose(self) -> None: ...

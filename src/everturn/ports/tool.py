@@ -60,6 +60,23 @@ class ToolResult(msgspec.Struct, frozen=True, kw_only=True):
     shown: Any = None
 
 
+class Inquiry(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that a running call has come to, and that is for the person to decide: as a call of its own."""
+
+    name: str
+    input: dict[str, Any]
+    line: str
+    reason: str
+    """Why it is asked."""
+    access: Access
+
+
+class Inquire(Protocol):
+    async def __call__(self, inquiry: Inquiry) -> str | None:
+        """None for a yes; else why not. Raises `AbortedError` when the query is ended before there is an answer."""
+        ...
+
+
 class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     """What a call may touch. A tool never sees the engine."""
 
@@ -79,6 +96,8 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     """What the session keeps beside its transcript."""
     modes: Modes | None = None
     """None where the policy has no modes."""
+    inquire: Inquire | None = None
+    """A question to the person in the midst of the call; None where nobody answers. It is for as long as the call runs."""
     judged: Judged | None = None
     """The file that was judged; None where nobody did, or where the approver put another input in place."""
     input_changed: bool = False

@@ -24,7 +24,6 @@ _VIEW = (
     "--die-with-parent",
     "--unshare-pid",
     "--unshare-ipc",
-    "--unshare-net",
     "--ro-bind", "/", "/",
     "--proc", "/proc",
     "--dev", "/dev",
@@ -38,13 +37,14 @@ class Mount(msgspec.Struct, frozen=True, kw_only=True):
     words: tuple[str, ...]
 
 
-def plan_view(program: str, *, as_root: bool) -> list[str]:
-    """What is the same for all commands."""
+def plan_view(program: str, *, as_root: bool, has_own_network: bool = False) -> list[str]:
+    """What is the same for all commands. `has_own_network`: whoever starts it is in the command's network already."""
+    view = _VIEW if has_own_network else ("--unshare-net", *_VIEW)
     if not as_root:
-        return [program, "--unshare-user", *_VIEW]
+        return [program, "--unshare-user", *view]
     kept = [word for name in KEPT_CAPABILITIES for word in ("--cap-add", name)]
     # Bubblewrap takes the kernel's settings for read-only, since their folder is; for root the files in it are not.
-    return [program, *_VIEW, "--ro-bind", "/proc/sys", "/proc/sys", "--cap-drop", "ALL", *kept]
+    return [program, *view, "--ro-bind", "/proc/sys", "/proc/sys", "--cap-drop", "ALL", *kept]
 
 
 def plan_mounts(places: Places, placeholders: tuple[str, ...]) -> list[str]:

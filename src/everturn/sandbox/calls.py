@@ -68,6 +68,13 @@ MACHINES = {
 }  # fmt: skip
 
 
+def list_capabilities(kind: str) -> int:
+    """Of the calling thread, as bits; `kind` by its name in the kernel's table (`CapEff`, `CapPrm`)."""
+    with open("/proc/thread-self/status", encoding="ascii", errors="replace") as file:  # noqa: PTH123 - a single read
+        fields = dict(line.split(":", 1) for line in file)
+    return int(fields[kind], 16)
+
+
 def find_machine() -> Machine | None:
     return MACHINES.get(os.uname().machine)
 

@@ -16,11 +16,16 @@ UNMISTAKABLE = "Read-only file system"
 class OpenCell:
     """`ports.sandbox.Cell` for a command that runs outside."""
 
+    asked_s = 0.0
+
     def __init__(self, start: Start, warning: str = "") -> None:
         self.start = start
         self._warning = warning
 
     def note_started(self) -> None:
+        pass
+
+    def stop_asking(self) -> None:
         pass
 
     def explain(self, output: str, code: int | None) -> tuple[str, ...]:  # noqa: ARG002 - nothing was held back
@@ -50,6 +55,14 @@ class CommandCell:
         self._filtered = filtered
         self._doorway = doorway
         self._put_back: tuple[str, ...] | None = None
+
+    @property
+    def asked_s(self) -> float:
+        return self._doorway.consent.asked_s if self._doorway and self._doorway.consent else 0.0
+
+    def stop_asking(self) -> None:
+        if self._doorway and self._doorway.consent:
+            self._doorway.consent.stop()
 
     def note_started(self) -> None:
         if self._filtered >= 0:

@@ -3,12 +3,13 @@
 import fcntl
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import msgspec
 
 from everturn.core.errors import ToolFault
 from everturn.ports.sandbox import Start
-from everturn.ports.tool import Confinement
+from everturn.ports.tool import Confinement, Inquire
 from everturn.sandbox.bubblewrap import FILTER_DESCRIPTOR, plan_mounts, plan_view
 from everturn.sandbox.cells import CommandCell, OpenCell
 from everturn.sandbox.denials import Held
@@ -16,7 +17,8 @@ from everturn.sandbox.excluded import find_exclusion
 from everturn.sandbox.filter import AF_UNIX, INTERNET, LOCAL, encode_filter
 from everturn.sandbox.kept import Kept
 from everturn.sandbox.landlock import plan_entry
-from everturn.sandbox.network.doorway import ABOVE_ALL, Doorway, plan_opening, plan_variables
+from everturn.sandbox.network.consent import Consent
+from everturn.sandbox.network.doorway import ABOVE_ALL, Doorway, may_make_networks, plan_opening, plan_variables
 from everturn.sandbox.network.hosts import parse_pattern
 from everturn.sandbox.network.proxy import Proxy
 from everturn.sandbox.placeholders import Placeholders
@@ -26,6 +28,7 @@ from everturn.sandbox.process_limit import limit_processes
 from everturn.sandbox.settings import Wishes
 from everturn.sandbox.temporary import Temporary
 
+FIELD = "sandbox.network.allowedDomains"
 SECRETS = frozenset({"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS", "BRAVE_API_KEY"})
 PROXIES = frozenset(
     name for bare in ("http_proxy", "https_proxy", "all_proxy", "no_proxy") for name in (bare, bare.upper())
@@ -50,24 +53,38 @@ class Ruled(msgspec.Struct, frozen=True, kw_only=True):
     deny_write: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
     """More of the workspace."""
+    object_to: Callable[[str], str | None] = lambda _: None
+    """The rule against a host, in words; None where there is none."""
 
 
 class CommandSandbox:
     """`ports.sandbox.Sandbox`."""
 
     def __init__(
-        self, wishes: Wishes, means: Means, surroundings: Surroundings, ruled: Callable[[], Ruled] = Ruled
+        self,
+        wishes: Wishes,
+        means: Means,
+        surroundings: Surroundings,
+        ruled: Callable[[], Ruled] = Ruled,
+        *,
+        asks: bool = False,
     ) -> None:
-        """`ruled` is asked before each command. Raises `OptionError` where a host is none."""
+        """`ruled` is asked before each command. `asks`: there is a person to ask about hosts that are not named.
+
+        Raises `OptionError` where a host is none.
+        """
         self.means = means
+        self._asks = asks and wishes.asks_hosts and wishes.own_proxy_port is None
         self._ruled = ruled
         self._wishes = msgspec.structs.replace(
             wishes, deny_read=(*wishes.deny_read, *(f"{own}/settings.json" for own in surroundings.own))
         )
         self._surroundings = surroundings
-        self._allowed = [parse_pattern("sandbox.network.allowedDomains", text) for text in wishes.allowed_hosts]
+        self._allowed = [parse_pattern(FIELD, text) for text in wishes.allowed_hosts]
         denied = [parse_pattern("sandbox.network.deniedDomains", text) for text in wishes.denied_hosts]
-        self._proxy = Proxy(self._allowed, denied, own_port=wishes.own_proxy_port)
+        self._proxy = Proxy(
+            self._allowed, denied, own_port=wishes.own_proxy_port, object_to=lambda host: self._ruled().object_to(host)
+        )
         self._placeholders = Placeholders()
         self._temporary: Temporary | None = None
         self._nested: dict[str, list[str]] = {}
@@ -80,14 +97,13 @@ class CommandSandbox:
     @property
     def has_network(self) -> bool:
         """Only a network of the command's own can have a door to the proxy alone."""
-        return self._wishes.has_network and self.means.kind == "bubblewrap"
+        return (self._wishes.has_network or self._asks) and self.means.kind == "bubblewrap"
 
     @property
     def description(self) -> str:
         if self.means.kind == "none":
             return ""
-        hosts = ", ".join(self._wishes.allowed_hosts) or "what the person's own proxy allows"
-        network = f"only {hosts}, through the proxy in HTTP_PROXY" if self.has_network else "none"
+        network = self._describe_network() if self.has_network else "none"
         leaving = (
             " Where a command fails because of it and is right as it is, run it again with dangerouslyDisableSandbox."
             if self._wishes.may_leave
@@ -99,6 +115,18 @@ class CommandSandbox:
             f"What a command starts ends with it; for a server use run_in_background.{leaving}"
         )
 
+    def _describe_network(self) -> str:
+        if self._wishes.own_proxy_port is not None:
+            hosts = "what the person's own proxy allows"
+        else:
+            asked = ["hosts that the person agrees to (they are asked while a connection waits)"] if self._asks else []
+            hosts = ", ".join([*self._wishes.allowed_hosts, *asked])
+        return f"only {hosts}, through the proxy in HTTP_PROXY"
+
+    def allow_host(self, text: str) -> None:
+        """For the rest of the session. Raises `OptionError`."""
+        self._allowed.append(parse_pattern(FIELD, text))
+
     def judge(self, command: str, *, leave: bool) -> Confinement:
         if self.means.kind == "none" or find_exclusion(command, self._wishes.excluded):
             return Confinement.NONE
@@ -108,7 +136,9 @@ class CommandSandbox:
         is_enough = self.means.kind == "bubblewrap" if self._wishes.auto_allow is None else self._wishes.auto_allow
         return Confinement.ENOUGH if is_enough else Confinement.INSIDE
 
-    async def confine(self, command: str, start: Start, folder: str) -> CommandCell | OpenCell:
+    async def confine(
+        self, command: str, start: Start, folder: str, inquire: Inquire | None = None
+    ) -> CommandCell | OpenCell:
         if self.means.kind == "none":
             if self._wishes.required:
                 raise ToolFault(
@@ -128,8 +158,11 @@ class CommandSandbox:
             may_leave=self._wishes.may_leave,
         )
         environment = self._plan_environment(start.environment)
-        confine = self._confine_by_rules if held.by_rules else self._confine_by_view
-        return confine(start.arguments, environment, held)
+        if held.by_rules:
+            return self._confine_by_rules(start.arguments, environment, held)
+        consent = Consent(inquire, command) if inquire is not None and self._asks else None
+        doorway = Doorway(self._proxy, consent) if self.has_network else None
+        return self._confine_by_view(start.arguments, environment, held, doorway)
 
     async def aclose(self) -> None:
         self._placeholders.sweep()
@@ -183,16 +216,20 @@ class CommandSandbox:
         ours = {"TMPDIR": self.temporary, "EVERTURN_SANDBOX": self.means.kind}
         return kept | ours | (plan_variables(self._allowed) if self.has_network else {})
 
-    def _confine_by_view(self, arguments: list[str], environment: dict[str, str], held: Held) -> CommandCell:
+    def _confine_by_view(
+        self, arguments: list[str], environment: dict[str, str], held: Held, doorway: Doorway | None
+    ) -> CommandCell:
         places = held.places
         placeholders = self._placeholders.put(places.missing)
         self._running += 1
-        view = plan_view(self.means.program, as_root=os.geteuid() == 0)
+        machine = self.means.machine
+        # Root makes the command's network itself, with the door in it: nothing need run inside to open one.
+        enter = partial(doorway.run_opening, machine) if doorway and machine and may_make_networks() else None
+        line = [doorway.make_line()] if doorway and not enter else []
+        view = plan_view(self.means.program, as_root=os.geteuid() == 0, has_own_network=enter is not None)
         filtered = _make_readable(self._filter)
-        doorway = Doorway(self._proxy) if self.has_network else None
         limited = limit_processes(arguments)
-        inner = plan_opening(limited) if doorway else limited
-        handed = [(filtered, FILTER_DESCRIPTOR), *([doorway.descriptor] if doorway else [])]
+        inner = plan_opening(limited) if line else limited
         return CommandCell(
             Start(
                 arguments=[
@@ -200,7 +237,10 @@ class CommandSandbox:
                     "--", *inner,
                 ],
                 environment=environment,
-                descriptors=tuple(handed),
+                descriptors=((filtered, FILTER_DESCRIPTOR), *line),
+                enter=enter,
+                # Bubblewrap dies with who started it: that is the thread.
+                stay=doorway.closed.wait if doorway and enter else None,
                 wrapped=True,
             ),
             held,

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, suppress
 
-from everturn.sandbox.calls import PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, Machine, call
+from everturn.sandbox.calls import PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, Machine, call, list_capabilities
 from everturn.sandbox.filter import run_filter
 from everturn.sandbox.places import Places
 
@@ -129,12 +129,6 @@ def drop_capabilities(machine: Machine) -> None:
                 call(machine.numbers["prctl"], PR_CAPBSET_DROP, number, 0, 0, 0)
     head = ctypes.create_string_buffer(struct.pack("=Ii", _CAPABILITY_VERSION, 0))
     # Two sets of three words each: effective, permitted, inheritable. Nobody gains what it had not.
-    held = KEPT_CAPABILITIES & _permitted()
+    held = KEPT_CAPABILITIES & list_capabilities("CapPrm")
     data = ctypes.create_string_buffer(struct.pack("=6I", held, held, 0, 0, 0, 0))
     call(machine.numbers["capset"], head, data)
-
-
-def _permitted() -> int:
-    with open("/proc/thread-self/status", encoding="ascii", errors="replace") as file:  # noqa: PTH123 - a single read
-        fields = dict(line.split(":", 1) for line in file)
-    return int(fields["CapPrm"], 16)

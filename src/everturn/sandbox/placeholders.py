@@ -1,6 +1,7 @@
 """Empty folders that stand where nothing may appear: what is mounted needs something to be mounted on."""
 
 import asyncio
+import errno
 import fcntl
 import os
 import stat
@@ -12,6 +13,7 @@ LINGER_S = 0.05
 """The next command is often near. And right after a command its mounts are still being taken down, which would keep us."""
 MODE = 0o1755
 """By the odd bit a placeholder is known, also that of another session, or of one that was killed."""
+USUAL_MODE = 0o755
 _TRIES = 50
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -62,7 +64,7 @@ class Placeholders:
                 # Another session that needs it has the lock, too, and will remove it.
                 fcntl.flock(self._locks[path], fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if _is_same(self._locks[path], path):
-                    os.rmdir(path)  # noqa: PTH106 - paths as text
+                    _remove(path, self._locks[path])
             self._let_go(path)
 
     def _let_go(self, path: str) -> None:
@@ -78,6 +80,16 @@ def is_placeholder(path: str, status: os.stat_result) -> bool:
         return not os.listdir(path)  # noqa: PTH208 - names are all we need
     except OSError:
         return False
+
+
+def _remove(path: str, descriptor: int) -> None:
+    """Raises `OSError`."""
+    try:
+        os.rmdir(path)  # noqa: PTH106 - paths as text
+    except OSError as error:
+        if error.errno in {errno.ENOTEMPTY, errno.EEXIST}:
+            # Somebody has put something into it: now it is a folder like any other.
+            os.fchmod(descriptor, USUAL_MODE)
 
 
 def _make(path: str) -> int | None:

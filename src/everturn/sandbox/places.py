@@ -69,7 +69,7 @@ def find_places(
     """
     roots = _there(folders)
     writable = _sorted({*roots, *_there(wishes.allow_write), *_there([temporary])})
-    found = _Found()
+    found = _Found(straight=writable)
     for root in roots:
         found.hold(root, HELD)
         found.keep(root, KEPT)
@@ -89,9 +89,7 @@ def find_places(
     hidden = _sorted(_there(wishes.deny_read))
     return Places(
         writable=writable,
-        pinned=_sorted(
-            path for path in _between(found.protected | found.missing, writable) if os.path.realpath(path) == path
-        ),
+        pinned=_sorted(path for path in _between(found.protected | found.missing, writable) if found.is_straight(path)),
         protected=_sorted(found.protected),
         missing=_sorted(found.missing),
         links=_sorted(found.links),
@@ -103,12 +101,13 @@ def find_places(
 
 
 class _Found:
-    def __init__(self) -> None:
+    def __init__(self, straight: Iterable[str]) -> None:
+        """`straight`: folders that no link leads to."""
         self.protected: set[str] = set()
         self.missing: set[str] = set()
         self.links: set[str] = set()
         self.traps: set[str] = set()
-        self._straight: dict[str, bool] = {}
+        self._straight = dict.fromkeys(straight, True)
 
     def hold(self, folder: str, names: Iterable[str]) -> None:
         for name in names:
@@ -120,13 +119,15 @@ class _Found:
 
     def look_at(self, path: str, *, hold: bool) -> None:
         kind = _kind(path)
-        if not self._is_straight(os.path.dirname(path)):  # noqa: PTH120 - paths as text
+        if kind is None and not hold:
+            # Most are: before each command some twenty names are looked for.
+            return
+        if not self.is_straight(path[: path.rindex("/")] or "/"):
             # By a link somewhere above: what it leads to is protected where that could be written, and nothing is mounted
             # by this name. A mount would follow the link, and open what it leads to.
             self.protected.update(_there([path]))
         elif kind is None:
-            if hold:
-                self.missing.add(_first_missing(path))
+            self.missing.add(_first_missing(path))
         elif kind == stat.S_IFDIR and is_placeholder(path, os.lstat(path)):
             # Somebody's: it may be gone in a moment.
             self.missing.add(path)
@@ -136,7 +137,7 @@ class _Found:
         else:
             self.protected.add(path)
 
-    def _is_straight(self, folder: str) -> bool:
+    def is_straight(self, folder: str) -> bool:
         """No link on the way. Asked once for each folder: most names share a few."""
         if folder not in self._straight:
             self._straight[folder] = os.path.realpath(folder) == folder

@@ -27,6 +27,8 @@ class Wishes(msgspec.Struct, frozen=True, kw_only=True):
     hidden_variables: frozenset[str] = frozenset()
     allowed_hosts: tuple[str, ...] = ()
     denied_hosts: tuple[str, ...] = ()
+    asks_hosts: bool = True
+    """Whether a person who is there is asked about other hosts."""
     unix_sockets: bool = False
     own_proxy_port: int | None = None
     """A proxy of the person's on this machine, in place of ours: then it judges the hosts."""
@@ -63,6 +65,7 @@ def parse_wishes(given: bool | Mapping[str, Any], folder: str, home: str) -> Wis
         hidden_variables=frozenset(values.get("credentials.envVars", ())),
         allowed_hosts=tuple(values.get("network.allowedDomains", ())),
         denied_hosts=tuple(values.get("network.deniedDomains", ())),
+        asks_hosts=not values.get("network.strictAllowlist", False),
         unix_sockets=values.get("network.allowAllUnixSockets", False),
         own_proxy_port=values.get("network.httpProxyPort"),
         program=values.get("bwrapPath"),

@@ -2,7 +2,8 @@
 
 import fcntl
 import os
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from everturn.settings.places import LOCAL_NAME, OURS
 IGNORE_NAME = ".gitignore"
 IGNORED = f"{LOCAL_NAME}\n{IGNORE_NAME}\n"
 """What is local is nobody else's: it must not slip into a commit. The list hides itself, so that nobody need wonder at it."""
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+LOCK_S = 5.0
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -27,12 +28,21 @@ def local_path(root: str) -> str:
 
 def append_allow_rules(root: str, rules: Sequence[str]) -> str:
     """The path that was written. Everything else in the file stays. Raises `OptionError`; then nothing has changed."""
+    return _change(root, lambda settings, path: _with_rules(settings, rules, path))
+
+
+def append_allowed_hosts(root: str, hosts: Sequence[str]) -> str:
+    """As with rules, but hosts that commands in the sandbox may reach."""
+    return _change(root, lambda settings, path: _with_hosts(settings, hosts, path))
+
+
+def _change(root: str, change: Callable[[dict[str, Any], str], dict[str, Any]]) -> str:
     path = local_path(root)
     try:
         with _opened_folder(root) as folder:
             text = _load(folder, path)
             settings = parse_settings(text, path).values
-            _replace(folder, _render(_with_rules(settings, rules, path)))
+            _replace(folder, _render(change(settings, path)))
             _hide_from_git(folder)
     except OSError as error:
         raise OptionError(path, f"cannot be written: {error.strerror}") from None
@@ -48,26 +58,59 @@ def _with_rules(settings: dict[str, Any], rules: Sequence[str], path: str) -> di
     return {**settings, "permissions": {**permissions, "allow": [*allowed, *added]}}
 
 
+def _with_hosts(settings: dict[str, Any], hosts: Sequence[str], path: str) -> dict[str, Any]:
+    sandbox = settings.get("sandbox", {})
+    network = sandbox.get("network", {}) if isinstance(sandbox, dict) else None
+    if not isinstance(network, dict) or not isinstance(allowed := network.get("allowedDomains", []), list):
+        raise OptionError(path, "holds something else than a list in sandbox.network.allowedDomains")
+    added = [host for host in dict.fromkeys(hosts) if host not in allowed]
+    return {**settings, "sandbox": {**sandbox, "network": {**network, "allowedDomains": [*allowed, *added]}}}
+
+
 def _render(settings: dict[str, Any]) -> bytes:
     return msgspec.json.format(msgspec.json.encode(settings), indent=2) + b"\n"
 
 
 @contextmanager
 def _opened_folder(root: str) -> Iterator[int]:
-    """Ours alone while it is open: of two sessions that write at once, the second sees what the first wrote."""
+    """Ours alone while it is open: of two sessions that write at once, the second sees what the first wrote.
+
+    What keeps the other out is a lock on the root. The folder's own is shared: while a command runs in a sandbox, the folder
+    may be its placeholder, which a session holds so that no other removes it.
+    """
     place = Path(root, OURS)
     with suppress(FileExistsError):
         place.mkdir()
     if place.is_symlink():
         raise OptionError(str(place), "is a link; settings are not written where it leads")
-    folder = os.open(place, _FOLDER)
+    with _locked(root, fcntl.LOCK_EX), _locked(str(place), fcntl.LOCK_SH, os.O_NOFOLLOW) as folder:
+        yield folder
+
+
+@contextmanager
+def _locked(path: str, kind: int, flags: int = 0) -> Iterator[int]:
+    """A folder. Whoever holds it for long is no session of ours: to wait for them would be to stand still."""
+    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | flags)
+    until = time.monotonic() + LOCK_S
     try:
-        with suppress(OSError):
-            # Some network file systems know no locks.
-            fcntl.flock(folder, fcntl.LOCK_EX)
+        while not _try_lock(folder, kind):
+            if time.monotonic() > until:
+                raise OptionError(path, "is locked by another program")
+            time.sleep(0.01)
         yield folder
     finally:
         os.close(folder)
+
+
+def _try_lock(folder: int, kind: int) -> bool:
+    try:
+        fcntl.flock(folder, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        # Some network file systems know no locks.
+        return True
+    return True
 
 
 def _load(folder: int, path: str) -> str:

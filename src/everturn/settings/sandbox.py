@@ -57,7 +57,7 @@ KEYS: dict[str, SandboxKey] = {
     "network.deniedDomains": _texts("hosts that they may not, although allowed", tightens=True),
     "network.allowAllUnixSockets": SandboxKey(checks.flag, "commands may use sockets in the file system"),
     "network.httpProxyPort": SandboxKey(_port, "a proxy of your own on this machine, in place of ours"),
-    "network.strictAllowlist": SandboxKey(checks.flag, "no effect: a host that is not named is never reached"),
+    "network.strictAllowlist": SandboxKey(checks.flag, "nobody is asked about a host that is not named"),
     "network.allowLocalBinding": SandboxKey(checks.flag, "no effect: commands have a loopback of their own"),
     "network.allowMachLookup": _texts("no effect on Linux"),
     "credentials.files": _texts("the same as sandbox.filesystem.denyRead", tightens=True),

@@ -41,6 +41,10 @@ def render_subject(call: Call) -> Subject:
         case "WebFetch":
             texts = (Shown(_text(given.get("url")), CYAN), Shown(_text(given.get("prompt")), DIM))
             return Subject(title="WebFetch wants to fetch a page", texts=texts)
+        case "sandbox.network":
+            where = Shown(f"{_text(given.get('host'))}, port {_text(given.get('port'))}", CYAN)
+            title = "A command in the sandbox wants to connect to a host"
+            return Subject(title=title, texts=(where, *_bash(given)), most=MOST_COMMAND_ROWS)
         case _:
             return Subject(title=f"{call.name} wants to run", texts=render_fields(given))
 

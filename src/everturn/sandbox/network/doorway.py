@@ -1,14 +1,18 @@
-"""The door between a command's own network and our proxy: a small program inside opens it, and hands us its descriptor."""
+"""The door between a command's own network and our proxy: opened by a thread of ours, or by a small program inside."""
 
 import asyncio
 import fcntl
 import os
 import socket
+import struct
 import sys
+import threading
 from collections.abc import Iterable
 from functools import lru_cache
 from shutil import which
 
+from everturn.sandbox.calls import Machine, call, list_capabilities
+from everturn.sandbox.network.consent import Consent
 from everturn.sandbox.network.hosts import Pattern
 from everturn.sandbox.network.proxy import Proxy, Refused
 
@@ -16,12 +20,17 @@ DESCRIPTOR = 238
 PORT = 3128
 ABOVE_ALL = 256
 """Our own copies lie above the numbers that a child finds its descriptors under."""
+CLONE_NEWNET = 0x4000_0000
+CAP_SYS_ADMIN = 21
+_SET_FLAGS = 0x8914
+_LOOPBACK_IS_UP = struct.pack("=16sH22x", b"lo", 0x41)
+_WAITING = 128
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 _PROGRAM = f"""
 import _socket, posix, sys
 door = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
 door.bind(("127.0.0.1", {PORT}))
-door.listen(128)
+door.listen({_WAITING})
 line = _socket.socket(fileno={DESCRIPTOR})
 line.sendmsg([b"!"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, door.fileno().to_bytes(4, sys.byteorder))])
 line.close()
@@ -51,35 +60,61 @@ def plan_variables(allowed: Iterable[Pattern]) -> dict[str, str]:
     return variables | {name.upper(): value for name, value in variables.items()} | {"NODE_USE_ENV_PROXY": "1"}
 
 
+def may_make_networks() -> bool:
+    """Without a process for them. Root may lack the right although the programs that it starts have it."""
+    return os.geteuid() == 0 and bool(list_capabilities("CapEff") >> CAP_SYS_ADMIN & 1)
+
+
 class Doorway:
     """Of one command; hosts that were refused are noted in `refused`."""
 
-    def __init__(self, proxy: Proxy) -> None:
+    def __init__(self, proxy: Proxy, consent: Consent | None = None) -> None:
+        """`consent`: asks about hosts that are not named; without it they are refused."""
+        self.consent = consent
         self.refused: list[Refused] = []
         self._proxy = proxy
         self._loop = asyncio.get_running_loop()
+        self._line: socket.socket | None = None
+        self._theirs = -1
+        self._door: socket.socket | None = None
+        self._visitors: set[asyncio.Task[None]] = set()
+        self.closed = threading.Event()
+
+    def run_opening(self, machine: Machine) -> None:
+        """For `Start.enter`: the calling thread, and what it starts, has a network of its own with the door in it.
+
+        For who `may_make_networks`. Raises `OSError`.
+        """
+        call(machine.numbers["unshare"], CLONE_NEWNET)
+        door = socket.socket()
+        self._door = door
+        fcntl.ioctl(door, _SET_FLAGS, _LOOPBACK_IS_UP)
+        door.bind(("127.0.0.1", PORT))
+        door.listen(_WAITING)
+
+    def make_line(self) -> tuple[int, int]:
+        """For `Start.descriptors`: over it the program inside hands us the door."""
         self._line, theirs = socket.socketpair()
         self._line.setblocking(False)
         self._theirs = fcntl.fcntl(theirs, fcntl.F_DUPFD_CLOEXEC, ABOVE_ALL)
         theirs.close()
-        self._door: socket.socket | None = None
-        self._visitors: set[asyncio.Task[None]] = set()
         self._loop.add_reader(self._line, self._take_door)
-
-    @property
-    def descriptor(self) -> tuple[int, int]:
-        """For `Start.descriptors`."""
         return self._theirs, DESCRIPTOR
 
     def let_go(self) -> None:
-        """The command has its end now."""
+        """The command has started: it has its end of the line, or the door is open."""
         if self._theirs >= 0:
             os.close(self._theirs)
             self._theirs = -1
+        if self._door is not None:
+            self._watch(self._door)
 
     def close(self) -> None:
+        self.closed.set()
         self.let_go()
         self._hang_up()
+        if self.consent is not None:
+            self.consent.stop()
         if self._door is not None:
             self._loop.remove_reader(self._door)
             self._door.close()
@@ -88,11 +123,14 @@ class Doorway:
             visitor.cancel()
 
     def _hang_up(self) -> None:
-        if self._line.fileno() >= 0:
+        if self._line is not None:
             self._loop.remove_reader(self._line)
             self._line.close()
+            self._line = None
 
     def _take_door(self) -> None:
+        if self._line is None:
+            return
         try:
             _, descriptors, _, _ = socket.recv_fds(self._line, 1, 1)
         except BlockingIOError:
@@ -102,8 +140,11 @@ class Doorway:
         self._hang_up()
         if descriptors:
             self._door = socket.socket(fileno=descriptors[0])
-            self._door.setblocking(False)
-            self._loop.add_reader(self._door, self._let_in)
+            self._watch(self._door)
+
+    def _watch(self, door: socket.socket) -> None:
+        door.setblocking(False)
+        self._loop.add_reader(door, self._let_in)
 
     def _let_in(self) -> None:
         if self._door is None:
@@ -119,4 +160,4 @@ class Doorway:
 
     async def _serve(self, visitor: socket.socket) -> None:
         reader, writer = await asyncio.open_connection(sock=visitor)
-        await self._proxy.serve(reader, writer, self.refused.append)
+        await self._proxy.serve(reader, writer, self.refused.append, self.consent.ask if self.consent else None)

@@ -62,6 +62,11 @@ def split_port(text: str) -> tuple[str, int | None]:
     return text, None
 
 
+def render_target(host: str, port: int) -> str:
+    """As it stands in settings: with its port the narrowest pattern there is. `host` comes from `parse_host`."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
 def parse_host(text: str) -> str | None:
     """In its one form: lower case, no dot at the end, ASCII, addresses as they are usually written. None: it is no host."""
     name = text.strip().removesuffix(".").lower()
@@ -83,13 +88,16 @@ def parse_address(text: str) -> Address | None:
         return None
 
 
-def judge_name(host: str, port: int, allowed: Iterable[Pattern], denied: Iterable[Pattern]) -> Pattern | str:
-    """The pattern that allows, an exact one before a wild one; or why not. `host` comes from `parse_host`."""
+def judge_name(host: str, port: int, allowed: Iterable[Pattern], denied: Iterable[Pattern]) -> Pattern | str | None:
+    """The pattern that allows, an exact one before a wild one; why not; or None where nothing names it.
+
+    `host` comes from `parse_host`.
+    """
     if against := next((pattern for pattern in denied if pattern.matches(host, port)), None):
         return f"sandbox.network.deniedDomains names {against.text}"
     found = [pattern for pattern in allowed if pattern.matches(host, port)]
     exact = (pattern for pattern in found if not pattern.wild)
-    return next(exact, None) or next(iter(found), None) or "sandbox.network.allowedDomains does not name it"
+    return next(exact, None) or next(iter(found), None)
 
 
 def judge_address(

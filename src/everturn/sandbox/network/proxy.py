@@ -14,12 +14,14 @@ from everturn.sandbox.network.hosts import (
     judge_address,
     judge_name,
     parse_host,
+    render_target,
     split_port,
 )
 
 HEAD_S = 30.0
 CONNECT_S = 20.0
 MOST_CONNECTIONS = 256
+UNNAMED = "sandbox.network.allowedDomains does not name it"
 _PIECE = 65_536
 _HTTP = 80
 _REQUEST = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,40}) ([\x21-\x7e]+) HTTP/1\.[01]")
@@ -51,6 +53,9 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Empty for a tunnel."""
 
 
+Note = Callable[[Refused], object]
+AskHost = Callable[[str, int], Awaitable[str | None]]
+"""About a host that nothing names: None for a yes, else why not."""
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 """From a host and a port to addresses. May raise `OSError`."""
 
@@ -69,20 +74,25 @@ class Proxy:
         denied: Sequence[Pattern] = (),
         *,
         own_port: int | None = None,
+        object_to: Callable[[str], str | None] = lambda _: None,
         resolve: Resolve | None = None,
     ) -> None:
-        """`own_port`: of the person's own proxy, which is given everything unjudged. `resolve` is asked once for each."""
+        """`own_port`: of the person's own proxy, which is given everything unjudged. `resolve` is asked once for each.
+
+        `object_to` says what else is against a host.
+        """
         self._allowed, self._denied, self._own_port = allowed, denied, own_port
+        self._object_to = object_to
         self._resolve = resolve or resolve_by_system
         self._open = 0
 
     async def serve(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, note: Callable[[Refused], object]
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, note: Note, ask: AskHost | None = None
     ) -> None:
         """Until both sides have ended, or it is cancelled."""
         self._open += 1
         try:
-            await self._serve(reader, writer, note)
+            await self._serve(reader, writer, note, ask)
         except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, TimeoutError):
             # The client is gone, or never said what it wanted.
             pass
@@ -91,7 +101,7 @@ class Proxy:
             writer.close()
 
     async def _serve(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, note: Callable[[Refused], object]
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, note: Note, ask: AskHost | None
     ) -> None:
         if self._own_port is not None:
             theirs = await asyncio.open_connection("127.0.0.1", self._own_port)
@@ -101,7 +111,7 @@ class Proxy:
             async with asyncio.timeout(HEAD_S):
                 head = await reader.readuntil(b"\r\n\r\n")
             request = parse_request(head)
-            theirs = await self._connect(request)
+            theirs = await self._connect(request, ask)
         except RefusalError as refusal:
             note(Refused(host=refusal.host, why=refusal.why))
             writer.write(render_refusal(refusal))
@@ -113,14 +123,25 @@ class Proxy:
             writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
         await pass_on((reader, writer), theirs)
 
-    async def _connect(self, request: Request) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        host, port = request.host, request.port
-        shown = f"{host}:{port}"
+    async def _admit(self, host: str, port: int, ask: AskHost | None) -> Pattern:
+        """By its name alone: to look for the address of a host is to speak to somebody about it. Raises `RefusalError`."""
+        shown = render_target(host, port)
         if self._open > MOST_CONNECTIONS:
             raise RefusalError("503 Service Unavailable", shown, "too many connections at once")
-        verdict = judge_name(host, port, self._allowed, self._denied)
-        if isinstance(verdict, str):
-            raise RefusalError("403 Forbidden", shown, verdict)
+        verdict = self._object_to(host) or judge_name(host, port, self._allowed, self._denied)
+        if isinstance(verdict, Pattern):
+            return verdict
+        problem = verdict or (await ask(host, port) if ask else UNNAMED)
+        if problem is not None:
+            raise RefusalError("403 Forbidden", shown, problem)
+        return Pattern(text=shown, host=host, port=port)
+
+    async def _connect(
+        self, request: Request, ask: AskHost | None
+    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        host, port = request.host, request.port
+        shown = render_target(host, port)
+        pattern = await self._admit(host, port, ask)
         status, failure = "403 Forbidden", "it has no address"
         local = is_local_name(host)
         try:
@@ -128,7 +149,7 @@ class Proxy:
         except (OSError, UnicodeError):
             raise RefusalError("502 Bad Gateway", shown, "its name leads nowhere") from None
         for address in addresses:
-            if problem := judge_address(address, host, port, verdict, self._denied, is_local=local):
+            if problem := judge_address(address, host, port, pattern, self._denied, is_local=local):
                 failure = problem
                 continue
             try:

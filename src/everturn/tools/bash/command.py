@@ -25,6 +25,8 @@ _PIECE = 65_536
 _EXPLAINED = 10_000
 """Characters of the output in which signs of a sandbox are looked for."""
 _LISTEN_S = 0.05
+_MOMENT_S = 0.001
+_LOOK_S = 0.1
 _SIGNALLED = 128
 _LIMITS = Limits()
 
@@ -101,12 +103,16 @@ class Command:
         """Nobody watches it any more; its output goes to a file."""
         self.is_behind = True
         self._progress = None
+        if self._cell:
+            self._cell.stop_asking()
         self.output.save()
 
     async def wait(self, seconds: float | None, abort: AbortSignal | None = None) -> Ending:
-        """Until it ends, or something else happens: then it may still run, and `end` is for the caller."""
-        waited: set[asyncio.Future[Any]] = {self.ended, self._flooded, self._too_much}
-        work = asyncio.wait(waited, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        """Until it ends, or something else happens: then it may still run, and `end` is for the caller.
+
+        While a person is asked about something that it wants, its time stands still.
+        """
+        work = self._wait(seconds)
         aborted = False
         try:
             await (abort.guard(work) if abort is not None else work)
@@ -119,6 +125,20 @@ class Command:
         if aborted:
             return Ending.ABORTED
         return Ending.FLOODED if self._flooded.done() else Ending.TIMED_OUT
+
+    async def _wait(self, seconds: float | None) -> None:
+        waited: set[asyncio.Future[Any]] = {self.ended, self._flooded, self._too_much}
+        until, left = self._own_time + (seconds or 0), seconds
+        while True:
+            done, _ = await asyncio.wait(waited, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+            if done or seconds is None or until - self._own_time < _MOMENT_S:
+                return
+            # A person was asked meanwhile, or is: then we look again from time to time.
+            left = max(until - self._own_time, _LOOK_S)
+
+    @property
+    def _own_time(self) -> float:
+        return self._loop.time() - (self._cell.asked_s if self._cell else 0.0)
 
     async def end(self, grace_s: float) -> None:
         await self._group.end(grace_s)

@@ -169,7 +169,7 @@ def spawn_confined(start: "ConfinedStart", writer: int, reports: tuple[int, int]
     def begin() -> int:
         return spawn(start.arguments, dict(start.environment), writer, reports, start.descriptors)
 
-    return begin() if start.enter is None else run_after(start.enter, begin)
+    return begin() if start.enter is None else run_after(start.enter, begin, start.stay)
 
 
 def spawn(
