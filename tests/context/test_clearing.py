@@ -4,7 +4,7 @@ import asyncio
 
 from tests.context.transcripts import ScriptedAsk, called, prompt, situation
 
-from everturn.context.clearing import LINE, plan_clearing, plan_forced_clearing
+from everturn.context.clearing import LINE, WIDE, least_gain, plan_clearing, plan_forced_clearing
 from everturn.context.pipeline import ContextPipeline
 from everturn.context.sight import Sight
 from everturn.core.messages import result_block, result_text
@@ -107,3 +107,8 @@ def test_after_a_refusal_a_result_that_fills_a_quarter_of_the_window_goes_even_i
     assert plan_clearing(sight, 5_000, room, held=()) == {}
     assert set(plan_forced_clearing(sight, room, held=())) == {"t1"}
     assert plan_forced_clearing(sight, room, held=("t1",)) == {}
+
+
+def test_in_a_very_wide_window_no_more_need_be_freed_at_once_than_in_a_wide_one():
+    assert least_gain(situation(window=100_000, clear_gain=0.5)) == 50_000
+    assert least_gain(situation(window=1_000_000, clear_gain=0.5)) == 0.5 * WIDE

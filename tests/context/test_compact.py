@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from tests.context.transcripts import ScriptedAsk, answer, note, prompt, round_of, situation
 
-from everturn.context.compact import BOUNDARY, INSTRUCTION, WRAPPER, drop_older_half
+from everturn.context.compact import BOUNDARY, CUT, INSTRUCTION, WRAPPER, drop_older_half
 from everturn.context.pipeline import ContextPipeline
 from everturn.context.retention import HEAD
 from everturn.core.budget import Usage
@@ -53,7 +53,14 @@ async def test_the_view_becomes_the_summary_and_the_last_prompt_with_what_came_a
     )
     view = (summary, *TALK[4:])
     assert ask.questions == [
-        Question(purpose="summary", messages=(*TALK, request), max_tokens=8_192, share_prefix=True, within_s=180.0)
+        Question(
+            purpose="summary",
+            messages=(*TALK, request),
+            max_tokens=8_192,
+            share_prefix=True,
+            within_s=180.0,
+            awaited=True,
+        )
     ]
     prompts = (Said(id="p1", text=TALK[0].text), Said(id="p3", text="do it"))
     assert prepared == Prepared(
@@ -63,6 +70,7 @@ async def test_the_view_becomes_the_summary_and_the_last_prompt_with_what_came_a
         changes=(
             Change(stage="compact", cause="manual", tokens_before=50 + tokens(TALK), tokens_after=50 + tokens(view)),
         ),
+        turning=(TALK[5].blocks[-1],),
         tracking=Tracking(count=1),
         tokens=50 + tokens(view),
         compacted=True,
@@ -146,6 +154,12 @@ BAD_SUMMARIES = pytest.mark.parametrize(
             Reply(text="", stop_reason="tool_use", usage=Usage()),
             "The model called tools instead of writing a summary.",
         ),
+        (
+            Reply(text="I look at the file first.", stop_reason="tool_use", usage=Usage()),
+            "The model called tools instead of writing a summary.",
+        ),
+        (Reply(text="The task", stop_reason="max_tokens", usage=Usage()), "The summary was cut off after a few words."),
+        (Reply(text="Search", stop_reason="pause_turn", usage=Usage()), "The summary was cut off after a few words."),
         (Reply(text="No.", stop_reason="refusal", usage=Usage()), "The model refused to write a summary."),
         ("long " * 5_000, "The summary was not shorter than what it should replace."),
         (ModelFault(FaultKind.BILLING, "no credit"), "The call for a summary failed: no credit"),
@@ -159,7 +173,7 @@ async def test_what_does_not_work_changes_nothing_and_says_why(said, problem):
     prepared = await pipeline().compact(TALK, before, ScriptedAsk(said), cause="manual")
     assert prepared == Prepared(
         messages=TALK,
-        next_cleared="t1.0",
+        turning=(TALK[2].blocks[-1], TALK[5].blocks[-1]),
         tracking=Tracking(failures=2, count=2, turns_since=3),
         tokens=tokens(TALK),
         problem=problem,
@@ -188,6 +202,35 @@ async def test_a_summary_call_that_is_too_long_leaves_out_the_older_half_of_the_
         [*(f"{kind}{n}" for n in range(5, 9) for kind in "ar"), "p9"],
         ["a7", "r7", "a8", "r8", "p9"],
     ]
+
+
+@pytest.mark.parametrize(("stop_reason", "ending"), [("max_tokens", f"\n{CUT}"), ("tool_use", ""), ("end_turn", "")])
+async def test_a_summary_that_was_cut_off_is_used_if_it_says_enough_and_says_that_it_was_cut(stop_reason, ending):
+    words = "Exactly what happened. " * 50
+    ask = ScriptedAsk(Reply(text=words, stop_reason=stop_reason, usage=Usage()))
+
+    prepared = await pipeline().compact(TALK, situation(), ask, cause="manual")
+
+    assert prepared.messages[0].blocks[0] == text_block(WRAPPER.format(summary=words.strip() + ending))
+
+
+@pytest.mark.parametrize(("text", "caps"), [("", [8_192, 20_000]), ("word " * 400, [8_192])])
+async def test_where_thoughts_took_all_of_the_output_it_is_asked_for_with_a_larger_cap_once(text, caps):
+    ask = ScriptedAsk(Reply(text=text, stop_reason="max_tokens", usage=Usage()), "All of it.")
+
+    prepared = await pipeline().compact(TALK, situation(output_cap_escalated=20_000), ask, cause="manual")
+
+    assert ([question.max_tokens for question in ask.questions], prepared.compacted) == (caps, True)
+
+
+async def test_a_summary_for_which_the_window_was_too_small_is_asked_for_with_less():
+    ask = ScriptedAsk(Reply(text="Half of", stop_reason="model_context_window_exceeded", usage=Usage()), "All of it.")
+
+    prepared = await pipeline().compact(TALK, situation(), ask, cause="manual")
+
+    first, second = (question.messages for question in ask.questions)
+    assert (prepared.compacted, len(second) < len(first)) == (True, True)
+    assert prepared.messages[0].blocks[0] == text_block(WRAPPER.format(summary="All of it."))
 
 
 async def test_it_gives_up_after_as_many_calls_as_the_limit_says():

@@ -23,6 +23,7 @@ from everturn.context.pipeline import ContextPipeline
 from everturn.context.rounds import last_prompt, round_starts
 from everturn.context.sight import Sight
 from everturn.core.commands import DENIED, SENT_MEANWHILE
+from everturn.core.errors import FaultKind, ModelFault
 from everturn.core.messages import Kind, Thinking, result_text
 from everturn.core.notes import Notes
 from everturn.core.transcript import Abilities, normalise, view_of
@@ -141,6 +142,17 @@ def test_the_view_after_a_compaction_is_the_view_of_the_transcript(talk, window,
     assert prepared.messages == view_of((*talk, *prepared.added))
     assert prepared.compacted == bool(prepared.added)
     check_view(prepared.messages, talk)
+
+
+@given(transcripts(), WINDOWS, st.sampled_from([FaultKind.TOO_LONG, FaultKind.SERVER]))
+@settings(max_examples=200, deadline=None)
+def test_a_refusal_that_nobody_can_sum_up_is_met_by_lighter_means_that_a_resumed_session_knows(talk, window, kind):
+    pipeline, ask = ContextPipeline(ids=CountingIds("n")), ScriptedAsk(ModelFault(kind, "no"))
+    prepared = asyncio.run(pipeline.compact(talk, situation(window=window), ask, cause="too_long"))
+    check_view(prepared.messages, talk)
+    assert resumed(pipeline, talk, prepared) == prepared.messages
+    assert prepared.compacted == bool(prepared.changes)
+    assert prepared.tracking.failures == 1
 
 
 @given(transcripts(), st.data())

@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
-from everturn.context import background, clearing, compact, reshowing, results, retention, snip
+from tests.context.transcripts import prompt
+
+from everturn.context import background, clearing, compact, digest, reshowing, results, retention, snip
 from everturn.core.facts import Facts, Failing, Said
 from everturn.core.notes import Notes, Todo, TodoStatus
 
@@ -37,6 +39,8 @@ def test_the_words_for_the_model_are_those_of_the_snapshot():
         clearing.LINE.format(tokens=1_234),
         background.INSTRUCTION.format(why="test that was made to pass", stretch="…"),
         background.STANDS_FOR.format(why="test that was made to pass", summary="It was the import."),
+        digest.INSTRUCTION.format(stretch="…"),
+        digest.render_digest("Both work now.", (prompt("p", "Make it work."), prompt("q", "This, too.")), room=100),
     ]
     page = "\n\n-----\n\n".join(words) + "\n"
     assert page == (Path(__file__).parent / "snapshots" / "words.txt").read_text(encoding="utf-8")

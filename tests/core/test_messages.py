@@ -147,23 +147,32 @@ def test_the_text_of_a_result_is_its_text_parts(content: bytes, text: str):
 
 
 @pytest.mark.parametrize(
-    ("raw", "media"),
+    ("raw", "pieces"),
     [
-        (b'{"type":"image","source":{}}', 1),
-        (b'{"type":"document","source":{}}', 1),
-        (b'{"type":"text","text":"image"}', 0),
-        (b'{"type":"tool_result","tool_use_id":"a","content":"image"}', 0),
-        (b'{"type":"tool_result","tool_use_id":"a","content": [{"type":"image","source":{}},{"type":"document"}]}', 2),
-        (b'{"type":"tool_result","tool_use_id":"a","content":[1,"image",null,{"type":"text","text":""}]}', 0),
-        (b'{"type":"tool_result","tool_use_id":"a","content":null}', 0),
-        (b'{"type":"tool_result","tool_use_id":"a"}', 0),
+        (b'{"type":"image","source":{}}', [b'{"type":"image","source":{}}']),
+        (b'{"type":"document","source":{}}', [b'{"type":"document","source":{}}']),
+        (b'{"type":"text","text":"image"}', []),
+        (b'{"type":"tool_result","tool_use_id":"a","content":"image"}', []),
+        (
+            b'{"type":"tool_result","tool_use_id":"a","content": [{"type":"image","source":{}},{"type":"document"}]}',
+            [b'{"type":"image","source":{}}', b'{"type":"document"}'],
+        ),
+        (
+            b'{"type":"tool_result","tool_use_id":"a","content":[{"type":"image"},{"type":"text","text":"%b"}]}'
+            % (b"as many words " * 1_000),
+            [b'{"type":"image"}'],
+        ),
+        (b'{"type":"tool_result","tool_use_id":"a","content":[1,"image",null,{"type":"text","text":""}]}', []),
+        (b'{"type":"tool_result","tool_use_id":"a","content":null}', []),
+        (b'{"type":"tool_result","tool_use_id":"a"}', []),
     ],
 )
-def test_media_is_counted_also_inside_results_and_priced_by_the_piece(raw: bytes, media: int):
+def test_media_is_counted_also_inside_results_and_priced_by_the_piece_beside_the_text(raw: bytes, pieces: list[bytes]):
     block = decode_block(raw)
+    text = len(raw) - sum(map(len, pieces))
 
-    assert block.media == media
-    assert block.tokens == (media * MEDIA_TOKENS if media else len(raw) // 3) + BLOCK_OVERHEAD
+    assert block.media == len(pieces)
+    assert block.tokens == text // 3 + len(pieces) * MEDIA_TOKENS + BLOCK_OVERHEAD
 
 
 @pytest.mark.parametrize("role", ["assistant", "user"])

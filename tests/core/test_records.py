@@ -94,7 +94,11 @@ RECORDS = [
     ),
     CompactionTried(failures=1, count=2),
     FilesKnown(
-        seen=(SeenFile(path="/f/a", size=1, mtime_ns=2, digest="ff", partial=True),), forgotten=("/f/b",), cleared=True
+        seen=(SeenFile(path="/f/a", size=1, mtime_ns=2, digest="ff", partial=True),),
+        forgotten=("/f/b",),
+        message="m",
+        cleared=True,
+        changed={"/f/c": "t"},
     ),
     ModeChanged(mode="acceptEdits"),
     ModelChanged(before="a", model="b", cause="overloaded"),

@@ -108,3 +108,17 @@ def test_after_the_last_try_nothing_is_ever_tried_again_on_this_model(kind, over
     planned = plan(kind, tried=LIMITS.tries, overloads=overloads, repairs=repairs, fallbacks_left=fallbacks_left)
 
     assert not isinstance(planned, RetryAfter)
+
+
+@pytest.mark.parametrize(("tried", "plans"), [(4, RetryAfter(4.0)), (5, GiveUp()), (6, GiveUp())])
+@pytest.mark.parametrize("fallbacks_left", [0, 2])
+def test_where_nobody_ever_answered_and_nobody_is_there_five_tries_are_all(tried: int, plans, fallbacks_left: int):
+    assert plan(FaultKind.CONNECTION, tried=tried, unreached=True, fallbacks_left=fallbacks_left) == plans
+
+
+def test_fewer_tries_count_there_too():
+    limits = Limits(tries=2)
+    attempts = Attempts(tried=2, unreached=True)
+
+    assert attempts.most(limits) == 2
+    assert plan_recovery(FaultKind.CONNECTION, attempts, limits, retry_after=None, jitter=0.0) == GiveUp()

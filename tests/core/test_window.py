@@ -68,17 +68,30 @@ def test_a_request_that_no_longer_fits_leaves_neither_room_nor_reserve():
     assert (use.over, use.is_counted) == (400, False)
 
 
+def test_words_beside_media_that_the_api_refused_still_count():
+    shot = result_block("t", [{"type": "image", "source": {}}, {"type": "text", "text": "word " * 600}])
+    messages = (message(Kind.RESULTS, shot, id_="r"), message(Kind.NOTICE, text_block("gone"), blames=("r",)))
+
+    assert measure_messages(messages)[Category.MEDIA] > 900
+
+
 @given(
     st.lists(st.integers(0, 5_000), max_size=6),
     st.none() | st.integers(0, 200_000),
     st.integers(1, 200_000),
     st.integers(0, 50_000),
 )
-def test_the_shares_add_up_to_the_window_or_to_what_is_sent(sizes, total, window, reserve):
-    items = tuple(Item(category=Category.TOOLS, name="t", tokens=size) for size in sizes)
+def test_the_shares_add_up_to_the_window_or_to_what_is_sent_and_the_items_to_their_shares(
+    sizes, total, window, reserve
+):
+    kinds = (Category.TOOLS, Category.SYSTEM, Category.MCP_TOOLS)
+    items = tuple(Item(category=kinds[at % 3], name="t", tokens=size) for at, size in enumerate(sizes))
     if not sum(sizes):
         total = None
 
     use = fold_window(items, (), model="m", window=window, reserve=reserve, total=total)
 
     assert sum(tokens for _, tokens in use.shares) == max(window, use.total)
+    shares = dict(use.shares)
+    for kind in kinds:
+        assert sum(item.tokens for item in use.items if item.category is kind) == shares.get(kind, 0)

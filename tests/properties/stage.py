@@ -127,7 +127,7 @@ class Stage:
         if turn.collapse is not None:
             self._stage_collapse(turn.collapse)
         prompt = [{"type": "text", "text": "Look at this."}, PIXEL] if turn.picture else "Do it."
-        async with asyncio.timeout(60), aclosing(self.engine.submit(prompt)) as events:
+        async with asyncio.timeout(300), aclosing(self.engine.submit(prompt)) as events:
             async for event in events:
                 query.events.append(event)
                 if not self.journal.tells_of(event):

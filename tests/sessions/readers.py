@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ import pytest
 SHELF = Path(__file__).parents[2] / ".venv" / "readers"
 CCUSAGE = "20.0.24"
 CLAUDE_CODE_LOG = "1.7.0"
-PATIENCE_S = 240
+AGENT_SDK = "0.2.182"
+PATIENCE_S = 900
 
 
 def run(*command, cwd, **env):
@@ -57,6 +59,20 @@ def find_claude_code_log():
     return folder / "bin" / "python"
 
 
+def find_agent_sdk():
+    """Made from its source: what is built for a platform carries a program with it that is not free."""
+    folder = SHELF / f"claude-agent-sdk-{AGENT_SDK}"
+    name = "claude-agent-sdk"
+
+    def install():
+        run(sys.executable, "-m", "venv", "--without-pip", folder, cwd=SHELF)
+        pip = (sys.executable, "-m", "pip", "--quiet", "--python", folder / "bin" / "python")
+        run(*pip, "install", "--no-binary", name, f"{name}=={AGENT_SDK}", cwd=SHELF)
+
+    _install(folder, install)
+    return folder / "bin" / "python"
+
+
 def ask_ccusage(program, home):
     """Its totals of all sessions in this home, without asking anybody for prices."""
     told = run(program, "claude", "session", "--json", "--offline", cwd=home, CLAUDE_CONFIG_DIR=home, HOME=home)
@@ -82,6 +98,54 @@ def ask_claude_code_log(python, path):
     """What it says while it reads, and the figures it keeps of the one session in the file."""
     *said, figures = run(python, "-c", LOOK, path, cwd=path.parent).splitlines()
     return [line for line in said if not line.startswith("Processing ")], json.loads(figures)
+
+
+PARSE = """
+import dataclasses, json, sys
+from claude_agent_sdk._internal.message_parser import parse_message
+for line in sys.stdin:
+    told = json.loads(line)
+    message = parse_message(told)
+    seen = {} if message is None else dataclasses.asdict(message)
+    seen.pop("data", None)
+    print(json.dumps([told["type"], type(message).__name__, seen]), flush=True)
+"""
+
+
+@contextmanager
+def started_agent_sdk(python):
+    """Gives a function: of each line of stream-json its type, the class of message it is read as, and that message.
+
+    One process for all: it takes seconds to start.
+    """
+    with subprocess.Popen(
+        [python, "-c", PARSE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+    ) as process:
+
+        def parse(written):
+            told = []
+            for line in written.splitlines():
+                process.stdin.write(f"{line}\n")
+                process.stdin.flush()
+                told.append(json.loads(process.stdout.readline()))
+            return told
+
+        yield parse
+        process.stdin.close()
+
+
+LIST = """
+import json
+import claude_agent_sdk as sdk
+for session in sdk.list_sessions():
+    messages = sdk.get_session_messages(session.session_id)
+    print(json.dumps([session.session_id, session.cwd, session.first_prompt, [message.uuid for message in messages]]))
+"""
+
+
+def list_with_agent_sdk(python, home):
+    told = run(python, "-c", LIST, cwd=home, CLAUDE_CONFIG_DIR=home, HOME=home)
+    return [json.loads(line) for line in told.splitlines()]
 
 
 def render_markdown(python, path, target):

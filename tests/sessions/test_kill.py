@@ -33,7 +33,7 @@ def run_and_kill(home, confirmations):
         seen = "".join(writer.stdout.readline() for _ in range(confirmations))
     finally:
         writer.send_signal(signal.SIGKILL)
-        rest, _ = writer.communicate(timeout=30)
+        rest, _ = writer.communicate(timeout=120)
     # What stood in the pipe was confirmed before the kill; only its last line may itself be cut.
     return int((seen + rest).split("\n")[-2])
 

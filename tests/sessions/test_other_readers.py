@@ -4,8 +4,10 @@ import pytest
 from tests.sessions.readers import (
     ask_ccusage,
     ask_claude_code_log,
+    find_agent_sdk,
     find_ccusage,
     find_claude_code_log,
+    list_with_agent_sdk,
     render_markdown,
 )
 
@@ -148,3 +150,15 @@ async def test_what_claude_code_log_shows_as_the_users_words_are_the_users_words
     shown = [line.partition("User: *")[2].rstrip("*") for line in page.splitlines() if "User: *" in line]
     prompts = [message.text for message in engine.transcript if message.kind is Kind.PROMPT]
     assert shown == prompts
+
+
+@pytest.mark.parametrize(("story", "prompt"), [(work, "Write a file."), (struggle, "First prompt.")])
+async def test_the_agent_sdk_lists_our_sessions_and_reads_them(bench, story, prompt):
+    python = find_agent_sdk()
+    engine = await story(bench)
+
+    [[session, folder, first, messages]] = list_with_agent_sdk(python, bench.home)
+
+    assert (session, folder, first) == (engine.session_id, str(bench.folder), prompt)
+    assert messages
+    assert set(messages) <= {message.id for message in engine.transcript}

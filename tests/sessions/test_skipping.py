@@ -76,7 +76,8 @@ class Story:
         intent = CallIntended(tool_use_id=f"t{number}", name="Bash", input=msgspec.Raw(b"{}"))
         seen = SeenFile(path=f"/p/{number % 4}", size=number, mtime_ns=1, digest="d")
         transition = TransitionTaken(query_id="q", transition="next_turn", turn=2, guards=Guards(turn=number + 1))
-        self.records += [intent, FilesKnown(seen=(seen,))]
+        teller = None if number % 2 else f"r{number}"
+        self.records += [intent, FilesKnown(seen=(seen,), message=teller, changed={seen.path: f"t{number}"})]
         self.say(f"r{number}", Kind.RESULTS, words="z" * (200_000 if number % 5 == 1 else 10))
         self.records += [CallSettled(tool_use_id=f"t{number}", is_error=False), transition]
 

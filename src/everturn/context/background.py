@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from everturn.context import digest
 from everturn.context.accounting import usable_window
 from everturn.context.collapse import CollapseState, CollapseStore, find_span
 from everturn.context.finished import Stretch
@@ -42,7 +43,7 @@ class Background:
     def choose(
         self, view: Sequence[Message], sight: Sight, tokens: int, situation: Situation
     ) -> tuple[Stretch, Sequence[Message]] | None:
-        """The oldest that is worth it and not staged yet, with its messages."""
+        """The oldest that is worth it and not staged yet, with its messages; where there is none, what can be told together."""
         room = usable_window(situation)
         if self._busy or not sight.finished or not situation.collapse or not situation.small_model:
             return None
@@ -60,13 +61,17 @@ class Background:
                 self._tried.add(stretch)
                 continue
             return stretch, messages
+        old = digest.plan_digest(view, sight, self._store.all)
+        if old is not None and old not in self._tried and (span := find_span(view, old.first, old.last)) is not None:
+            return old, view[slice(*span)]
         self._nothing_at = now
         return None
 
     async def run(self, stretch: Stretch, messages: Sequence[Message], situation: Situation, ask: Ask) -> None:
         self._busy = True
         try:
-            words = INSTRUCTION.format(why=stretch.why, stretch=render_stretch(messages))
+            instruction = digest.INSTRUCTION if stretch.why == digest.WHY else INSTRUCTION
+            words = instruction.format(why=stretch.why, stretch=render_stretch(messages))
             request = Message(id=self._ids.new(), role="user", kind=Kind.HIDDEN, blocks=(text_block(words),))
             question = Question(
                 purpose=PURPOSE,
@@ -82,9 +87,14 @@ class Background:
         finally:
             self._busy = False
         self._tried.add(stretch)
-        if reply.text.strip() and reply.stop_reason != "refusal":
-            text = STANDS_FOR.format(why=stretch.why, summary=reply.text.strip())
-            self._store.stage(stretch.first, stretch.last, text)
+        summary = reply.text.strip()
+        if summary and reply.stop_reason != "refusal":
+            self._store.stage(stretch.first, stretch.last, self._render(stretch, messages, summary, situation))
+
+    def _render(self, stretch: Stretch, messages: Sequence[Message], summary: str, situation: Situation) -> str:
+        if stretch.why == digest.WHY:
+            return digest.render_digest(summary, self._store.originals(messages), situation.limits.recalled_tokens)
+        return STANDS_FOR.format(why=stretch.why, summary=summary)
 
     def _is_barred(self, messages: Sequence[Message]) -> bool:
         """There was a summary of it already, or of a part. One that only waits gives way to a stretch that holds all of it."""

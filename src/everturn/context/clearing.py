@@ -17,6 +17,8 @@ LINE = "[Stale, cleared: about {tokens:,} tokens. Run it again if it is needed.]
 LINE_TOKENS = 50
 CLEARED_BY_API = RERUNNABLE - {SHELL, WAITER}
 """The API does not know which command failed last, and that one must stay in sight."""
+WIDE = 600_000
+"""Tokens of a window beyond which no more need be freed at once: writing and reading cost the same in every window."""
 LARGE_SHARE = 0.25
 """Of the window: a result so large is in the way even if it is the latest."""
 
@@ -26,7 +28,7 @@ def plan_clearing(sight: Sight, tokens: int, situation: Situation, *, held: Coll
 
     `tokens` is the estimate of the whole request. `held` are results that must stay in sight.
     """
-    limits, room = situation.limits, usable_window(situation)
+    limits = situation.limits
     if situation.card.clears_results or not is_crowded(tokens, situation):
         return {}
     shown = sight.shown
@@ -36,7 +38,7 @@ def plan_clearing(sight: Sight, tokens: int, situation: Situation, *, held: Coll
         return {}
     # All that stands behind the first of them is written to the cache again, unless nothing is left in it.
     again = sight.tokens - stale[0].before - gain
-    if not situation.is_cold and gain < max(limits.clear_gain * room, limits.clear_worth * again):
+    if not situation.is_cold and gain < max(least_gain(situation), limits.clear_worth * again):
         return {}
     return _render(stale)
 
@@ -52,6 +54,10 @@ def plan_forced_clearing(sight: Sight, situation: Situation, *, held: Collection
 
 def is_crowded(tokens: int, situation: Situation) -> bool:
     return tokens > situation.limits.clear_share * usable_window(situation)
+
+
+def least_gain(situation: Situation) -> float:
+    return situation.limits.clear_gain * min(usable_window(situation), WIDE)
 
 
 def count_in_use(shown: Sequence[Shown], situation: Situation) -> int:
@@ -73,7 +79,7 @@ def plan_by_api(situation: Situation) -> Clearing | None:
     return Clearing(
         above=max(int(limits.clear_share * room), 1),
         keep=limits.clear_keeps,
-        at_least=int(limits.clear_gain * room),
+        at_least=int(least_gain(situation)),
         excluded=tuple(name for name in situation.tools if name not in CLEARED_BY_API),
     )
 

@@ -10,7 +10,7 @@ from everturn.context.rounds import last_prompt, round_starts
 from everturn.core.errors import FaultKind, ModelFault
 from everturn.core.messages import UNSENT, Block, Kind, Message, text_block
 from everturn.core.transcript import blamed_in
-from everturn.ports.ask import Ask, Question
+from everturn.ports.ask import Ask, Question, Reply
 from everturn.ports.clock import Ids
 from everturn.ports.context import Situation
 
@@ -24,7 +24,17 @@ KEPT_SHARE = 4
 """At most one part in so many of the window stays word for word."""
 WORTHWHILE = 2 / 3
 """Of what it was before: a result that is larger is not worth the details that it costs."""
+MOST_PROMPT = 0.64
+"""Of the same: beside a prompt that is larger there is no room for a summary."""
+UNENDED = frozenset({"tool_use", "max_tokens", "pause_turn"})
+"""Stop reasons of an answer that the model had not ended."""
+LEAST_UNENDED = 1_000
+"""Characters of such a one that is a summary all the same, and not a few words before a call."""
+WINDOW_FULL = "model_context_window_exceeded"
+CUT = "[The summary was cut off here.]"
 EMPTY = "The summary was empty."
+CALLED = "The model called tools instead of writing a summary."
+CUT_SHORT = "The summary was cut off after a few words."
 NOT_SHORTER = "The summary was not shorter than what it should replace."
 TOO_LITTLE = "The conversation would not have become smaller by a third."
 BOUNDARY = "The conversation was compacted here; what came before is no longer sent."
@@ -56,6 +66,10 @@ class NoSummaryError(Exception):
     """Why there is none; caught where the compaction reports."""
 
 
+class TooLargeError(NoSummaryError):
+    """Not even the last round alone could be summed up."""
+
+
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """What stays word for word and what the summary is to replace."""
 
@@ -77,9 +91,9 @@ def can_compact(view: tuple[Message, ...]) -> bool:
 
 
 def is_worth_asking(view: tuple[Message, ...]) -> bool:
-    """No summary makes it smaller by a third where the last prompt alone, which stays, is more than the rest may be."""
+    """No summary makes it smaller by a third where the last prompt, which stays, leaves no room for even a small one."""
     prompt = last_prompt(view)
-    return prompt is None or view[prompt].tokens <= WORTHWHILE * estimate_messages(view)
+    return prompt is None or view[prompt].tokens <= MOST_PROMPT * estimate_messages(view)
 
 
 def plan_compaction(view: tuple[Message, ...], summary_tokens: int, situation: Situation) -> Plan:
@@ -148,22 +162,44 @@ async def ask_for_summary(
             max_tokens=min(limits.summary_output, situation.card.max_output),
             share_prefix=True,
             within_s=limits.summary_s,
+            awaited=True,
         )
         try:
-            reply = await ask.ask(question)
+            reply = await _ask(ask, question, situation)
         except ModelFault as fault:
             fewer = drop_older_half(shown)
             if fault.kind is not FaultKind.TOO_LONG or fewer is None or attempt == limits.summary_tries:
-                raise NoSummaryError(f"The call for a summary failed: {fault.text}") from fault
+                found = TooLargeError if fault.kind is FaultKind.TOO_LONG and fewer is None else NoSummaryError
+                raise found(f"The call for a summary failed: {fault.text}") from fault
             shown = fewer
             continue
-        if reply.stop_reason == "refusal":
-            raise NoSummaryError("The model refused to write a summary.")
-        if not reply.text.strip():
-            called = reply.stop_reason == "tool_use"
-            raise NoSummaryError("The model called tools instead of writing a summary." if called else EMPTY)
-        return reply.text
+        return read_summary(reply)
     raise NoSummaryError("No summary was asked for.")
+
+
+async def _ask(ask: Ask, question: Question, situation: Situation) -> Reply:
+    """Once more with a larger cap, where thoughts took almost all of it. Raises `ModelFault`."""
+    reply = await ask.ask(question)
+    most = min(situation.limits.output_cap_escalated, situation.card.max_output) if situation.limits.escalate else 0
+    if reply.stop_reason == "max_tokens" and len(reply.text.strip()) < LEAST_UNENDED and question.max_tokens < most:
+        reply = await ask.ask(msgspec.structs.replace(question, max_tokens=most))
+    if reply.stop_reason == WINDOW_FULL:
+        raise ModelFault(FaultKind.TOO_LONG, "There was no room left for it.")
+    return reply
+
+
+def read_summary(reply: Reply) -> str:
+    """Raises `NoSummaryError`."""
+    text, stop_reason = reply.text.strip(), reply.stop_reason
+    if stop_reason == "refusal":
+        raise NoSummaryError("The model refused to write a summary.")
+    if stop_reason == "tool_use" and len(text) < LEAST_UNENDED:
+        raise NoSummaryError(CALLED)
+    if not text:
+        raise NoSummaryError(EMPTY)
+    if stop_reason in UNENDED and len(text) < LEAST_UNENDED:
+        raise NoSummaryError(CUT_SHORT)
+    return f"{text}\n{CUT}" if stop_reason == "max_tokens" else text
 
 
 def drop_older_half(view: tuple[Message, ...]) -> tuple[Message, ...] | None:

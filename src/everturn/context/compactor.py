@@ -8,8 +8,10 @@ from everturn.context.accounting import estimate_messages, threshold
 from everturn.context.collapse import CollapseStore
 from everturn.context.compact import (
     NOT_SHORTER,
+    WORTHWHILE,
     NoSummaryError,
     Plan,
+    TooLargeError,
     ask_for_summary,
     judge_summary,
     plan_compaction,
@@ -31,6 +33,7 @@ from everturn.ports.hooks import CompactInput, Hooks
 from everturn.ports.shelf import Shelf
 
 STAGE = "compact"
+NO_WORDS = "(There is none: what was said and done last was too long to be summed up.)"
 PART_SHARE = 32
 """Of the window, what one kind of fact may take at least, however many kinds there are."""
 
@@ -86,6 +89,8 @@ class Compactor:
     ) -> Prepared:
         """Never raises but what `ask` does when the query is aborted. `problem` says why it did not work."""
         tracking = situation.tracking
+        if situation.on_compaction is not None:
+            situation.on_compaction(cause)
         compaction = CompactInput(session_id=situation.session_id, cause=cause, instructions=instructions)
         if self._hooks is not None:
             verdict = await self._hooks.pre_compact(compaction)
@@ -100,10 +105,22 @@ class Compactor:
             draft = self._draft(tuple(view), text, situation, cause, is_last_resort=is_last_resort)
         except NoSummaryError as error:
             failed = msgspec.structs.replace(tracking, failures=tracking.failures + 1)
-            return Prepared(messages=view, tracking=failed, tokens=tokens, problem=str(error))
+            too_large = isinstance(error, TooLargeError)
+            return Prepared(messages=view, tracking=failed, tokens=tokens, problem=str(error), too_large=too_large)
         if self._hooks is not None:
             await self._hooks.post_compact(msgspec.structs.replace(compaction, summary=text))
         return self._take(draft, tokens, estimate_messages(view), situation, cause)
+
+    def plan_wordless(self, view: View, tokens: int, situation: Situation, cause: str) -> Prepared | None:
+        """With what must not be lost, and nothing else: nobody can sum up a round that is larger than the window.
+
+        None where that would still be too much, because the prompt itself is.
+        """
+        draft = self._compose(tuple(view), NO_WORDS, situation, Extras(shorten=self._shorten(situation)))
+        estimated = estimate_messages(view)
+        if draft.tokens > min(self._room(situation), int(WORTHWHILE * estimated)):
+            return None
+        return self._take(draft, tokens, estimated, situation, cause)
 
     def _draft(
         self, view: tuple[Message, ...], text: str, situation: Situation, cause: str, *, is_last_resort: bool
@@ -150,7 +167,12 @@ class Compactor:
         self, text: str, kept: tuple[Message, ...], situation: Situation, extras: Extras
     ) -> tuple[tuple[Block, ...], Reshown]:
         facts = recall(
-            self._known.facts, situation.notes, kept, prompts_room=extras.prompts_room, shorten=extras.shorten
+            self._known.facts,
+            situation.notes,
+            kept,
+            changed=situation.changed_files,
+            prompts_room=extras.prompts_room,
+            shorten=extras.shorten,
         )
         reshown = self._load_files(kept, situation) if extras.files else Reshown()
         return render_summary(text, facts, reshown.text), reshown

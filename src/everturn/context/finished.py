@@ -2,7 +2,7 @@
 
 import msgspec
 
-from everturn.context.following import SHELL, field_of, task_of
+from everturn.context.following import LONGEST_COMMAND, SHELL, field_of, task_of
 from everturn.core.messages import Kind, Message, ToolResult, ToolUse, result_text
 from everturn.core.notes import TodoStatus
 
@@ -15,8 +15,6 @@ WORK_ROUNDS = 2
 """Rounds with calls that make an answered prompt's work worth a summary."""
 MOST_SEARCHES = 20
 """Searches that may still lead somewhere; older ones led nowhere."""
-LONGEST_COMMAND = 2_000
-"""Characters of one that are looked at."""
 LEAST_NAME = 3
 """Characters of a name that is not found by chance."""
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from everturn.core.commands import DENIED, SENT_MEANWHILE
-from everturn.core.contexts import find_change
+from everturn.core.contexts import REMINDER, find_change
 from everturn.core.facts import Facts, Failing, Said
 from everturn.core.messages import UNSENT, Kind, Message, Text, ToolResult, ToolUse, result_text
 from everturn.core.records import FactsKept
@@ -23,6 +23,8 @@ WAITER = "TaskOutput"
 BEHIND = r"The command (?:runs in|did not end within \S+ s and was moved to) the background, as task (\S+)\."
 TASK_ENDED = r"(?:The background task|Task) (\S+) (?:has ended|\(\w+\)): exit code (\d+)"
 """The same whether it was asked for or told unasked."""
+LONGEST_COMMAND = 2_000
+"""Characters of a command that are looked at."""
 LONGEST_PROMPT = 6_000
 """Characters of an earlier prompt that is worth repeating."""
 MOST_PROMPTS = 50
@@ -108,7 +110,7 @@ def _fold_attachment(facts: Facts, id_: str, text: str) -> Facts:
     # First of all: what a memory file says must not be taken for the person's words.
     if (told := find_change(text)) is not None:
         return facts.with_context(Said(id=id_, text=told))
-    if SENT_MEANWHILE in text:
+    if text.removeprefix(REMINDER).startswith(SENT_MEANWHILE):
         return facts.with_words(Said(id=id_, text=text))
     return _fold_task(facts, id_, text) if facts.behind else facts
 
@@ -119,16 +121,26 @@ def _fold_result(facts: Facts, use: ToolUse, result: ToolResult) -> Facts:
         path = field_of(use, EDITORS[name])
         return facts.with_change(path) if path else facts
     if name == SHELL:
-        command = field_of(use, "command")
-        if not result.is_error:
-            task = task_of(result)
-            return facts.with_behind(Said(id=task, text=command)) if task else facts.with_success(command)
-        return facts.with_failure(Failing(tool_use_id=use.id, command=command, error=_both_ends(result_text(result))))
+        return _fold_command(facts, use, result)
     if name == WAITER and facts.behind:
         return _fold_task(facts, use.id, result_text(result))
     if name in ASKING and (DENIED in (said := result_text(result)) or not result.is_error):
         return facts.with_answer(Said(id=use.id, text=said))
     return facts
+
+
+def _fold_command(facts: Facts, use: ToolUse, result: ToolResult) -> Facts:
+    from everturn.context.shell_words import find_test, says_failed
+
+    command = field_of(use, "command")
+    if not result.is_error and (task := task_of(result)):
+        return facts.with_behind(Said(id=task, text=command))
+    tested = find_test(command[:LONGEST_COMMAND])
+    hides_it = bool(tested.test) and not tested.is_last
+    if not result.is_error and not (hides_it and says_failed(result_text(result))):
+        return facts.with_success(command, tested.test) if facts.failing else facts
+    error = _both_ends(result_text(result))
+    return facts.with_failure(Failing(tool_use_id=use.id, command=command, error=error, test=tested.test))
 
 
 def task_of(result: ToolResult) -> str:
@@ -141,13 +153,16 @@ def task_of(result: ToolResult) -> str:
 
 def _fold_task(facts: Facts, id_: str, told: str) -> Facts:
     """`id_`: of the call or the message that tells how a task ended."""
+    from everturn.context.shell_words import find_test
+
     ended = re.search(TASK_ENDED, told)
     command = next((said.text for said in facts.behind if ended and said.id == ended[1]), None)
     if ended is None or command is None:
         return facts
+    test = find_test(command[:LONGEST_COMMAND]).test
     if ended[2] == "0":
-        return facts.with_success(command)
-    return facts.with_failure(Failing(tool_use_id=id_, command=command, error=_both_ends(told)))
+        return facts.with_success(command, test)
+    return facts.with_failure(Failing(tool_use_id=id_, command=command, error=_both_ends(told), test=test))
 
 
 def field_of(use: ToolUse, name: str) -> str:

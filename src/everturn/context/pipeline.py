@@ -25,7 +25,7 @@ from everturn.core.limits import Limits
 from everturn.core.messages import Block, Message
 from everturn.core.notes import Notes
 from everturn.core.records import CollapseNoted, FactsKept, ResultsCleared
-from everturn.core.tokens import Scale
+from everturn.core.tokens import Scale, estimate_bytes
 from everturn.core.transcript import view_of
 from everturn.core.view import View as Growing
 from everturn.ports.ask import Ask
@@ -45,6 +45,7 @@ IN_PASSING = "in_passing"
 UNDONE = "undone"
 CLEARED_INSTEAD = "Old tool results were cleared instead."
 SNIPPED_INSTEAD = "The oldest rounds were left out instead."
+FACTS_INSTEAD = "What must not be lost was kept, and nothing else."
 MEDIA_INSTEAD = "Images and documents were left out instead."
 
 
@@ -81,13 +82,14 @@ class ContextPipeline:
         self._known = Known()
         self._sight = Sight()
         self._notes = Notes()
+        self._changed: Mapping[str, str] = {}
         self._settled = Growing()
         """The last view that was given out: what has grown from it is projected already."""
         self._settled_at = 0
         """Version of the collapses in it."""
 
     async def prepare(self, messages: Sequence[Message], situation: Situation, ask: Ask) -> Prepared:
-        self._notes = situation.notes
+        self._notes, self._changed = situation.notes, situation.changed_files
         view = self._see(messages)
         undone, tokens, news = self._take_undone(view, situation)
         prepared = self._shrink(view, tokens, situation)
@@ -106,7 +108,7 @@ class ContextPipeline:
     async def compact(
         self, messages: Sequence[Message], situation: Situation, ask: Ask, *, cause: str, instructions: str = ""
     ) -> Prepared:
-        self._notes = situation.notes
+        self._notes, self._changed = situation.notes, situation.changed_files
         view = self._see(messages)
         tokens = self._estimate(view, situation)
         if not view or (cause != TOO_LONG and not self._can_compact(view)):
@@ -215,9 +217,19 @@ class ContextPipeline:
         view = Growing.of(prepared.messages)
         self._sight.follow(view)
         self._settled, self._settled_at = view, self.collapses.version
-        held = self._known.facts.held_by
-        next_cleared = next((each.use.id for each in self._sight.shown if each.use.id not in held), "")
-        return msgspec.structs.replace(prepared, messages=view, next_cleared=next_cleared)
+        return msgspec.structs.replace(prepared, messages=view, turning=self._list_turning(view))
+
+    def _list_turning(self, view: Growing) -> tuple[Block, ...]:
+        """The oldest result that may be cleared, the oldest stretch whose summary would save something, and the work in progress."""
+        held, sight = self._known.facts.held_by, self._sight
+        cleared = next((sight.places[each.message] for each in sight.shown if each.use.id not in held), None)
+        waiting = [
+            sight.places[note.first]
+            for note in self.collapses.staged
+            if sight.weigh(note.first, note.last) > estimate_bytes(len(note.summary))
+        ]
+        found = {at for at in (cleared, min(waiting, default=None), sight.work) if at is not None}
+        return tuple(view[at].blocks[-1] for at in sorted(found) if view[at].blocks)
 
     def _estimate(self, view: Growing, situation: Situation) -> int:
         return estimate_request(view, situation, self._scale(situation), messages_tokens=self._sight.tokens)
@@ -320,7 +332,9 @@ class ContextPipeline:
         """What an earlier stage had put back in it is put back again: it is found where it came from."""
         from everturn.context.retention import recall_from
 
-        return recall_from(self.collapses.originals(stretch), self._known.facts, self._notes, self._known.calls)
+        return recall_from(
+            self.collapses.originals(stretch), self._known.facts, self._notes, self._known.calls, self._changed
+        )
 
     async def _compact_ahead(self, before: Prepared, situation: Situation, ask: Ask) -> Prepared:
         """Stage six, unless there is nothing to sum up, or a count shows that it is not due after all."""
@@ -361,6 +375,9 @@ class ContextPipeline:
             lighter, instead = (snipped, SNIPPED_INSTEAD) if snipped.changes != lighter.changes else (lighter, instead)
         if cause == TOO_LONG and not lighter.changes:
             lighter, instead = self._without_media(view, cause), MEDIA_INSTEAD
+        if prepared.too_large and cause == TOO_LONG and lighter.tokens > threshold(situation):
+            wordless = self._compactor.plan_wordless(Growing.of(lighter.messages), lighter.tokens, situation, cause)
+            lighter, instead = (join(lighter, wordless), FACTS_INSTEAD) if wordless is not None else (lighter, instead)
         if not lighter.changes:
             return prepared
         return msgspec.structs.replace(

@@ -6,6 +6,7 @@ same bytes because the message itself holds the decision.
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
 
@@ -98,10 +99,9 @@ async def _put(text: str, shelf: Shelf | None) -> str | None:
 
 def _shorten(block: Block, preview: str) -> Block:
     """Its texts become one, which stands first; media stays."""
-    fields = msgspec.json.decode(block.raw)
-    content = fields["content"]
-    if isinstance(content, list):
-        content = [{"type": "text", "text": preview}, *(part for part in content if part.get("type") != "text")]
-    else:
-        content = preview
+    fields = msgspec.json.decode(block.raw, type=dict[str, msgspec.Raw])
+    content: Any = preview
+    if bytes(memoryview(fields["content"])[:1]) == b"[":
+        parts = msgspec.json.decode(fields["content"])
+        content = [{"type": "text", "text": preview}, *(part for part in parts if part.get("type") != "text")]
     return encode_block({**fields, "content": content})

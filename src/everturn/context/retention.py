@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
-from everturn.context.following import EDITORS, PLAN, fold_facts
+from everturn.context.following import PLAN, fold_facts
 from everturn.core.facts import Facts, Said
 from everturn.core.messages import UNSENT, Kind, Message, ToolUse
 from everturn.core.notes import Notes
@@ -20,13 +20,14 @@ def recall(
     notes: Notes,
     kept: Sequence[Message],
     *,
+    changed: Iterable[str] = (),
     prompts_room: int = 0,
     shorten: Callable[[str], str] | None = None,
 ) -> str:
     """All that the kept messages do not show, after a compaction. Empty where there is nothing.
 
-    What is shown is known by its identity: the id of the message or of the call that brought it. `shorten` is for what
-    would not fit the window as it is.
+    What is shown is known by its identity: the id of the message or of the call that brought it. `changed` are files that
+    no call names; `shorten` is for what would not fit the window as it is.
     """
     ids = {message.id for message in kept}
     answered = {result.tool_use_id for message in kept for result in message.results}
@@ -34,28 +35,38 @@ def recall(
         prompts=choose_prompts([said for said in facts.prompts if said.id not in ids], prompts_room),
         words=tuple(said for said in facts.words if said.id not in ids),
         answers=tuple(said for said in facts.answers if said.id not in answered),
-        changed_files=facts.changed_files,
+        changed_files=tuple(dict.fromkeys((*facts.changed_files, *changed))),
         failing=tuple(failing for failing in facts.failing if failing.tool_use_id not in answered | ids),
         contexts=tuple(said for said in facts.contexts if said.id not in ids),
     )
     return render_facts(missing, notes, shorten)
 
 
-def recall_from(stretch: Sequence[Message], facts: Facts, notes: Notes, calls: Mapping[str, ToolUse]) -> str:
-    """What of this stretch, without collapses, must stay in sight when something stands for it."""
+def recall_from(
+    stretch: Sequence[Message],
+    facts: Facts,
+    notes: Notes,
+    calls: Mapping[str, ToolUse],
+    changed: Mapping[str, str] = {},
+) -> str:
+    """What of this stretch, without collapses, must stay in sight when something stands for it.
+
+    `changed`: files that no call names, each with the id of what told of it.
+    """
     if any(message.kind is Kind.SUMMARY for message in stretch):
         # The summary of a compaction had put everything back that was known then.
-        return recall(facts, notes, ())
+        return recall(facts, notes, (), changed=changed)
     found = Facts(behind=facts.behind)
     for message in stretch:
         found = fold_facts(found, message, calls)
     uses = [use for message in stretch for use in message.uses]
+    ids = {use.id for use in uses} | {message.id for message in stretch}
     still = {failing.tool_use_id for failing in facts.failing}
     words = {said.id for said in facts.words}
     missing = Facts(
         words=tuple(said for said in found.words if said.id in words),
         answers=found.answers,
-        changed_files=found.changed_files if any(use.name in EDITORS for use in uses) else (),
+        changed_files=tuple(dict.fromkeys((*found.changed_files, *(path for path in changed if changed[path] in ids)))),
         failing=tuple(failing for failing in found.failing if failing.tool_use_id in still),
         contexts=tuple(said for said in found.contexts if said in facts.contexts),
     )

@@ -40,10 +40,25 @@ class Sight:
         """Oldest first."""
         self.prompt = ""
         """Id of the last one."""
+        self.prompts: list[int] = []
+        """Where all of them stand."""
+        self.work: int | None = None
+        """Where the answers to the last one begin, once they do."""
+        self.places: dict[str, int] = {}
+        """Of all messages, by their ids."""
+        self._sums: list[int] = []
+        """Estimate of all up to each of them."""
 
     @property
     def finished(self) -> list[Stretch]:
         return self._stretches.finished
+
+    def weigh(self, first: str, last: str) -> int:
+        """Estimate of all from one message to another, both included; 0 where one of them is not there."""
+        begin, end = self.places.get(first), self.places.get(last)
+        if begin is None or end is None:
+            return 0
+        return self._sums[end] - (self._sums[begin - 1] if begin else 0)
 
     def follow(self, view: View) -> None:
         """Costs what is new, where the view has only grown."""
@@ -67,8 +82,13 @@ class Sight:
 
     def _take(self, messages: tuple[Message, ...], blamed: frozenset[str]) -> None:
         for message, cost in zip(messages, costs_of(messages, blamed), strict=True):
+            at = self.places[message.id] = len(self._sums)
+            self._sums.append(self.tokens + cost)
             if message.kind is Kind.PROMPT:
-                self.prompt = message.id
+                self.prompt, self.work = message.id, None
+                self.prompts.append(at)
+            elif message.role == "assistant" and self.work is None:
+                self.work = at
             for use in message.uses:
                 self._uses[use.id] = use
             for block in message.blocks:

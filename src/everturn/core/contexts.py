@@ -6,7 +6,8 @@ import msgspec
 
 USER_ENTRY, SYSTEM_ENTRY = "The context ", "The system context "
 """Stand before the entry's name, in quotation marks, where the model reads of a change."""
-_OPENING, _CLOSING = "<system-reminder>\n", "\n</system-reminder>"
+REMINDER, _CLOSING = "<system-reminder>\n", "\n</system-reminder>"
+"""Around what is attached."""
 
 
 class Contexts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -59,9 +60,9 @@ def name_entry(kind: str, name: str) -> str:
 
 def find_change(text: str) -> str | None:
     """What a block of an attachment tells of a context, without the tag around it; None where it tells something else."""
-    if not text.startswith((_OPENING + USER_ENTRY, _OPENING + SYSTEM_ENTRY)):
+    if not text.startswith((REMINDER + USER_ENTRY, REMINDER + SYSTEM_ENTRY)):
         return None
-    return text.removeprefix(_OPENING).removesuffix(_CLOSING)
+    return text.removeprefix(REMINDER).removesuffix(_CLOSING)
 
 
 def find_head(told: str) -> str:

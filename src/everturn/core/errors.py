@@ -81,6 +81,7 @@ class ModelFault(EverturnError):
         status: int | None = None,
         retry_after: float | None = None,
         request_id: str | None = None,
+        reached: bool = True,
     ) -> None:
         super().__init__(text)
         self.kind = kind
@@ -89,6 +90,8 @@ class ModelFault(EverturnError):
         self.retry_after = retry_after
         """Seconds the server asked us to wait, or None."""
         self.request_id = request_id
+        self.reached = reached
+        """False where no connection came about: nobody was there to ask."""
 
 
 class InputFault(EverturnError):

@@ -162,7 +162,10 @@ class CallEnded(Event, frozen=True, kw_only=True, tag="tool_end"):
 
 
 class PermissionAsked(Event, frozen=True, kw_only=True, tag="permission_request"):
-    """A person, or a program in their place, is asked now. `tool_start`, `permission_denied` or an abort follows."""
+    """A person, or a program in their place, is asked now. `tool_start`, `permission_denied` or an abort follows.
+
+    After the call's `tool_start` it is about something that the call has come to, such as a host; the call goes on.
+    """
 
     tool_use_id: str
     name: str
@@ -178,6 +181,8 @@ class CallDenied(Event, frozen=True, kw_only=True, tag="permission_denied"):
     tool_use_id: str
     name: str
     reason: str
+    by: str = ""
+    """What decided: `rule` or `mode`; empty where neither did, such as a person's no."""
     line: str = ""
     """What it would have done, in one line for people."""
 
@@ -189,6 +194,16 @@ class ContextChanged(Event, frozen=True, kw_only=True, tag="context"):
     cause: str
     tokens_before: int
     tokens_after: int
+
+
+class CompactionBegan(Event, frozen=True, kw_only=True, tag="compaction_start"):
+    """The conversation is about to be summed up, and the query waits for it. `compaction_end` follows, whatever comes of it."""
+
+    cause: str
+
+
+class CompactionEnded(Event, frozen=True, kw_only=True, tag="compaction_end"):
+    """Follows the `context` events of what it changed, if it changed anything."""
 
 
 class CacheMissed(Event, frozen=True, kw_only=True, tag="cache_break"):
@@ -320,6 +335,8 @@ class Denial(msgspec.Struct, frozen=True, kw_only=True):
     tool_name: str
     tool_input: dict[str, Any]
     reason: str
+    by: str = ""
+    """As in `CallDenied`."""
     rules: tuple[str, ...] = ()
     """Where nobody was asked: allow rules that would have let it run."""
     mode: str = ""

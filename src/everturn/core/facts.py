@@ -26,6 +26,12 @@ class Failing(msgspec.Struct, frozen=True, kw_only=True):
     """Or the id of the message that told of it."""
     command: str
     error: str
+    test: str = ""
+    """What it runs, whatever becomes of its output, where it is a test: that may pass by another command."""
+
+    @property
+    def name(self) -> str:
+        return self.test or self.command
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -68,7 +74,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         kept, room = [failing], MOST_ERRORS - len(failing.error)
         for each in reversed(self.failing):
             room -= len(each.error)
-            if each.command != failing.command and len(kept) < (MOST_FAILING if room >= 0 else SURE_FAILING):
+            if each.name != failing.name and len(kept) < (MOST_FAILING if room >= 0 else SURE_FAILING):
                 kept.append(each)
         return msgspec.structs.replace(self, failing=tuple(reversed(kept)))
 
@@ -82,10 +88,9 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             self if said in self.behind else msgspec.structs.replace(self, behind=(*self.behind, said)[-MOST_BEHIND:])
         )
 
-    def with_success(self, command: str) -> "Facts":
-        if all(each.command != command for each in self.failing):
-            return self
-        return msgspec.structs.replace(self, failing=tuple(each for each in self.failing if each.command != command))
+    def with_success(self, command: str, test: str = "") -> "Facts":
+        left = tuple(each for each in self.failing if each.command != command and each.name != (test or command))
+        return self if len(left) == len(self.failing) else msgspec.structs.replace(self, failing=left)
 
     @property
     def held_by(self) -> frozenset[str]:

@@ -36,6 +36,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
     tries: int = 10
     """Attempts per model in one call."""
+    unreached_tries: int = 5
+    """Attempts, at most `tries`, while no connection comes about in a session that has no answer yet: its address may be wrong."""
     overloads_before_fallback: int = 3
     backoff_first_s: float = 0.5
     backoff_most_s: float = 32.0
@@ -64,8 +66,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Tokens of messages above which the oldest finished rounds are no longer sent; 0 = never."""
     clear_share: float = 0.25
     """Of the window without the reserved output: above it stale results are cleared."""
-    clear_gain: float = 0.15
-    """Of the same: what clearing must free at once, since it makes the API read everything after it anew."""
+    clear_gain: float = 0.25
+    """Of the same, up to 600,000 tokens of it: what clearing must free at once, since it makes the API read everything after it anew."""
     clear_worth: float = 0.5
     """And of what stands behind the first cleared result: what clearing must free at once."""
     clear_keeps: int = 8

@@ -231,16 +231,14 @@ def is_media(raw: bytes) -> bool:
 
 
 def _measure(raw: bytes, view: View) -> tuple[int, int]:
-    media = _count_media(view)
-    return estimate_block(raw, media=media), media
-
-
-def _count_media(view: View) -> int:
+    """Its tokens, and the pieces of media in it."""
     if isinstance(view, Image | Document):
-        return 1
-    if isinstance(view, ToolResult) and not isinstance(content := _parts_of(view), str):
-        return sum(is_media(part) for part in content)
-    return 0
+        return estimate_block(0, media=1), 1
+    # Most results are one text, which may be very long: it need not be decoded to see that it holds no media.
+    if isinstance(view, ToolResult) and bytes(memoryview(view.content)[:1]) == b"[":
+        media = [len(part) for part in _parts_of(view) if isinstance(part, bytes) and is_media(part)]
+        return estimate_block(len(raw) - sum(media), media=len(media)), len(media)
+    return estimate_block(len(raw)), 0
 
 
 def _parts_of(result: ToolResult) -> str | list[bytes]:

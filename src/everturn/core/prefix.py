@@ -18,6 +18,8 @@ from everturn.core.view import Joined
 
 DIGEST_BYTES = 8
 """Enough to see a change; nobody is kept out by it."""
+TRAIT_DIGITS = 4
+"""Enough to say which setting it was."""
 SETTINGS = ("model", "speed", "thinking", "effort", "output_schema", "task_budget")
 """An entry of the cache is found only by a request that has the same."""
 IMAGES = "images"
@@ -38,6 +40,9 @@ class Segment(StrEnum):
     """All was sent as before, and yet the cache did not have it."""
 
 
+_FIXED = (Segment.TOOLS, Segment.SYSTEM, Segment.CONTEXT)
+
+
 class Sent(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """The fingerprint of a request: what a later process needs to see whether it goes on byte for byte."""
 
@@ -52,6 +57,8 @@ class Sent(msgspec.Struct, frozen=True, gc=False, array_like=True):
     wires: int
     blocks: int
     """In the last message, which may still grow."""
+    traits: str = ""
+    """What `settings` is made of, each by itself and short, then whether there was an image. Older sessions do not tell."""
 
 
 class Outgoing(Protocol):
@@ -147,6 +154,9 @@ def _look_on(last: Look, outgoing: Outgoing, settings: tuple[object, ...], at: f
             running.hexdigest(),
             first + len(tail),
             len(tail[-1].blocks) if tail else 0,
+            sent.traits
+            if (settings, pictured) == (last.settings, last.pictured)
+            else _find_traits((*settings, pictured)),
         ),
     )
 
@@ -163,6 +173,7 @@ def _look_afresh(outgoing: Outgoing, settings: tuple[object, ...], at: float) ->
         running.hexdigest(),
         len(wires),
         len(wires[-1].blocks) if wires else 0,
+        _find_traits((*settings, pictured)),
     )
     return Look(outgoing=outgoing, settings=settings, pictured=pictured, running=running, sent=sent)
 
@@ -194,7 +205,24 @@ def find_departure(earlier: Sent, sent: Sent, outgoing: Outgoing) -> Departure |
         *whole, last = wires or (Wire("user", ()),)
         _feed(running, (*whole, Wire(last.role, last.blocks[: earlier.blocks])), outgoing.opening)
         kept = None if running.hexdigest() == earlier.messages else 0
-    return _compare(earlier, sent, kept)
+    departure = _compare(earlier, sent, kept)
+    named = name_traits(earlier.traits, sent.traits)
+    if departure is None or departure.segment is Segment.MESSAGES:
+        return Departure(segment=Segment.SETTINGS, named=named) if named else departure
+    others = (
+        each for each in _FIXED if each is not departure.segment and getattr(earlier, each) != getattr(sent, each)
+    )
+    return msgspec.structs.replace(departure, named=(*named, *others))
+
+
+def name_traits(before: str, after: str) -> tuple[str, ...]:
+    """What differs, where both are told."""
+    if not before or not after:
+        return ()
+    parts = (
+        [traits[at : at + TRAIT_DIGITS] for at in range(0, len(traits), TRAIT_DIGITS)] for traits in (before, after)
+    )
+    return tuple(name for name, old, new in zip((*SETTINGS, IMAGES), *parts, strict=False) if old != new)
 
 
 def name_changes(before: Look, after: Look) -> tuple[str, ...]:
@@ -217,7 +245,7 @@ def _find(before: Look, after: Look, kept: int | None) -> Departure | None:
 def _compare(before: Sent, after: Sent, kept: int | None) -> Departure | None:
     if before.settings != after.settings:
         return Departure(segment=Segment.SETTINGS)
-    for segment in (Segment.TOOLS, Segment.SYSTEM, Segment.CONTEXT):
+    for segment in _FIXED:
         if getattr(before, segment) != getattr(after, segment):
             return Departure(segment=segment)
     return None if kept is None else Departure(segment=Segment.MESSAGES, kept=kept)
@@ -234,6 +262,11 @@ def _feed(running: blake2b, wires: Sequence[Wire], block: int) -> bool:
             pictured = pictured or (each.media > 0 and _IMAGE in each.raw)
         block = 0
     return pictured
+
+
+def _find_traits(values: tuple[object, ...]) -> str:
+    """Of the settings, and of whether there is an image."""
+    return "".join([_digest((repr(value),))[:TRAIT_DIGITS] for value in values])
 
 
 @lru_cache(maxsize=64)

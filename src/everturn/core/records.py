@@ -213,12 +213,16 @@ class SeenFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class FilesKnown(Record, frozen=True, kw_only=True, tag="files"):
-    """What the message after it tells of files: without that message the model does not know it."""
+    """What a message tells of files: without that message the model does not know it."""
 
     seen: tuple[SeenFile, ...] = ()
     forgotten: tuple[str, ...] = ()
+    message: str | None = None
+    """Its id. Empty: nobody need tell it, and it counts at once. Older sessions do not say: the next one is meant."""
     cleared: bool = False
     """All that was known before is no longer in sight; that counts at once."""
+    changed: dict[str, str] = {}
+    """Files that changed without a call that names them, each with the id of what told of it; counts at once, too."""
 
 
 class ModeChanged(Record, frozen=True, kw_only=True, tag="mode"):

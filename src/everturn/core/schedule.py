@@ -23,6 +23,12 @@ class Attempts(msgspec.Struct, frozen=True, kw_only=True):
     """In a row."""
     repairs: frozenset[Repair] = frozenset()
     fallbacks_left: int = 0
+    unreached: bool = False
+    """No connection came about, and no answer ever came: another model behind the same address would not help."""
+
+    def most(self, limits: Limits) -> int:
+        """How many tries there are."""
+        return min(limits.tries, limits.unreached_tries) if self.unreached else limits.tries
 
 
 class RetryAfter(msgspec.Struct, frozen=True):
@@ -54,8 +60,8 @@ def plan_recovery(
     if (repair := REPAIRS.get(kind)) and repair not in attempts.repairs:
         return MendWith(repair)
     overloaded = kind is FaultKind.OVERLOADED and attempts.overloads >= limits.overloads_before_fallback
-    exhausted = kind in RETRYABLE and attempts.tried >= limits.tries
-    if attempts.fallbacks_left and (kind in SWITCHING or overloaded or exhausted):
+    exhausted = kind in RETRYABLE and attempts.tried >= attempts.most(limits)
+    if attempts.fallbacks_left and (kind in SWITCHING or overloaded or (exhausted and not attempts.unreached)):
         return SwitchModel()
     if kind in RETRYABLE and not exhausted:
         return RetryAfter(plan_delay(attempts.tried, limits, retry_after=retry_after, jitter=jitter))

@@ -25,11 +25,9 @@ class Meter(msgspec.Struct, frozen=True, kw_only=True):
     messages: int
 
 
-def estimate_block(raw: bytes, *, media: int) -> int:
-    """Media is priced by the piece: its base64 says nothing about its cost."""
-    if media:
-        return media * MEDIA_TOKENS + BLOCK_OVERHEAD
-    return len(raw) // BYTES_PER_TOKEN + BLOCK_OVERHEAD
+def estimate_block(size: int, *, media: int = 0) -> int:
+    """`size`: bytes without the media, which is priced by the piece: its base64 says nothing about its cost."""
+    return size // BYTES_PER_TOKEN + media * MEDIA_TOKENS + BLOCK_OVERHEAD
 
 
 def estimate_bytes(size: int) -> int:

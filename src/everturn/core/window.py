@@ -1,7 +1,7 @@
 """Where the window goes: what each kind of content takes of it, what is kept free for the answer, and what is left."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
 import msgspec
@@ -19,7 +19,7 @@ from everturn.core.messages import (
     ToolUse,
 )
 from everturn.core.money import share_out
-from everturn.core.tokens import BLOCK_OVERHEAD
+from everturn.core.tokens import MEDIA_TOKENS
 from everturn.core.transcript import blamed_in
 
 MCP_PREFIX = "mcp__"
@@ -91,16 +91,15 @@ def fold_window(
     total: int | None = None,
 ) -> WindowUse:
     """`total` is what the API counted, where it did: the estimates are then scaled so that they add up to it."""
-    taken: Counter[Category] = Counter()
+    said = measure_messages(tuple(messages))
+    tokens = [*(item.tokens for item in items), *(said[category] for category in Category)]
+    used = sum(tokens) if total is None else total
+    if total is not None and any(tokens):
+        tokens = share_out(total, tokens)
+    items = [msgspec.structs.replace(item, tokens=share) for item, share in zip(items, tokens, strict=False)]
+    taken = Counter(dict(zip(Category, tokens[len(items) :], strict=True)))
     for item in items:
         taken[item.category] += item.tokens
-    taken.update(measure_messages(tuple(messages)))
-    estimated = taken.total()
-    if total is not None and estimated:
-        weights = [taken[category] for category in Category]
-        taken = Counter(dict(zip(Category, share_out(total, weights), strict=True)))
-        items = _scale(items, total, estimated)
-    used = estimated if total is None else total
     kept_free = min(reserve, max(0, window - used))
     taken[Category.RESERVE], taken[Category.FREE] = kept_free, max(0, window - used - kept_free)
     return WindowUse(
@@ -113,7 +112,7 @@ def fold_window(
     )
 
 
-def measure_messages(messages: Sequence[Message]) -> Mapping[Category, int]:
+def measure_messages(messages: Sequence[Message]) -> Counter[Category]:
     """Estimates, block by block. What is not sent takes nothing; refused media is sent as a short note."""
     blamed = blamed_in(messages)
     taken: Counter[Category] = Counter()
@@ -121,8 +120,8 @@ def measure_messages(messages: Sequence[Message]) -> Mapping[Category, int]:
         if message.kind in UNSENT:
             continue
         for block in message.blocks:
-            refused = block.media and message.id in blamed
-            taken[categorise(message.kind, block)] += BLOCK_OVERHEAD if refused else block.tokens
+            refused = block.media if message.id in blamed else 0
+            taken[categorise(message.kind, block)] += block.tokens - MEDIA_TOKENS * refused
     return taken
 
 
@@ -147,7 +146,3 @@ def categorise(kind: Kind, block: Block) -> Category:
             return Category.USER_TEXT
         case _:
             return Category.NOTES
-
-
-def _scale(items: Sequence[Item], total: int, estimated: int) -> tuple[Item, ...]:
-    return tuple(msgspec.structs.replace(item, tokens=item.tokens * total // estimated) for item in items)

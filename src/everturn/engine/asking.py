@@ -1,4 +1,4 @@
-"""Side questions to a model (summaries, classifiers, hooks): retried like the main call, charged like it, never shown."""
+"""Side questions to a model (summaries, classifiers, hooks): retried like the main call, charged like it, their answers never shown."""
 
 import asyncio
 from contextlib import aclosing
@@ -10,6 +10,7 @@ from everturn.core.limits import Limits
 from everturn.core.messages import Text
 from everturn.core.schedule import Attempts, RetryAfter, plan_recovery
 from everturn.core.stream import Fold
+from everturn.engine.announcing import announce_retry
 from everturn.engine.deps import AgentContext, Deps
 from everturn.engine.recorder import Recorder
 from everturn.engine.requests import Requests
@@ -57,6 +58,9 @@ class Asker:
                 )
                 if not isinstance(plan, RetryAfter):
                     raise
+                if question.awaited:
+                    most = attempts.most(self._limits)
+                    self._recorder.emit(announce_retry(fault, tried, most, plan.delay_s))
                 await self._deps.clock.sleep(plan.delay_s * self._limits.retry_scale)
                 tried += 1
 

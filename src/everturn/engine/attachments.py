@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from everturn.core.events import Attached
-from everturn.core.messages import Kind, Message
+from everturn.core.messages import Kind, Message, text_block
 from everturn.engine import wording
 from everturn.engine.commands import CommandQueue
 from everturn.engine.deps import Deps
@@ -22,7 +22,9 @@ class Attachments:
 
     def collect(self, address: str) -> list[Message]:
         """Adds them to the transcript; the caller carries them on."""
-        return self._attach([*self._queued(address), *self._changed(), *self._finished()])
+        queued, changed, finished = self._queued(address), self._find_changed(), self._finished()
+        told = [wording.changed_files(changed)] if changed else []
+        return self._attach([*queued, *told, *finished], changed)
 
     def collect_finished(self) -> list[Message]:
         """What came to its end between two prompts."""
@@ -37,8 +39,14 @@ class Attachments:
         taken_back = [wording.unpinned(pin) for pin in unpinned if pin in heard and pin not in pins]
         self._attach([*taken_back, *(wording.pinned(pin) for pin in pins if pin not in heard)])
 
-    def _attach(self, texts: list[str]) -> list[Message]:
-        return [self._recorder.add_user(Kind.ATTACHMENT, *texts)] if texts else []
+    def _attach(self, texts: list[str], changed: Sequence[str] = ()) -> list[Message]:
+        if not texts:
+            return []
+        blocks = tuple(map(text_block, texts))
+        message = Message(id=self._deps.ids.new(), role="user", kind=Kind.ATTACHMENT, blocks=blocks)
+        for path in changed:
+            self._files.note_change(path, message.id)
+        return [self._recorder.add(message)]
 
     def _queued(self, address: str) -> list[str]:
         texts = []
@@ -47,14 +55,14 @@ class Attachments:
             texts.append(wording.queued_command(command.text))
         return texts
 
-    def _changed(self) -> list[str]:
+    def _find_changed(self) -> list[str]:
+        """Files that the model has read and that are no longer what it read, whoever changed them."""
         paths = [path for path, state in self._files if self._deps.files.changed(path, state.stamp)]
-        if not paths:
-            return []
         for path in paths:
             self._files.forget(path)
-        self._recorder.emit(Attached(kind="changed_files", detail={"paths": paths}))
-        return [wording.changed_files(paths)]
+        if paths:
+            self._recorder.emit(Attached(kind="changed_files", detail={"paths": paths}))
+        return paths
 
     def _finished(self) -> list[str]:
         texts = []

@@ -1,16 +1,20 @@
 """Watches what the main loop sends: whether each request begins with all of the one before it, and what it cost if not."""
 
+from collections.abc import Sequence
+
 import msgspec
 
 from everturn.core.budget import Prices, Usage
 from everturn.core.cache_ledger import HARMLESS_STAGES, LIFETIMES_S, RESUMED, Break, Circumstances, Warmth, judge_break
-from everturn.core.messages import ToolResult
-from everturn.core.prefix import Look, Prefixes, Segment
+from everturn.core.messages import Block
+from everturn.core.prefix import IMAGES, Look, Prefixes, Segment
 from everturn.core.transcript import Wire
 from everturn.ports.model import Request
 
 _MADE_ANEW = frozenset({Segment.SETTINGS, Segment.TOOLS, Segment.SYSTEM, Segment.CONTEXT})
 """What a new process makes from its own options; messages it has to repeat."""
+_MOST_ANCHORS = 3
+"""Places of the next changes that are remembered."""
 
 
 class CacheWatch:
@@ -21,7 +25,7 @@ class CacheWatch:
         self._expected = 0
         self._reported: list[str] = []
         self._resumed = False
-        self._anchor: int | None = None
+        self._anchors: list[tuple[Block, int | None]] = []
 
     def restore(self, warmth: Warmth | None) -> None:
         if warmth is not None:
@@ -33,13 +37,24 @@ class CacheWatch:
         if stage not in HARMLESS_STAGES:
             self._reported.append(stage)
 
-    def anchor(self, request: Request, next_cleared: str) -> Request:
-        """With the place before which nothing will change: the message with this result, searched only when it is another."""
-        wires, at = request.messages, self._anchor
-        if at is None or at >= len(wires) or not _answers(wires[at], next_cleared):
-            backwards = range(len(wires) - 1, -1, -1)
-            at = self._anchor = next((index for index in backwards if _answers(wires[index], next_cleared)), None)
-        return request if at is None else msgspec.structs.replace(request, anchor=at)
+    def anchor(self, request: Request, turning: tuple[Block, ...]) -> Request:
+        """With a place before which nothing will change. There is one mark for all of them, so they take turns."""
+        wires = request.messages
+        block = turning[len(wires) // 2 % len(turning)]
+        at = self._find(wires, block)
+        others = (known for known in self._anchors if known[0] is not block)
+        self._anchors = [(block, at), *others][:_MOST_ANCHORS]
+        if at is None:
+            return request
+        # What stands for a stretch is told by the user: it joins the message before an answer, and changes that, too.
+        return msgspec.structs.replace(request, anchor=at - (wires[at].role == "assistant"))
+
+    def _find(self, wires: Sequence[Wire], block: Block) -> int | None:
+        """Searched only when it is another, or somewhere else."""
+        at = next((place for each, place in self._anchors if each is block), 0)
+        if at is None or (at < len(wires) and _holds(wires[at], block)):
+            return at
+        return next((index for index in range(len(wires) - 1, -1, -1) if _holds(wires[index], block)), None)
 
     def is_cold(self, ttl: str, now: float) -> bool:
         """Nothing of what was sent last is kept any more."""
@@ -70,7 +85,13 @@ class CacheWatch:
 
     def _explain(self, look: Look, ttl: str, usage: Usage, prices: Prices) -> Break | None:
         departure = look.departure
-        remade = self._resumed and departure is not None and departure.segment in _MADE_ANEW
+        remade = (
+            self._resumed
+            and departure is not None
+            and departure.segment in _MADE_ANEW
+            # A message brings the first image, whichever process sends it.
+            and departure.named != (IMAGES,)
+        )
         return judge_break(
             Circumstances(
                 departure=departure,
@@ -83,5 +104,5 @@ class CacheWatch:
         )
 
 
-def _answers(wire: Wire, use: str) -> bool:
-    return any(isinstance(block.view, ToolResult) and block.view.tool_use_id == use for block in wire.blocks)
+def _holds(wire: Wire, block: Block) -> bool:
+    return any(each is block for each in wire.blocks)

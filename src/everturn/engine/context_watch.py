@@ -1,4 +1,4 @@
-"""User and system context: frozen when a session's first query begins; what changes later is told, once, with a prompt."""
+"""User and system context: frozen when a session's first query begins; what changes later is told, once, when a query begins or goes on."""
 
 from collections.abc import Mapping
 from typing import Any

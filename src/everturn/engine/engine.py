@@ -48,7 +48,7 @@ from everturn.engine.prompts import Prompt, prompt_blocks
 from everturn.engine.query import run_query
 from everturn.engine.recorder import Recorder
 from everturn.engine.requests import Requests
-from everturn.engine.restoring import decode_files, is_open, list_calls, plan_meter, plan_task_budget
+from everturn.engine.restoring import decode_files, is_open, list_calls, plan_meter, plan_task_budget, takes_more
 from everturn.engine.resulting import plan_result
 from everturn.engine.state import State
 from everturn.engine.taking_up import take_up
@@ -358,13 +358,13 @@ class Engine:
         shop, guards = self._workshop(query_id, signal), Guards()
         if unfinished is None:
             self._recorder.add_user(Kind.PROMPT, *blocks)
-            shop.attachments.attach_pins(self._unpinned)
-            self._unpinned.clear()
-            self._contexts.attach_changes()
+            self._attach_news(shop)
             shop.attachments.collect_finished()
         else:
             self._queue.take_up()
             guards = take_up(shop, unfinished, self._agent.address, closed=closed)
+            if takes_more(self._recorder.view):
+                self._attach_news(shop)
         last: list[Iteration] = []
         has_time_limit = self._deps.ledger.time_left(started_s) is not None
         timer = asyncio.create_task(self._watch_time(signal)) if has_time_limit else None
@@ -390,6 +390,12 @@ class Engine:
         if self._outbox is not None:
             # Nothing is told after the result: what comes now waits for the next query.
             self._outbox.close()
+
+    def _attach_news(self, shop: Workshop) -> None:
+        """What a query begins with and the model has not heard of yet."""
+        shop.attachments.attach_pins(self._unpinned)
+        self._unpinned.clear()
+        self._contexts.attach_changes()
 
     def _workshop(self, query_id: str, signal: AbortSignal) -> Workshop:
         return build_workshop(
@@ -458,7 +464,7 @@ class Engine:
         self._agent = list_found(self._agent, replay.notes)
         for plan in replay.mended:
             recorder.take_mending(plan)
-        self.files.restore(decode_files(replay.files))
+        self.files.restore(decode_files(replay.files), replay.changed_files)
         pipeline.restore(replay.collapses, cleared=replay.cleared, messages=recorder.transcript, facts=replay.facts)
         if (tried := replay.compaction) is not None:
             self._tracking = Tracking(failures=tried.failures, count=tried.count)

@@ -8,7 +8,15 @@ import msgspec
 from everturn.core.actions import Action, CallModel, CompactNow, DrainCollapses, RunTools
 from everturn.core.decide import AnyOutcome, Continue
 from everturn.core.errors import FaultKind, ModelFault
-from everturn.core.events import Continued, Level, Noticed, RequestStarted, RetractionCause
+from everturn.core.events import (
+    CompactionBegan,
+    CompactionEnded,
+    Continued,
+    Level,
+    Noticed,
+    RequestStarted,
+    RetractionCause,
+)
 from everturn.core.messages import Kind, Message
 from everturn.core.outcomes import (
     Aborted,
@@ -45,6 +53,12 @@ from everturn.ports.context import Change, Prepared, Situation, Tracking
 OVERFLOW = "The conversation no longer fits the model's context window. Start a new session, or send less at once."
 
 
+BEFORE_IT = (
+    "What stands before the conversation (system prompt, tools, memory files) takes about {fixed:,} tokens of a window of "
+    "{window:,}: leave some of it out."
+)
+
+
 class Iteration:
     """Begins with a state and ends with the next one, or with the query. Only its own fields change on the way."""
 
@@ -68,6 +82,7 @@ class Iteration:
         self.tracking = state.compaction
         self.meter = state.meter
         self._stop_errors: tuple[str, ...] = ()
+        self._compacting = False
         self._overflow = Problem(text=OVERFLOW, kind="too_long")
 
     async def perform(self, action: Action) -> AnyOutcome:
@@ -166,8 +181,11 @@ class Iteration:
         self.shop.recorder.emit(RequestStarted(turn=self.state.guards.turn, model=self.agent.model))
         self.summary = self.shop.summaries.show_finished(self.summary)
         pipeline, situation = self.shop.deps.pipeline, self._situation()
-        prepared = await pipeline.prepare(self.messages, situation, self._asker())
-        self._take(prepared)
+        try:
+            prepared = await pipeline.prepare(self.messages, situation, self._asker())
+            self._take(prepared)
+        finally:
+            self._end_compaction()
         self._track(prepared.tracking)
         if prepared.clearing != self.agent.clearing:
             self.agent = msgspec.structs.replace(self.agent, clearing=prepared.clearing)
@@ -176,7 +194,7 @@ class Iteration:
             ending = " It is not tried again in this session." if last_try else ""
             self.notice(f"Compaction did not work: {prepared.problem}{ending}", Level.WARNING)
         if self._is_full(prepared):
-            return NoRoom(error=msgspec.structs.replace(self._overflow, by_api=False))
+            return NoRoom(error=msgspec.structs.replace(self._explain(self._overflow), by_api=False))
         if prepared.changes:
             situation = self._situation()
         if (work := pipeline.plan_background(situation, self._asker())) is not None:
@@ -187,7 +205,7 @@ class Iteration:
             self.agent,
             cap=guards.max_output_override,
             turn=guards.turn,
-            next_cleared=prepared.next_cleared,
+            turning=prepared.turning,
         )
         self.agent, self.messages = sampled.agent, View.of(sampled.view)
         return self._judge_fault(sampled.fault) if sampled.fault else await self._judge_reply(sampled.attempt)
@@ -256,8 +274,17 @@ class Iteration:
         return Truncated(can_grow=self.shop.requests.card(self.agent).max_output > cap, error=problem)
 
     def _too_long(self, problem: Problem) -> TooLong:
+        problem = self._explain(problem)
         self._withhold(problem)
         return TooLong(staged=self._staged, error=problem)
+
+    def _explain(self, problem: Problem) -> Problem:
+        """Where no conversation would fit, however short, it says so."""
+        fixed, window = self.shop.requests.fixed_tokens(self.agent), self.shop.requests.card(self.agent).window
+        said = BEFORE_IT.format(fixed=fixed, window=window)
+        if fixed < window or said in problem.text:
+            return problem
+        return msgspec.structs.replace(problem, text=f"{problem.text} {said}")
 
     def _withhold(self, problem: Problem) -> None:
         self._overflow = problem
@@ -299,12 +326,24 @@ class Iteration:
         return Drained(committed=len(prepared.collapses), error=self._overflow)
 
     async def compact(self, *, cause: str, instructions: str = "") -> Prepared:
-        prepared = await self.shop.deps.pipeline.compact(
-            self.messages, self._situation(), self._asker(), cause=cause, instructions=instructions
-        )
-        self._track(prepared.tracking)
-        self._take(prepared)
+        try:
+            prepared = await self.shop.deps.pipeline.compact(
+                self.messages, self._situation(), self._asker(), cause=cause, instructions=instructions
+            )
+            self._track(prepared.tracking)
+            self._take(prepared)
+        finally:
+            self._end_compaction()
         return prepared
+
+    def _begin_compaction(self, cause: str) -> None:
+        self._compacting = True
+        self.shop.recorder.emit(CompactionBegan(cause=cause))
+
+    def _end_compaction(self) -> None:
+        if self._compacting:
+            self._compacting = False
+            self.shop.recorder.emit(CompactionEnded())
 
     async def _compact(self, *, media: bool) -> AnyOutcome:
         if media:
@@ -357,10 +396,10 @@ class Iteration:
         else:
             files.clear()
         for path, state in prepared.restored:
-            # Recorded with the summary, which shows them.
             files.remember(path, state)
-        if files.has_news and not prepared.added:
-            self.shop.recorder.keep_files()
+        if files.has_news:
+            # A summary shows what is restored; without it, that does not count.
+            self.shop.recorder.keep_files(prepared.added[-1].id if prepared.added else "")
 
     def _track(self, tracking: Tracking) -> None:
         """A breaker that is open stays open when the session is resumed."""
@@ -408,6 +447,8 @@ class Iteration:
             small_model=self.shop.config.small_model,
             tools=tuple([tool.name for tool in self.agent.tools]),
             recent_files=self.shop.files.recent(2 * self.shop.config.limits.restored_files),
+            changed_files=self.shop.files.changed,
+            on_compaction=self._begin_compaction,
             count=self._count,
         )
 

@@ -125,7 +125,7 @@ class Recorder:
         self.use_ids.update(use.id for use in message.uses)
         if self._files.has_news:
             # Before the message that tells the model of it: without that one it does not count.
-            self.keep_files()
+            self.keep_files(message.id)
         self.record(record_message(message))
         for result in message.results:
             if result.tool_use_id in self.unsettled:
@@ -159,9 +159,9 @@ class Recorder:
             self.record(NotesKept(notes=notes))
             self.emit(NotesChanged(notes=notes))
 
-    def keep_files(self) -> None:
-        """What is known of files outlives the process."""
-        self.record(encode_news(self._files.take_news()))
+    def keep_files(self, message: str = "") -> None:
+        """What is known of files outlives the process. `message`: id of the one that tells it, where one does."""
+        self.record(encode_news(self._files.take_news(), message))
 
     def mend(self, plan: MessagesMended) -> None:
         self.record(plan)

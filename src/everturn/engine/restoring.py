@@ -14,7 +14,7 @@ UNFINISHED = frozenset({CUT, "pause_turn"})
 """Stop reasons of an answer that is to go on."""
 
 
-def encode_news(news: FileNews) -> FilesKnown:
+def encode_news(news: FileNews, message: str | None) -> FilesKnown:
     seen = tuple(
         SeenFile(
             path=path,
@@ -26,7 +26,9 @@ def encode_news(news: FileNews) -> FilesKnown:
         )
         for path, state in news.seen
     )
-    return FilesKnown(seen=seen, forgotten=news.forgotten, cleared=news.cleared)
+    return FilesKnown(
+        seen=seen, forgotten=news.forgotten, message=message, cleared=news.cleared, changed=dict(news.changed)
+    )
 
 
 def decode_files(files: Iterable[SeenFile]) -> Iterator[tuple[str, FileState]]:
@@ -71,6 +73,12 @@ def is_open(view: Sequence[Message], query: OpenQuery | None) -> bool:
         return bool(last.uses) or (last.answer is not None and last.answer.stop_reason in UNFINISHED)
     # A summary alone ends a conversation that was compacted by hand.
     return last.kind is not Kind.SUMMARY or query is not None
+
+
+def takes_more(view: Sequence[Message]) -> bool:
+    """More may be said before the model's next word. An answer that paused is taken back only as the last message."""
+    last = next((message for message in reversed(view) if message.kind not in UNSENT), None)
+    return last is not None and last.role == "user"
 
 
 def is_cut(view: Sequence[Message]) -> bool:

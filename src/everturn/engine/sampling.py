@@ -14,7 +14,6 @@ from everturn.core.events import (
     MessageBegan,
     ModelSwitched,
     RetractionCause,
-    RetryScheduled,
     TextDelta,
     ThinkingDelta,
 )
@@ -38,6 +37,7 @@ from everturn.core.stream import (
     TextAdded,
     ThinkingAdded,
 )
+from everturn.engine.announcing import announce_retry
 from everturn.engine.deps import AgentContext, Config, Deps
 from everturn.engine.executor import Executor
 from everturn.engine.mending import mend_messages, plan_mending
@@ -122,21 +122,22 @@ class Sampling:
         *,
         cap: int | None,
         turn: int,
-        next_cleared: str = "",
+        turning: tuple[Block, ...] = (),
     ) -> Sampled:
         attempts = Attempts(fallbacks_left=len(agent.fallbacks))
         while True:
             max_tokens = self._requests.output_cap(agent, cap)
             request = self._requests.build(view, agent, max_tokens=max_tokens)
-            if next_cleared:
-                request = self._recorder.cache.anchor(request, next_cleared)
+            if turning:
+                request = self._recorder.cache.anchor(request, turning)
             self._note_media()
             attempt = self._begin(agent)
             fault = await self._stream(attempt, request, turn)
             if fault is None:
                 return Sampled(attempt=attempt, agent=agent, view=view)
             overloads = attempts.overloads + 1 if fault.kind is FaultKind.OVERLOADED else 0
-            attempts = msgspec.structs.replace(attempts, overloads=overloads)
+            unreached = not fault.reached and not self._has_answer()
+            attempts = msgspec.structs.replace(attempts, overloads=overloads, unreached=unreached)
             plan = plan_recovery(
                 fault.kind,
                 attempts,
@@ -151,7 +152,7 @@ class Sampling:
             match plan:
                 case RetryAfter(delay_s):
                     await self.throw_away(attempt, RetractionCause.RETRY)
-                    await self._wait(fault, attempts.tried, delay_s)
+                    await self._wait(fault, attempts, delay_s)
                     attempts = msgspec.structs.replace(attempts, tried=attempts.tried + 1)
                 case MendWith(repair):
                     await self.throw_away(attempt, RetractionCause.REPAIR)
@@ -249,17 +250,13 @@ class Sampling:
         if attempt.shown:
             self._recorder.retract(attempt.message_id, cause)
 
-    async def _wait(self, fault: ModelFault, tried: int, delay_s: float) -> None:
-        self._recorder.emit(
-            RetryScheduled(
-                attempt=tried,
-                max_tries=self._config.limits.tries,
-                delay_s=delay_s,
-                status=fault.status,
-                error=fault.kind,
-                text=fault.text,
-            )
-        )
+    def _has_answer(self) -> bool:
+        """The way to the API was right at least once."""
+        return any(message.answer is not None for message in self._recorder.transcript)
+
+    async def _wait(self, fault: ModelFault, attempts: Attempts, delay_s: float) -> None:
+        most = attempts.most(self._config.limits)
+        self._recorder.emit(announce_retry(fault, attempts.tried, most, delay_s))
         await self._deps.clock.sleep(delay_s * self._config.limits.retry_scale)
 
     def _switch(self, agent: AgentContext, fault: ModelFault) -> AgentContext:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from everturn.core.limits import Limits
 from everturn.core.messages import Message
 from everturn.core.tokens import Meter
-from everturn.core.window import WindowUse, fold_window
+from everturn.core.window import WindowUse, fold_window, measure_messages
 from everturn.engine.deps import AgentContext
 from everturn.engine.requests import Requests
 
@@ -19,7 +19,7 @@ def measure_window(
     threshold = int(usable * limits.compact_share) if limits.auto_compact else usable
     counted = None
     if meter is not None and meter.messages <= len(view):
-        counted = meter.tokens + sum(message.tokens for message in view[meter.messages :])
+        counted = meter.tokens + measure_messages(view[meter.messages :]).total()
     return fold_window(
         requests.list_fixed(agent),
         view,

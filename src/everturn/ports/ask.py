@@ -19,6 +19,8 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     """Send it with the main loop's system prompt, tools and thinking, so that the prompt cache is read."""
     within_s: float = 0.0
     """Time for all tries together, after which it has failed; 0 = no limit."""
+    awaited: bool = False
+    """The query stands still meanwhile: attempts that failed are told, like the main call's."""
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):

@@ -58,14 +58,16 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
     restored: tuple[tuple[str, FileState], ...] = ()
     """Files that the summary shows again, whole."""
     changes: tuple[Change, ...] = ()
-    next_cleared: str = ""
-    """The `tool_use_id` of the oldest result that may be cleared next: what stands before it stays as it is."""
+    turning: tuple[Block, ...] = ()
+    """Where the next changes may come, one block of each message: what stands before it stays as it is until then."""
     tracking: Tracking = Tracking()
     tokens: int = 0
     """Estimate of the whole request."""
     compacted: bool = False
     problem: str = ""
     """Why a compaction that was due did not work."""
+    too_large: bool = False
+    """Not even the last round alone could be summed up."""
     hopeless: bool = False
     """One was due, and no summary could make it small enough: none was asked for."""
 
@@ -100,6 +102,10 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
     """Names of those that are listed."""
     recent_files: tuple[str, ...] = ()
     """That the model has read or written, the latest last."""
+    changed_files: Mapping[str, str] = {}
+    """By commands or by others: each with the id of the call or message that told of it first."""
+    on_compaction: Callable[[str], None] | None = None
+    """Hears the cause when one begins: somebody waits for it."""
     count: Callable[[Sequence[Message]], Awaitable[int | None]] | None = None
     """Asks the API how many tokens the whole request has; None where it does not say."""
 

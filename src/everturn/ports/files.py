@@ -1,7 +1,7 @@
 """What the model has read: a bounded memory of file stamps, and the port that looks at a file again."""
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Protocol
 
@@ -32,6 +32,7 @@ class FileNews(msgspec.Struct, frozen=True, kw_only=True):
     """In the order of seeing."""
     forgotten: tuple[str, ...] = ()
     cleared: bool = False
+    changed: tuple[tuple[str, str], ...] = ()
 
 
 class FileStates:
@@ -42,14 +43,17 @@ class FileStates:
         self._states: OrderedDict[str, FileState] = OrderedDict(states)
         self._touched: dict[str, None] = {}
         self._cleared = False
+        self.changed: dict[str, str] = {}
+        """Files that changed without a call that names them: each with the id of the call or message that told of it first."""
+        self._unkept: list[str] = []
 
     def fork(self) -> "FileStates":
         """A copy for calls whose results may still be thrown away: the model would not know what they read."""
         return FileStates(self._most, self._states.items())
 
-    def restore(self, states: Iterable[tuple[str, FileState]]) -> None:
+    def restore(self, states: Iterable[tuple[str, FileState]], changed: Mapping[str, str] = {}) -> None:
         """Of a resumed session: its journal knows them already."""
-        self._states = OrderedDict(states)
+        self._states, self.changed = OrderedDict(states), dict(changed)
         while len(self._states) > self._most:
             self._states.popitem(last=False)
 
@@ -58,6 +62,14 @@ class FileStates:
         self._states = OrderedDict(fork)
         for path in fork._touched:  # noqa: SLF001 (its twin)
             self._touch(path)
+        for path, by in fork.changed.items():
+            self.note_change(path, by)
+
+    def note_change(self, path: str, by: str) -> None:
+        """A command changed it, or somebody else did. Whatever becomes of the conversation, this is not forgotten."""
+        if path not in self.changed:
+            self.changed[path] = by
+            self._unkept.append(path)
 
     def clear(self) -> None:
         self._cleared = self._cleared or bool(self._states or self._touched)
@@ -73,15 +85,16 @@ class FileStates:
 
     @property
     def has_news(self) -> bool:
-        return bool(self._touched) or self._cleared
+        return bool(self._touched) or self._cleared or bool(self._unkept)
 
     def take_news(self) -> FileNews:
         news = FileNews(
             seen=tuple((path, self._states[path]) for path in self._touched if path in self._states),
             forgotten=tuple(path for path in self._touched if path not in self._states),
             cleared=self._cleared,
+            changed=tuple((path, self.changed[path]) for path in self._unkept),
         )
-        self._touched, self._cleared = {}, False
+        self._touched, self._cleared, self._unkept = {}, False, []
         return news
 
     def remember(self, path: str, state: FileState) -> None:

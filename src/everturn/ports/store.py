@@ -81,6 +81,8 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
     """Those of them whose words are in no message: they were lost on the way."""
     notes: Notes = Notes()
     files: tuple[SeenFile, ...] = ()
+    changed_files: dict[str, str] = {}
+    """By commands or by others: each with the id of the call or message that told of it first."""
     """Least recently seen first."""
     mended: tuple[MessagesMended, ...] = ()
     compaction: CompactionTried | None = None

@@ -141,9 +141,8 @@ class Fold:
                     self.commands.add_message(restore_message(record))
 
     def _find_teller(self, line: bytes) -> str:
-        """The id of a message that tells of contexts: few do, so that others need not be decoded."""
-        untold = self.standing.untold_contexts
-        return next((id_ for id_ in untold if b'"uuid":"%b"' % id_.encode() in line), "")
+        """The id of a message that tells of contexts or files: few are awaited, so that others need not be decoded."""
+        return next((id_ for id_ in self.standing.awaited if b'"uuid":"%b"' % id_.encode() in line), "")
 
     def skim(self, line: bytes) -> None:
         """Any other line among such messages. Raises `RewoundError`: the way back needs them all."""
@@ -249,6 +248,7 @@ class Fold:
             unheard=tuple(self.commands.unheard.values()),
             notes=self.standing.notes,
             files=tuple(self.standing.files.values()),
+            changed_files=self.standing.changed_files,
             mended=tuple(self.standing.mended),
             compaction=self.compaction,
             counted=self.progress.counted,

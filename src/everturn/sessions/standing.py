@@ -35,6 +35,8 @@ class Standing:
         self.facts: FactsKept | None = None
         self.mended: list[MessagesMended] = []
         self.files: dict[str, SeenFile] = {}
+        self.changed_files: dict[str, str] = {}
+        """Each with the id of what told of it first."""
         self._untold: list[FilesKnown] = []
 
     def take(self, record: Record) -> bool:
@@ -73,16 +75,21 @@ class Standing:
         return True
 
     def add_message(self, id_: str = "") -> None:
-        """It tells the model of the files that were noted before it, and of the contexts that were noted for it."""
+        """It tells the model of the files and of the contexts that were noted for it."""
         if id_ in self.untold_contexts:
             self.told_contexts = self.untold_contexts.pop(id_)
-        for known in self._untold:
-            for file in known.seen:
-                self.files.pop(file.path, None)
-                self.files[file.path] = file
-            for path in known.forgotten:
-                self.files.pop(path, None)
-        self._untold.clear()
+        if self._untold:
+            untold, self._untold = self._untold, []
+            for known in untold:
+                if known.message in {None, id_}:
+                    self._learn(known)
+                else:
+                    self._untold.append(known)
+
+    @property
+    def awaited(self) -> set[str]:
+        """Ids of messages that would tell something."""
+        return self.untold_contexts.keys() | {known.message for known in self._untold if known.message}
 
     def _begin_with(self, contexts: Contexts) -> None:
         """Once, however often it stands in the file."""
@@ -90,7 +97,19 @@ class Standing:
             self.contexts = self.told_contexts = contexts
 
     def _know(self, record: FilesKnown) -> None:
+        for path, by in record.changed.items():
+            self.changed_files.setdefault(path, by)
         if record.cleared:
             self.files.clear()
             self._untold.clear()
-        self._untold.append(record)
+        if record.message == "":
+            self._learn(record)
+        else:
+            self._untold.append(record)
+
+    def _learn(self, known: FilesKnown) -> None:
+        for file in known.seen:
+            self.files.pop(file.path, None)
+            self.files[file.path] = file
+        for path in known.forgotten:
+            self.files.pop(path, None)

@@ -156,6 +156,7 @@ def _check_function(function: Callable[..., Any], name: str | None) -> str:
 
 
 def _one_line(text: str) -> str:
+    text = text[: _LINE * 100]
     if not text.isprintable():
         text = "".join(mark if mark.isprintable() else " " for mark in text)
     flat = " ".join(text.split())

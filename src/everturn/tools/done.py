@@ -29,6 +29,8 @@ from everturn.tools.shown import (
     WriteShown,
 )
 
+_LONGEST = 10_000
+"""Characters of a result among which its first line is looked for."""
 _CELL = {"replace": "replaced", "insert": "inserted", "delete": "deleted"}
 
 
@@ -140,7 +142,7 @@ def _render_content(result: ToolResult) -> str:
     content = result.content
     if not isinstance(content, str):
         content = next((block["text"] for block in content if block.get("type") == "text"), "")
-    return content.strip().partition("\n")[0]
+    return content[:_LONGEST].strip().partition("\n")[0]
 
 
 def _count(number: int, one: str, many: str = "") -> str:

@@ -34,7 +34,7 @@ from everturn.modelserver import (
 from everturn.sessions.loading import stream_told
 from everturn.sessions.places import session_file
 
-PATIENCE_S = 60
+PATIENCE_S = 300
 STRACE = ("strace", "-f", "-q")
 MATTERS = (
     *(

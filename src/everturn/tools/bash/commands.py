@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import signal
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -13,10 +12,10 @@ from everturn.ports.outputs import Outputs
 from everturn.ports.shell_folder import ShellFolder
 from everturn.ports.tasks import Tasks
 from everturn.ports.tool import ToolContext, ToolResult
+from everturn.tools.bash.changes import NamedFiles
 from everturn.tools.bash.command import Command, Ending
-from everturn.tools.bash.ending import end_members
+from everturn.tools.bash.ending import end_members, kill_members
 from everturn.tools.bash.exits import may_go_on, may_leave_running
-from everturn.tools.bash.members import send
 from everturn.tools.bash.output import MOST_IN_FILE, Output
 from everturn.tools.bash.rendering import Ended, render_ended
 from everturn.tools.bash.shell import Shell, Start
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 _GRACE_SHARE = 0.75
 """We must have killed and answered before the engine's own patience ends."""
 _LAST_GRACE_S = 1.0
+_MOST_BEHIND = 8
 _LONG_S = 0.5
 """A command that takes longer is worth a watcher: most do not, and pay nothing."""
 _OPENINGS = {
@@ -60,6 +60,8 @@ class Commands:
         self._watcher = Watcher(self._shell.session)
         self._files = OutputFiles(outputs, self._watcher.note_folder)
         self._tasks: Tasks | None = None
+        self._behind: list[tuple[str, NamedFiles]] = []
+        """What commands in the background name, by the call that started them."""
         self._is_known = False
         """What the notes say of the shell is what it told itself."""
 
@@ -72,17 +74,28 @@ class Commands:
         start = self._shell.plan_start(call.command, context.folder)
         if call.run_in_background or may_leave_running(call.command):
             self._watcher.start()
-        start, cell = await self._confine(call, start, context.folder)
+        start, cell = await self._confine(call, start, context)
+        named = NamedFiles.of(call.command, start.folder, context.folder)
         command = Command(start, Output(self._files.open), context.progress, cell=cell, limits=self._limits)
         if call.run_in_background:
+            self._behind = [*self._behind, (context.tool_use_id, named)][-_MOST_BEHIND:]
             return self._move_behind(call, context, command, "The command runs in the background")
         watching = asyncio.get_running_loop().call_later(_LONG_S, self._watcher.start)
         try:
             return await self._wait(call, context, command)
         finally:
             watching.cancel()
-            if not command.is_behind:
+            if command.is_behind:
+                self._behind = [*self._behind, (context.tool_use_id, named)][-_MOST_BEHIND:]
+            else:
                 command.close()
+            self._note_changes(context, named)
+
+    def _note_changes(self, context: ToolContext, named: NamedFiles) -> None:
+        """Also of those that still run: nobody asks when they end."""
+        for use, files in (*self._behind, (context.tool_use_id, named)):
+            for path in files.list_changed():
+                context.files.note_change(path, use)
 
     async def aclose(self) -> None:
         """Ends what commands left running, and removes the files."""
@@ -94,15 +107,14 @@ class Commands:
 
     def kill(self) -> None:
         """Commands in the background are among them: they have the mark, too."""
-        for member in self._shell.find_left_behind():
-            send(member, signal.SIGKILL)
+        kill_members(self._shell.find_left_behind)
 
-    async def _confine(self, call: BashInput, start: Start, folder: str) -> "tuple[Start, Cell | None]":
+    async def _confine(self, call: BashInput, start: Start, context: ToolContext) -> "tuple[Start, Cell | None]":
         if self._sandbox is None:
             return start, None
         from everturn.tools.bash.confined import run_confining
 
-        return await run_confining(self._sandbox, call, start, folder)
+        return await run_confining(self._sandbox, call, start, context)
 
     def _end_with(self, tasks: Tasks) -> None:
         if self._tasks is not tasks:

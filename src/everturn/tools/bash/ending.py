@@ -1,6 +1,7 @@
 """Ends processes: asks, gives them time, asks again whom the request did not reach, then kills."""
 
 import asyncio
+import math
 import os
 import signal
 from collections.abc import Callable, Collection
@@ -10,6 +11,7 @@ from everturn.tools.bash.members import has_lost_sigterm, send
 
 _FIRST_LOOK_S = 0.01
 _LONGEST_LOOK_S = 0.1
+_KILLINGS = 5
 _KILLING_S = 1.0
 """Whoever is still there so long after SIGKILL is held by the kernel; nobody can help that."""
 
@@ -22,9 +24,13 @@ async def end_members(find: Find, grace_s: float) -> None:
     """`find` is asked until it finds nobody: who is about to die may still start another."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + grace_s
+    # Set by the first kill, not by the deadline: a program that was stopped meanwhile may be late for both.
+    given_up = math.inf
     asked: set[int] = set()
     look_s = _FIRST_LOOK_S
-    while (members := find(asked)) and (now := loop.time()) < deadline + _KILLING_S:
+    while (members := find(asked)) and (now := loop.time()) < given_up:
+        if now >= deadline:
+            given_up = min(given_up, now + _KILLING_S)
         for member in members:
             if now >= deadline:
                 send(member, signal.SIGKILL)
@@ -36,6 +42,18 @@ async def end_members(find: Find, grace_s: float) -> None:
         left = deadline - now
         await wait_gone(members, min(look_s, left) if left > 0 else look_s)
         look_s = min(look_s * 2, _LONGEST_LOOK_S)
+
+
+def kill_members(find: Find) -> None:
+    """At once. Searched again and again, too: who was not dead yet may have started another."""
+    known: set[int] = set()
+    for _ in range(_KILLINGS):
+        members = find(known)
+        for member in members:
+            send(member, signal.SIGKILL)
+        known.update(members)
+        if not members:
+            break
 
 
 async def wait_gone(members: list[int], most_s: float) -> None:

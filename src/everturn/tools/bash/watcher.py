@@ -7,10 +7,12 @@ from pathlib import Path
 
 _SHELL = "/bin/sh"
 _GRACE_S = 1
+_KILLS = "KILL " * 5
+"""As long as somebody is found: who was searched for may have started another meanwhile."""
 _SCRIPT = f"""
 while IFS= read -r line; do folder=$line; done
 find_marked() {{ grep -lsF -e "$1." /proc/[0-9]*/environ | while IFS=/ read -r _ _ pid _; do echo "$pid"; done; }}
-for number in TERM KILL; do
+for number in TERM {_KILLS}; do
     found=$(find_marked "$1")
     [ -n "$found" ] || break
     kill -s "$number" $found

@@ -1,0 +1,105 @@
+"""Which files a command changed: those that it names are looked at before and after it.
+
+What it was meant to do need not be understood for that, and nothing is listed that stayed as it was. A file that no word
+of the command names (a formatter that is given a folder, a script that knows its own files) is not seen here.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from glob import iglob
+from itertools import islice
+from pathlib import Path
+from posixpath import basename, isdir, join, normpath
+from stat import S_ISREG
+
+import msgspec
+
+_MOST_TEXT = 20_000
+"""Characters of a command, and of a patch that it names, that are looked at."""
+_MOST_WORDS, _MOST_FOLDERS, _MOST_PATHS = 200, 4, 400
+_LONGEST = 1_000
+_WORD = re.compile(r"""(?:[^\s"'\\;|&<>()`]|\\.|"(?:[^"\\]|\\.)*"|'[^']*')+""", re.DOTALL)
+_MARKS = re.compile(r"""\\(.)|["']""", re.DOTALL)
+_QUOTED = re.compile(r"""["'](?=([^"'\s][^"'\n]*)["'])""")
+"""What a script within the command may name, however it is quoted itself."""
+_ENTERED = re.compile(r"""(?:\bcd|\s-C)\s+(?:--\s+)?((?:[^\s"';|&<>()]|"[^"]*"|'[^']*')+)""")
+_PATCHED = re.compile(r"^(?:\+\+\+|---) (?:[ab]/)?([^\t\n]+)", re.MULTILINE)
+_PATCHES = (".diff", ".patch")
+_GLOB = frozenset("*?[")
+_INTO_FOLDERS = re.compile(r"\b(?:cp|install|ln|mv|rsync)\b")
+
+_State = tuple[int, int, int]
+
+
+class NamedFiles(msgspec.Struct, frozen=True):
+    before: dict[str, _State | None]
+    """By absolute path; None where there was no such file."""
+
+    @classmethod
+    def of(cls, command: str, folder: str, project: str) -> "NamedFiles":
+        """Right before the command starts in this folder. What lies outside of both is not touched, not even by a look."""
+        inside = tuple(f"{root.rstrip('/')}/" for root in (folder, project))
+        named = islice(_list_paths(command[:_MOST_TEXT], folder, inside), _MOST_PATHS)
+        # A name that could not be shown in one line is not repeated to the model either.
+        return cls({path: _look(path) for path in named if path.isprintable()})
+
+    def list_changed(self) -> list[str]:
+        """When it has ended. One that goes on may be asked about again."""
+        return [path for path, state in self.before.items() if _look(path) != state]
+
+
+def _list_paths(command: str, folder: str, inside: tuple[str, ...]) -> Iterator[str]:
+    """That most of these are no files does no harm."""
+    folders = tuple(islice(_follow(command, folder), _MOST_FOLDERS))
+    words = dict.fromkeys(islice(filter(_may_name, _list_words(command)), _MOST_WORDS))
+    named = [path for path in _place(words, folders) if path.startswith(inside)]
+    paths = dict.fromkeys(named)
+    for path in named:
+        if path.endswith(_PATCHES) and _look(path):
+            paths |= _place(_PATCHED.findall(_read(path)), folders)
+        if not _GLOB.isdisjoint(path):
+            paths |= dict.fromkeys(islice(iglob(path), _MOST_WORDS))  # noqa: PTH207 - it is absolute
+    yield from paths
+    if _INTO_FOLDERS.search(command):
+        yield from (join(path, basename(name)) for path in paths if isdir(path) for name in paths)
+
+
+def _place(words: Iterable[str], folders: tuple[str, ...]) -> dict[str, None]:
+    return dict.fromkeys(normpath(join(folder, word)) for word in words for folder in folders)
+
+
+def _follow(command: str, folder: str) -> Iterator[str]:
+    """Where it starts, and where it may go from there."""
+    yield folder
+    for entered in _ENTERED.finditer(command):
+        folder = normpath(join(folder, _MARKS.sub(r"\1", entered[1])))
+        yield folder
+
+
+def _list_words(command: str) -> Iterator[str]:
+    yield from _PATCHED.findall(command)
+    for found in _WORD.finditer(command):
+        word = _MARKS.sub(r"\1", found[0])
+        yield word
+        yield word.partition("=")[2]
+    yield from _QUOTED.findall(command)
+
+
+def _may_name(word: str) -> bool:
+    return bool(word) and len(word) <= _LONGEST and word[0] != "-" and "$" not in word and "\0" not in word
+
+
+def _look(path: str) -> _State | None:
+    try:
+        found = Path(path).stat()
+    except (OSError, ValueError):
+        return None
+    return (found.st_ino, found.st_size, found.st_mtime_ns) if S_ISREG(found.st_mode) else None
+
+
+def _read(path: str) -> str:
+    try:
+        with Path(path).open(encoding="utf-8", errors="replace") as file:
+            return file.read(_MOST_TEXT)
+    except (OSError, ValueError):
+        return ""
