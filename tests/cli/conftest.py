@@ -14,7 +14,7 @@ import pytest
 from everturn.modelserver import ModelServer, Received, script
 
 KEY = "sk-ant-api03-made-up-key-for-tests"
-PATIENCE_S = 60.0
+PATIENCE_S = 300.0
 
 
 class Done(msgspec.Struct, frozen=True):

@@ -8,7 +8,7 @@ import subprocess
 import time
 from pathlib import Path
 
-PATIENCE_S = 30.0
+PATIENCE_S = 120.0
 READY, END = b"\nREADY:", b":END"
 TAB, ASK = b"\t", b"\x18"
 ZSH_SETUP = """\

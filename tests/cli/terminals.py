@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 
 TURN = "\n> "
 """Keys count from here on."""
-PATIENCE_S = 25.0
+PATIENCE_S = 120.0
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 

@@ -6,9 +6,9 @@ import signal
 from pathlib import Path
 
 import pytest
-from tests.tools.processes import until
+from tests.tools.processes import named, until
 
-from everturn.modelserver import call, stall, text
+from everturn.modelserver import call, hold, stall, text
 
 STUBBORN = "exec 9>{alive}; trap '' TERM; echo up >{up}; while :; do sleep 0.1; done"
 """Whoever reads `alive` sees the end of the last process."""
@@ -50,11 +50,13 @@ def pipes(program):
 async def test_nothing_that_a_command_started_outlives_the_program(program, pipes, wrapped):
     stubborn = STUBBORN.format(**pipes).replace("trap '' TERM; ", "" if "'" in wrapped else "trap '' TERM; ")
     behind = wrapped == "{}"
-    program.model(call("Bash", {"command": wrapped.format(stubborn), "run_in_background": behind}), text("It runs."))
+    start = call("Bash", {"command": wrapped.format(stubborn), "run_in_background": behind})
+    program.model(start, hold("It runs.", after=-1) if behind else text("It runs."))
     async with program.started("-p", "Go", "--dangerously-skip-permissions") as process:
         alive = asyncio.ensure_future(read_word(pipes["alive"]))
         if behind:
             await read_word(pipes["up"])
+            program.server.release()
         out, err = await process.communicate()
         assert await alive == ""
     assert (process.returncode, out, err) == (0, b"It runs.\n", b"")
@@ -78,10 +80,11 @@ async def test_ctrl_c_ends_what_runs_in_the_background_too(program, pipes, times
     ("command", "behind"),
     [
         (STUBBORN, True),
+        (STUBBORN.replace("do sleep 0.1", "do sleep 1000 & sleep 0.01"), True),
         ("(setsid bash -c '{}' &); cat {{up}}".format(STUBBORN.replace("trap '' TERM; ", "")), False),
-        (f"sleep 0.6; {STUBBORN}", False),
+        (STUBBORN, False),
     ],
-    ids=["in the background", "left behind", "in the foreground"],
+    ids=["in the background", "that starts others all the time", "left behind", "in the foreground"],
 )
 async def test_a_program_that_was_killed_leaves_nothing_running(program, pipes, command, behind):
     start = call("Bash", {"command": command.format(**pipes), "run_in_background": behind})
@@ -95,7 +98,9 @@ async def test_a_program_that_was_killed_leaves_nothing_running(program, pipes, 
             await program.server.wait_for(2)
         else:
             await read_word(pipes["up"])
-        await until(lambda: len(list(temporary.iterdir())) == behind)
+        # A command in the foreground gets a watcher when it has run for a while; the file follows the folder's name.
+        await until(lambda: named("everturn-watcher", process.pid))
+        await until(lambda: len(list(temporary.glob("*/*"))) == behind)
         process.kill()
         await process.communicate()
         assert await alive == ""

@@ -109,7 +109,7 @@ def test_each_script_is_understood_by_its_shell(tmp_path, shell):
     path = tmp_path / shell
     path.write_text(SCRIPTS[shell](), "utf-8")
     if is_wanted(shell):
-        subprocess.run([shell, "-n", str(path)], check=True, timeout=30)
+        subprocess.run([shell, "-n", str(path)], check=True, timeout=120)
 
 
 @pytest.mark.parametrize("shell", SCRIPTS)

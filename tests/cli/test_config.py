@@ -120,6 +120,12 @@ def test_defaults_are_values_too(config):
         (["set", "model"], "everturn config set KEY VALUE"),
         (["set", "allowManagedPermissionRulesOnly", "true"], "counts only in managed settings"),
         (["set", "env.EVERTURN_TRUST", "1"], "cannot be set here"),
+        (["get", "env"], "env holds several settings: name one of them, such as env.NAME"),
+        (
+            ["get", "permissions"],
+            "permissions holds several settings: name one of them, such as permissions.defaultMode",
+        ),
+        (["set", "sandbox", "true"], "sandbox holds several settings: name one of them, such as sandbox.enabled"),
         (["gte", "model"], "config knows no 'gte'; did you mean 'get'?"),
         (["unset", "model"], "model is not set in"),
     ],

@@ -75,6 +75,29 @@ async def test_a_full_disk_is_told(program, words, unbuffered):
     assert (process.returncode, err) == (1, said)
 
 
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [(["--nonsense"], 2), (["docter"], 2), (["-p", "Go", "--verbose"], 0), (["-p", "Go", "--debug"], 0)],
+)
+async def test_complaints_that_nobody_takes_change_no_exit_code(program, words, code):
+    with open("/dev/full", "wb") as full:  # noqa: ASYNC230, PTH123 (a device that refuses every byte)
+        async with program.started(*words, stderr=full) as process:
+            out, _ = await process.communicate()
+    assert (process.returncode, out) == (code, b"" if code else b"Hello.\n")
+
+
+async def test_a_debug_log_on_a_full_disk_ends_nothing(program):
+    done = await program.run("-p", "Go", "--debug=/dev/full")
+    assert (done.code, done.out, done.err) == (0, "Hello.\n", "everturn: the debug log is /dev/full\n")
+
+
+async def test_a_demo_on_a_full_disk_says_so_once(program):
+    with open("/dev/full", "wb") as full:  # noqa: ASYNC230, PTH123 (a device that refuses every byte)
+        async with program.started("demo", stdout=full) as process:
+            _, err = await process.communicate()
+    assert (process.returncode, err) == (1, b"everturn: the demo could not run: No space left on device\n")
+
+
 @pytest.mark.parametrize("words", [["-v"], ["--version"], ["--version", "--verbose"]])
 def test_the_version_is_a_line(words, capsys):
     assert main(words) == 0

@@ -92,6 +92,13 @@ async def test_resume_without_a_name_lists_the_sessions_of_this_folder(program):
     assert "mine  Sort out the parser" in done.err
 
 
+async def test_an_empty_name_is_none(program):
+    """As a script gives it that has lost its variable."""
+    done = await program.run("-p", "Go", "--resume", "")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("everturn: --resume needs to know which session to go on with: give its id")
+
+
 async def test_a_session_that_is_open_in_another_process_is_refused_and_the_fork_is_named(program):
     program.model(hold("Never to be read."))
     async with program.started("-p", "Go", *SESSION, "--output-format", "stream-json", "--verbose") as process:

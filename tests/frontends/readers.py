@@ -34,7 +34,7 @@ class Reader:
 
     def close(self) -> bytes:
         self.file.close()
-        self._thread.join(timeout=10)
+        self._thread.join(timeout=60)
         os.close(self._read_end)
         return self.so_far()
 
@@ -63,10 +63,11 @@ async def run_on_terminal(
     columns: int = 80,
     rows: int = 24,
     env: dict[str, str] | None = None,
+    terminal: Reader | None = None,
     **options: Any,
 ) -> tuple[int, str]:
-    """Exit code and everything that was written to the terminal."""
-    terminal, err = open_terminal(columns, rows), open_pipe()
+    """Exit code and everything that was written to the terminal: a new one, or one that somebody looks at meanwhile."""
+    terminal, err = terminal or open_terminal(columns, rows), open_pipe()
     code = await run_headless(
         engine,
         prompt,
@@ -76,8 +77,10 @@ async def run_on_terminal(
         env={"TERM": "xterm-256color"} if env is None else env,
         **options,
     )
-    assert err.close() == b""
-    return code, terminal.close().decode()
+    complaints = err.close().decode()
+    # Only one JSON object leaves no room for them on the terminal itself.
+    assert complaints == "" or options.get("output_format") == "json"
+    return code, terminal.close().decode() + complaints
 
 
 def screen_of(written: str, columns: int = 80, rows: int = 24) -> list[str]:

@@ -30,9 +30,11 @@ def bash(call_id="1", **fields):
 class Desk:
     """Presses the next keys whenever it is the person's turn."""
 
-    def __init__(self, *keys, timeout_s=None, floor=None):
+    def __init__(self, *keys, timeout_s=None, floor=None, hasty=""):
+        """`hasty`: keys that are pressed when the first words of a question can be seen."""
         self.ours, self.theirs = pty.openpty()
         self.keys = list(keys)
+        self.hasty = hasty
         self.written = ""
         self.turn = asyncio.Event()
         self.floor = floor or Floor()
@@ -47,6 +49,8 @@ class Desk:
 
     def write(self, text):
         self.written += text
+        if self.hasty and text.startswith("? "):
+            os.write(self.ours, self.hasty.encode())
         if text.endswith(MARK):
             self.turn.set()
             if self.keys:
@@ -56,7 +60,7 @@ class Desk:
         call = call or bash()
         asking = asyncio.create_task(self.approver.approve(call, reason))
         await asyncio.sleep(0)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await self.floor.give(call.id)
         return await asking
 
@@ -103,6 +107,12 @@ def desk():
 )
 async def test_a_key_is_a_verdict(desk, keys, verdict):
     assert await desk(*keys).ask(bash(offers=(SESSION, ALWAYS))) == verdict
+
+
+async def test_a_key_that_was_pressed_while_the_question_was_being_shown_is_no_answer(desk):
+    verdict = await desk("n", hasty="y\n").ask()
+
+    assert verdict == Verdict(ruling=Ruling.DENY, reason="the person said no")
 
 
 async def test_nobody_within_the_time_is_no_yes(desk):

@@ -1,6 +1,7 @@
 """Text to a pipe: whoever waits, interrupts or runs into a limit is told why, on standard error."""
 
 import io
+import json
 import socket
 
 from everturn.core.events import TextDelta
@@ -72,6 +73,20 @@ async def test_a_way_to_the_model_that_is_closed_is_told_with_what_to_check(benc
     ]
 
 
+async def test_without_a_network_the_first_attempt_is_told_at_once(bench):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        code, _, err = await run(bench.engine(base_url=url))
+
+    first, *others = err.splitlines()
+    refused = f"everturn: No connection to {url.removeprefix('http://')}: connection refused"
+    assert code == 1
+    assert first.startswith(f"{refused} (attempt 1 of 5, next in 0.")
+    assert len(others) == 5
+    assert others[-2] == f"{refused}."
+
+
 async def test_a_run_that_met_its_limit_prints_no_half_answer(bench):
     bench.model(calls(("Glob", {"pattern": "*"})))
 
@@ -88,3 +103,14 @@ async def test_a_rule_for_a_tool_that_is_not_there_is_said(bench):
 
     assert code == 0
     assert "disallowed_tools: there is no tool named Bahs" in err
+
+
+async def test_what_is_said_on_standard_error_does_not_depend_on_the_format_of_the_answer(bench):
+    bench.model(overloaded(), overloaded(), text("Fine."))
+
+    code, out, err = await run(bench.engine(disallowed_tools=["Bahs"]), output_format="json")
+
+    warning, retry = err.splitlines()
+    assert (code, json.loads(out)["result"]) == (0, "Fine.")
+    assert "disallowed_tools: there is no tool named Bahs" in warning
+    assert "(attempt 2 of 10, next in " in retry

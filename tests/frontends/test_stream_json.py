@@ -11,7 +11,7 @@ from everturn.core.stream import Fold
 from everturn.frontends.headless.run import run_headless
 from everturn.frontends.headless.view import Introduction
 from everturn.models.anthropic.decode import decode_event
-from everturn.modelserver import call, calls, cut, error, hold, overloaded, say, text, thinking, truncated
+from everturn.modelserver import call, calls, cut, error, hold, overloaded, say, text, thinking, too_long, truncated
 from everturn.ports.policy import Ruling, Verdict
 
 PIECE = "input_json_delta"
@@ -187,6 +187,44 @@ async def test_a_denied_call_is_told_at_once_and_listed_in_the_result(bench):
             "decision_reason": denied["decision_reason"],
         }
     ]
+    # No rule and no mode approves it, so that neither of them is to blame.
+    assert "decision_reason_type" not in denied
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"disallowed_tools": ["Bash(touch:*)"]}, "rule"),
+        ({"ask_tools": ["Bash(touch:*)"]}, "rule"),
+        ({"ask_tools": ["Bash(touch:*)"], "permission_mode": "dontAsk"}, "mode"),
+        ({"permission_mode": "plan"}, "mode"),
+        ({}, "mode"),
+    ],
+)
+async def test_a_denial_says_whether_a_rule_or_the_mode_decided(bench, options, said):
+    bench.model(call("Bash", {"command": "touch a"}), text("Then not."))
+
+    _, written = await stream(bench.engine(**options))
+
+    lines = lines_of(written)
+    [denied] = [line for line in lines if line.get("subtype") == "permission_denied"]
+    assert [denied["decision_reason_type"], lines[-1]["permission_denials"][0]["decision_reason_type"]] == [said, said]
+
+
+class Refusing:
+    async def approve(self, call, reason):
+        return Verdict(ruling=Ruling.DENY, reason="no")
+
+
+async def test_a_persons_no_is_neither_a_rule_nor_the_mode(bench):
+    bench.model(call("Bash", {"command": "touch a"}), text("Then not."))
+
+    _, written = await stream(bench.engine(approver=Refusing()))
+
+    lines = lines_of(written)
+    [denied] = [line for line in lines if line.get("subtype") == "permission_denied"]
+    assert "decision_reason_type" not in denied
+    assert "decision_reason_type" not in lines[-1]["permission_denials"][0]
 
 
 async def test_a_denial_for_want_of_a_person_says_what_would_have_let_it_run(bench):
@@ -321,3 +359,51 @@ async def test_a_plan_tells_the_mode_and_a_list_both_of_its_states(bench):
     assert [line["tool_use_result"] for line in lines if "tool_use_result" in line] == [
         {"oldTodos": [], "newTodos": [todo]}
     ]
+
+
+def work_of(written):
+    """What is told of a compaction, in its order."""
+    lines = [line for line in lines_of(written) if line.get("subtype") in {"status", "compact_boundary"}]
+    return [line.get("status") if line["subtype"] == "status" else "boundary" for line in lines]
+
+
+FULL = say("Some words. " * 40, usage={"input_tokens": 17_000, "cache_creation": None})
+SMALL = [{"id": "claude-sonnet-5", "window": 20_000, "max_output": 2_000}]
+
+
+@pytest.mark.parametrize(("first", "then"), [(FULL, ()), (text("Some words. " * 40), (too_long(),))], ids=str)
+async def test_a_compaction_by_itself_is_told_while_it_works_like_one_by_hand(bench, first, then):
+    bench.model(first, *then, text("Went on."), bench.summary())
+    engine = bench.engine(models=SMALL)
+    await bench.go_on(engine, "Begin.")
+
+    code, written = await stream(engine)
+
+    assert (code, work_of(written)) == (0, ["compacting", "boundary", None])
+
+
+async def test_a_compaction_by_itself_that_fails_has_an_end_too(bench):
+    bench.model(FULL, text("Went on."), bench.summary(""))
+    engine = bench.engine(models=SMALL)
+    await bench.go_on(engine, "Begin.")
+
+    code, written = await stream(engine)
+
+    assert (code, work_of(written)) == (0, ["compacting", None])
+
+
+async def test_a_compaction_by_itself_that_is_aborted_has_an_end_too(bench):
+    bench.model(FULL, bench.summary(hold("Never said.", after=-1)))
+    engine = bench.engine(models=SMALL)
+    await bench.go_on(engine, "Begin.")
+    run = await bench.go_on(
+        engine, on_event=lambda event: engine.abort() if event.__struct_config__.tag == "compaction_start" else None
+    )
+
+    assert [kind for kind in run.kinds if kind.startswith("compaction")] == ["compaction_start", "compaction_end"]
+
+
+async def test_where_nothing_can_be_compacted_nobody_is_told_of_work(bench):
+    _, written = await stream(bench.engine(), "/compact")
+
+    assert work_of(written) == []

@@ -1,5 +1,6 @@
 """The end of a task in the background, as clients of stream-json read it."""
 
+from tests.conftest import wait_for_tasks
 from tests.frontends.golden import lines_of
 from tests.frontends.readers import run_piped
 
@@ -9,13 +10,12 @@ from everturn.modelserver import call, text
 async def test_the_end_of_a_task_is_a_notification_with_its_status_and_its_file(bench):
     bench.model(
         call("Bash", {"command": "echo hi; exit 2", "description": "Says hi", "run_in_background": True}),
-        call("Bash", {"command": "sleep 0.5"}),
+        call("Wait", {}),
         text("Done."),
     )
 
-    _, written, _ = await run_piped(
-        bench.engine(permission_mode="bypassPermissions"), "Go.", output_format="stream-json"
-    )
+    engine = bench.engine(permission_mode="bypassPermissions", tools=[wait_for_tasks])
+    _, written, _ = await run_piped(engine, "Go.", output_format="stream-json")
 
     lines = lines_of(written)
     [begun] = [line for line in lines if line.get("subtype") == "task_started"]

@@ -1,12 +1,14 @@
 """Text on a real pseudo-terminal: what stands on the screen in the end, and what never reaches it."""
 
+import asyncio
 import re
 import time
 
 import pytest
 from tests.frontends.agents import PlayedAgent, finished
 from tests.frontends.golden import snapshot
-from tests.frontends.readers import colours_of, run_on_terminal, screen_of
+from tests.frontends.readers import colours_of, open_terminal, run_on_terminal, screen_of
+from tests.tools.processes import until
 
 from everturn.core.budget import Usage
 from everturn.core.events import (
@@ -23,8 +25,8 @@ from everturn.core.events import (
 )
 from everturn.core.messages import text_block
 from everturn.core.notes import Notes, Todo, TodoStatus
-from everturn.core.state import AbortCause
-from everturn.modelserver import calls, cut, error, hold, overloaded, say, text, thinking
+from everturn.core.state import AbortCause, Reason
+from everturn.modelserver import call, calls, cut, error, hold, overloaded, say, text, thinking
 
 ANSWER = """\
 # Done
@@ -208,11 +210,19 @@ async def test_lines_of_tools_fit_a_narrow_terminal_and_keep_their_time(columns)
 
 
 async def test_a_slow_call_is_shown_while_it_runs_with_its_last_line(bench):
-    bench.model(calls(("Bash", {"command": "echo begun; sleep 0.4"})), text("Done."))
+    command = "echo begun; until [ -e go ]; do sleep 0.01; done"
+    bench.model(calls(("Bash", {"command": command})), text("Done."))
+    terminal = open_terminal(columns=120)
+    shown = re.compile(rf"\r\x1b\[2K\x1b\[2m[⠋-⠿] Bash {re.escape(command)}(  \d+\.\d s)?  begun\x1b\[0m")
 
-    _, written = await run_on_terminal(bench.engine(permission_mode="bypassPermissions"))
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(
+            run_on_terminal(bench.engine(permission_mode="bypassPermissions"), terminal=terminal)
+        )
+        await until(lambda: shown.search(terminal.so_far().decode(errors="replace")))
+        (bench.folder / "go").touch()
 
-    assert re.search(r"\r\x1b\[2K\x1b\[2m[⠋-⠿] Bash echo begun; sleep 0\.4  begun\x1b\[0m", written)
+    _, written = running.result()
     assert "begun\n" not in "\n".join(screen_of(written))
 
 
@@ -288,3 +298,29 @@ async def test_the_list_of_tasks_stands_below_its_call_and_a_switch_of_mode_is_s
         "  ☑ Do completed",
         "⇄ permission mode plan (before: default)",
     ]
+
+
+async def test_what_helps_is_shown_whole_on_a_narrow_terminal(bench):
+    bench.model(call("Bash", {"command": "npm run build -- --everything"}), text("Then not."))
+
+    _, written = await run_on_terminal(bench.engine(), columns=40)
+
+    shown = " ".join(line.strip() for line in screen_of(written, 40))
+    assert "To allow it from the start: --allowed-tools 'Bash(npm run build *)'" in shown
+    assert "nobody is here to approve it" in shown
+
+
+async def test_without_a_network_the_way_out_is_shown_whole(bench):
+    _, written = await run_on_terminal(bench.engine(base_url="http://127.0.0.1:9", max_retries=0), columns=40)
+
+    shown = " ".join(line.strip() for line in screen_of(written, 40))
+    assert "Check the network, a proxy (HTTPS_PROXY) and ANTHROPIC_BASE_URL; everturn doctor tries them." in shown
+
+
+async def test_how_to_go_on_is_shown_whole_on_a_narrow_terminal():
+    interrupted = finished("", subtype="error_during_execution", reason=Reason.ABORTED_STREAMING, num_turns=0)
+
+    _, written = await run_on_terminal(PlayedAgent([interrupted]), columns=30)
+
+    shown = " ".join(line.strip() for line in screen_of(written, 30))
+    assert "Interrupted. The session is kept: go on with --continue." in shown

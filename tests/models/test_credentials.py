@@ -117,3 +117,9 @@ def test_no_fault_holds_a_credential_whatever_the_server_says(key, token, wrap, 
 @given(SECRETS, st.lists(st.text("abcABC0123456789-_ ", max_size=12), max_size=6))
 def test_a_masked_text_holds_no_secret_however_it_is_woven_in(secret, parts):
     assert secret not in mask_secrets(secret.join(parts), [secret])
+
+
+def test_another_key_that_begins_like_ours_is_hidden_whole():
+    assert mask_secrets("sk-ant-api03-zyxwvutsrq, gateway token-of-another-987654.", [KEY, TOKEN]) == (
+        "[key], gateway [key]."
+    )

@@ -186,7 +186,7 @@ async def test_silence_before_the_answer_is_bounded(stage, transport_of):
 
 async def test_silence_within_the_answer_is_bounded(stage, transport_of):
     server = await stage.serve(fall_silent)
-    response = await transport_of(stall_s=0.1).post(server.url, {}, b"")
+    response = await transport_of(stall_s=1.0).post(server.url, {}, b"")
 
     fault = await fault_of(read(response))
 

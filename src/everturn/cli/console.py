@@ -39,8 +39,11 @@ def complain(text: str) -> None:
     from everturn.frontends.harmless import make_harmless
 
     with suppress(OSError, ValueError, AttributeError):
-        sys.stderr.write(f"everturn: {make_harmless(text)}\n")
-        sys.stderr.flush()
+        try:
+            sys.stderr.write(f"everturn: {make_harmless(text)}\n")
+            sys.stderr.flush()
+        except OSError:
+            silence(sys.stderr.fileno())
 
 
 def complain_at_length(text: str) -> None:
@@ -69,11 +72,15 @@ def flush() -> bool:
 
 
 def silence_output() -> None:
-    """The reader is gone: what is still buffered must not fail again when the interpreter ends."""
     with suppress(OSError, ValueError, AttributeError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
+        silence(sys.stdout.fileno())
+
+
+def silence(descriptor: int) -> None:
+    """Nobody takes it: what is still buffered must not fail again when the interpreter ends, with a code of its own."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, descriptor)
+    os.close(nowhere)
 
 
 def _lose_output(error: OSError) -> OutputLostError:

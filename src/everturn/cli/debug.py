@@ -4,6 +4,7 @@ import os
 import re
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -87,7 +88,9 @@ class DebugLog:
             return
 
     def close(self) -> None:
-        self._file.close()
+        # What a full disk did not take is tried once more, and refused once more.
+        with suppress(OSError):
+            self._file.close()
 
     def note(self, event: Event) -> None:
         if (told := describe_event(event)) is not None:

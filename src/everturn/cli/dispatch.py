@@ -1,6 +1,8 @@
 """From the words of the command line to the command that they name, with every failure told in a line."""
 
 import gc
+import os
+from collections.abc import MutableMapping
 
 from everturn.cli.arguments import check_command, parse_arguments
 from everturn.cli.console import BROKEN_PIPE, OutputLostError, complain, flush, silence_output, write
@@ -18,6 +20,7 @@ the interactive terminal comes with a later version; for now, ask with -p:
 
 
 def run_guarded(words: list[str]) -> int:
+    settle_user_home(os.environ)
     try:
         code = dispatch(words)
         return code if flush() else BROKEN_PIPE
@@ -41,6 +44,14 @@ def run_guarded(words: list[str]) -> int:
 
         complain(report_crash(error))
         return Exit.ERROR
+
+
+def settle_user_home(env: MutableMapping[str, str]) -> None:
+    """Whoever reads a `~` means the same by it: we, and the programs that we start."""
+    if not env.get("HOME", "").startswith("/"):
+        from everturn.settings.environment import find_user_home
+
+        env["HOME"] = find_user_home(env)
 
 
 def dispatch(words: list[str]) -> int:

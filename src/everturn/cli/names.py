@@ -5,13 +5,16 @@ from collections.abc import Collection, Sequence
 from everturn.cli.flags import BY_SPELLING, FLAG_OF_OPTION
 from everturn.settings.keys import KEYS
 
+NAMES = {"cwd": "the working folder"}
+"""What no flag and no setting names."""
+
 
 def name_option(field: str, typed: Collection[str]) -> str:
     """`typed` are names of flags."""
     flag = FLAG_OF_OPTION.get(field)
     if flag is not None and flag in typed:
         return flag
-    return next((name for name, key in KEYS.items() if key.option == field), field)
+    return next((name for name, key in KEYS.items() if key.option == field), NAMES.get(field, field))
 
 
 def find_typed(words: Sequence[str]) -> set[str]:

@@ -93,7 +93,7 @@ def _plan_session(arguments: Arguments, home: Path, folder: Path) -> dict[str, A
     _refuse_both(arguments, "--continue", "--no-session-persistence")
     if "--continue" in arguments:
         return {"resume": find_newest(home, folder)}
-    if arguments.get("--resume") is True:
+    if "--resume" in arguments and arguments.get("--resume") in {True, ""}:
         raise UsageError(f"--resume needs to know which session to go on with{render_recent(home, folder)}")
     if "--resume" in arguments:
         return {"resume": find_session(home, folder, arguments.get("--resume")).stem}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from everturn.core.errors import OptionError
-from everturn.settings.environment import named_home, parse_flag
+from everturn.settings.environment import find_user_home, named_home, parse_flag
 from everturn.settings.files import FILE_NAME
 from everturn.settings.keys import DEFAULT_MODE, KEYS, NO_BYPASS, ONLY_MANAGED_RULES
 from everturn.settings.memory import Memory
@@ -87,7 +87,7 @@ def find_grounds(
     return Grounds(
         home=str(program_home(env)),
         folder=place,
-        root=find_root(place, os.path.realpath(env.get("HOME") or "/")),
+        root=find_root(place, os.path.realpath(find_user_home(env))),
         foreign_home=not env.get("EVERTURN_HOME", "").strip() and bool(env.get("CLAUDE_CONFIG_DIR", "").strip()),
         managed=managed,
     )

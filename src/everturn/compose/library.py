@@ -43,6 +43,7 @@ from everturn.sessions.journal import FileJournal
 from everturn.sessions.ledger import SessionLedger
 from everturn.sessions.places import results_folder
 from everturn.sessions.shelf import ResultShelf
+from everturn.settings.environment import find_user_home
 from everturn.settings.options import MODES, Options
 from everturn.settings.setup import Setup, check_options
 from everturn.tools.builtin import NAMES, PERSON_TOOLS, Web, builtin_tools
@@ -52,6 +53,7 @@ from everturn.workspace.paths import is_inside
 
 if TYPE_CHECKING:
     from everturn.ports.sandbox import Sandbox
+    from everturn.sandbox.confining import CommandSandbox
 
 NEW_SESSION = {
     "session_id": None,
@@ -204,6 +206,7 @@ class Parts:
         self._check_model(setup, catalog, main)
         shell = ShellFolder()
         self.policy, warnings = build_policy(setup, env, outputs, shell)
+        sandbox = self._build_sandbox(setup, env)
         tools, deferred = choose_tools(
             options,
             build_web(setup, env, resolve(options.small_model)),
@@ -211,7 +214,7 @@ class Parts:
             outputs=outputs,
             shell=shell,
             limits=limits,
-            sandbox=self._build_sandbox(setup, env),
+            sandbox=sandbox,
             only_reads=self.policy.only_reads,
         )
         checker = build_checker(options)
@@ -246,10 +249,11 @@ class Parts:
             grants=PolicyGrants(
                 self.policy,
                 folder=str(setup.folder),
-                user_home=os.path.realpath(env.get("HOME") or "/"),
+                user_home=os.path.realpath(find_user_home(env)),
                 trusted=options.trusted,
                 only_managed=options.only_managed_rules,
                 live=live,
+                allow_host=sandbox.allow_host if sandbox else None,
             ),
             hooks=hooks,
             files=files,
@@ -291,7 +295,7 @@ class Parts:
             task_budget=setup.task_budget,
         )
 
-    def _build_sandbox(self, setup: Setup, env: Mapping[str, str]) -> "Sandbox | None":
+    def _build_sandbox(self, setup: Setup, env: Mapping[str, str]) -> "CommandSandbox | None":
         if not setup.options.sandbox:
             return None
         from everturn.compose.sandbox import build_sandbox

@@ -126,13 +126,7 @@ class Cleared(msgspec.Struct, frozen=True, kw_only=True):
     after: str
 
 
-class Working(msgspec.Struct, frozen=True, kw_only=True):
-    """A command that takes a while has begun, or, without a word, ended."""
-
-    what: str = ""
-
-
-Reply = Said | Cleared | Working | Event
+Reply = Said | Cleared | Event
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
@@ -261,14 +255,12 @@ async def run_status(asked: Asked) -> AsyncGenerator[Reply]:
 async def run_compact(asked: Asked) -> AsyncGenerator[Reply]:
     conversation = asked.conversation
     last = Noticed(text="Nothing was compacted.", level=Level.WARNING)
-    yield Working(what="compacting")
     async with aclosing(conversation.compact(asked.arguments)) as events:
         async for event in events:
             if isinstance(event, Noticed):
                 last = event
             else:
                 yield event
-    yield Working()
     yield Said(text=last.text, is_error=last.level is Level.WARNING, cause=conversation.interruption)
 
 

@@ -28,7 +28,8 @@ from everturn.modelserver.signing import Handed
 Playable = Script | Sequence[Reply | str | When]
 """A script, or just its answers in a list."""
 
-_PATIENCE = 10.0
+_PATIENCE = 60.0
+"""Seconds. Whoever asks may be a program that a busy machine has yet to start."""
 
 
 class ModelServer:

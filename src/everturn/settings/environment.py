@@ -1,5 +1,6 @@
 """What the environment says: variables read once, each bad value an error that names its variable."""
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,8 @@ YES = frozenset({"1", "true", "yes", "on"})
 NO = frozenset({"0", "false", "no", "off"})
 HOME_VARIABLES = ("EVERTURN_HOME", "CLAUDE_CONFIG_DIR")
 """The first that is set names the home."""
+NO_HOME = "/nonexistent"
+"""What systems write for those who have none. It is not made by those who may not."""
 
 VARIABLES = {
     "ANTHROPIC_API_KEY": "credential, sent as x-api-key",
@@ -103,6 +106,19 @@ def parse_environment(env: Mapping[str, str]) -> Environment:
         search_key=read("BRAVE_API_KEY", checks.secret),
         trust=parse_flag("EVERTURN_TRUST", read("EVERTURN_TRUST") or "0"),
     )
+
+
+def find_user_home(env: Mapping[str, str]) -> str:
+    """`HOME`, where it is a whole path; else what the system knows of the user, as shells do it."""
+    home = env.get("HOME", "")
+    if home.startswith("/"):
+        return home
+    import pwd
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_dir or NO_HOME
+    except KeyError:
+        return NO_HOME
 
 
 def named_home(env: Mapping[str, str]) -> str | None:

@@ -15,6 +15,7 @@ POSITIVE = frozenset(
         "output_cap",
         "output_cap_escalated",
         "tries",
+        "unreached_tries",
         "tool_concurrency",
         "read_tokens",
         "summary_tries",

@@ -10,7 +10,7 @@ import msgspec
 from everturn.core.errors import OptionError
 from everturn.core.limits import Limits
 from everturn.ports.model import TaskBudget, ThinkingConfig, ThinkingMode
-from everturn.settings.environment import Environment, parse_environment
+from everturn.settings.environment import Environment, find_user_home, parse_environment
 from everturn.settings.numbers import LIMITS
 from everturn.settings.options import HOOKS, Options, render_without_secrets
 
@@ -123,9 +123,9 @@ def build_limits(options: Options, environment: Environment) -> Limits:
 
 
 def _answer_limits(cap: int | None, retries: int | None) -> dict[str, Any]:
-    """A caller's cap is an override already, so nothing escalates it; `tries` counts the first attempt too."""
+    """A caller's cap is an override already, so nothing escalates it; tries count the first attempt too."""
     capped = {} if cap is None else {"output_cap": cap, "escalate": False}
-    return capped if retries is None else {**capped, "tries": retries + 1}
+    return capped if retries is None else {**capped, "tries": retries + 1, "unreached_tries": retries + 1}
 
 
 def _given(limits: Limits | Mapping[str, Any]) -> dict[str, Any]:
@@ -148,7 +148,7 @@ def _folder(cwd: str | os.PathLike[str] | None) -> Path:
 
 def find_home(chosen: str | os.PathLike[str] | None, env: Mapping[str, str]) -> Path:
     """Where sessions and the user's settings are; it need not be there. Raises `OptionError`."""
-    user = Path(env.get("HOME") or "~")
+    user = Path(find_user_home(env))
     if chosen is None:
         chosen = user / ".everturn"
     elif os.fspath(chosen).startswith("~/"):

@@ -266,5 +266,6 @@ def environment_values(environment: Environment) -> dict[str, tuple[Any, str]]:
         f"{LIMIT_PREFIX}output_cap": (cap, "CLAUDE_CODE_MAX_OUTPUT_TOKENS"),
         f"{LIMIT_PREFIX}escalate": (None if cap is None else False, "CLAUDE_CODE_MAX_OUTPUT_TOKENS"),
         f"{LIMIT_PREFIX}tries": (None if retries is None else retries + 1, "CLAUDE_CODE_MAX_RETRIES"),
+        f"{LIMIT_PREFIX}unreached_tries": (None if retries is None else retries + 1, "CLAUDE_CODE_MAX_RETRIES"),
     }
     return {name: pair for name, pair in candidates.items() if pair[0] is not None}

@@ -35,6 +35,8 @@ def check_key(key: str) -> str:
         raise UsageError(f"{key} counts only in managed settings, which are an administrator's")
     if key in KEYS:
         return key
+    if below := next((name for name in (*KEYS, f"{ENV_PREFIX}NAME") if name.startswith(f"{key}.")), None):
+        raise UsageError(f"{key} holds several settings: name one of them, such as {below}")
     if is_secret_name(key):
         raise UsageError(f"{key}: {NO_SECRETS}")
     raise UsageError(f"there is no setting {key!r}{nearest_key(key) or '; everturn config list shows them all'}")

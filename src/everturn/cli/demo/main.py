@@ -12,7 +12,7 @@ from pathlib import Path
 from shutil import rmtree
 from types import FrameType
 
-from everturn.cli.console import complain
+from everturn.cli.console import complain, silence_output
 from everturn.cli.demo.lines import line
 from everturn.cli.demo.screen import open_screen
 from everturn.cli.usage import UsageError
@@ -51,6 +51,7 @@ def run_demo(argv: Sequence[str]) -> int:
         raise
     except OSError as error:
         complain(f"the demo could not run: {error.strerror or error}")
+        silence_output()
         return Exit.ERROR
 
 

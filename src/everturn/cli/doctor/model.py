@@ -34,6 +34,8 @@ def check_settings(home: Path, env: Mapping[str, str]) -> tuple[Finding, Launch 
     try:
         launch = plan_launch({}, env)
     except OptionError as error:
+        if error.field == "cwd":
+            return fail("folder", f"the working folder {error.problem}", "Go to a folder that is there."), None
         return fail(
             "settings", str(error), "Correct it; everturn --help and docs/settings.md say what is allowed."
         ), None

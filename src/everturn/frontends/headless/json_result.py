@@ -6,6 +6,7 @@ from typing import Any
 from everturn.core.budget import Usage
 from everturn.core.events import Denial, ErrorReleased, ModelUsage, ResultEvent
 from everturn.core.state import Reason
+from everturn.frontends.headless.complaints import Complaints
 from everturn.frontends.headless.lines import encode_strict
 from everturn.frontends.headless.sink import Sink
 from everturn.frontends.headless.view import Handlers
@@ -20,17 +21,21 @@ INTERRUPTIONS = {
 
 
 class JsonResult:
-    """Says nothing until the end, and then everything, whole: there is no limit to this one line."""
+    """Says nothing until the end, and then everything, whole: there is no limit to this one line.
 
-    def __init__(self, out: Sink, *, card_of: CardOf, new_id: Callable[[], str]) -> None:
+    What protects somebody, such as a warning that nothing is saved, has no place in it: that goes to standard error.
+    """
+
+    def __init__(self, out: Sink, err: Sink, *, card_of: CardOf, new_id: Callable[[], str]) -> None:
         self._out = out
+        self._complaints = Complaints(err)
         self._card_of = card_of
         self._new_id = new_id
         self._status: int | None = None
 
     @property
     def handlers(self) -> Handlers:
-        return {ErrorReleased: self._remember, ResultEvent: self._write}
+        return {**self._complaints.handlers, ErrorReleased: self._remember, ResultEvent: self._write}
 
     def begin(self) -> None:
         pass
@@ -112,6 +117,8 @@ def _render_denial(denial: Denial) -> dict[str, Any]:
         "tool_input": denial.tool_input,
         "decision_reason": denial.reason,
     }
+    if denial.by:
+        told["decision_reason_type"] = denial.by
     if denial.rules:
         rules = [_render_rule(rule) for rule in denial.rules]
         update = {"type": "addRules", "rules": rules, "behavior": "allow", "destination": "localSettings"}

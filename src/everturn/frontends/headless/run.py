@@ -150,7 +150,7 @@ class Scene:
             case OutputFormat.JSON:
                 from everturn.frontends.headless.json_result import JsonResult
 
-                return JsonResult(out, card_of=self._card_of, new_id=new_id)
+                return JsonResult(out, self._err, card_of=self._card_of, new_id=new_id)
             case _ if is_terminal:
                 return self._terminal()
             case _:

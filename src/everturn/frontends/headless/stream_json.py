@@ -8,7 +8,7 @@ import msgspec
 from everturn.core import events as ev
 from everturn.core.errors import FaultKind
 from everturn.core.messages import Answer, Block, Kind, Message, ToolResult, text_block
-from everturn.frontends.commands import Cleared, Said, Working
+from everturn.frontends.commands import Cleared, Said
 from everturn.frontends.headless.json_result import CardOf, render_result, render_usage
 from everturn.frontends.headless.lines import encode_shown
 from everturn.frontends.headless.partial import Partial
@@ -74,6 +74,8 @@ class StreamJson:
             ev.RetryScheduled: self._retry,
             ev.ModelSwitched: self._switch,
             ev.ContextChanged: self._context,
+            ev.CompactionBegan: self._compaction_began,
+            ev.CompactionEnded: self._compaction_ended,
             ev.CallBegan: self._call_began,
             ev.CallProgressed: self._call_progressed,
             ev.CallEnded: self._call_ended,
@@ -91,7 +93,6 @@ class StreamJson:
             ev.ResultEvent: self._result,
             Said: self._said,
             Cleared: self._cleared,
-            Working: self._working,
         }
         if partial:
             shows |= {
@@ -218,6 +219,12 @@ class StreamJson:
         )
         return [line]
 
+    def _compaction_began(self, _event: ev.CompactionBegan) -> list[Line]:
+        return [self._system("status", status="compacting")]
+
+    def _compaction_ended(self, _event: ev.CompactionEnded) -> list[Line]:
+        return [self._system("status", status=None)]
+
     def _call_began(self, event: ev.CallBegan) -> list[Line]:
         self._running[event.tool_use_id] = event.name, self._elapsed()
         return self._progress(event.tool_use_id, description=event.line)
@@ -248,6 +255,7 @@ class StreamJson:
             "permission_denied",
             tool_name=event.name,
             tool_use_id=event.tool_use_id,
+            **({"decision_reason_type": event.by} if event.by else {}),
             decision_reason=event.reason,
             message=f"{event.line or event.name} was not allowed: {event.reason}",
         )
@@ -330,9 +338,6 @@ class StreamJson:
         line = self._line("conversation_reset", new_conversation_id=cleared.after)
         self._session_id = cleared.after
         return [line]
-
-    def _working(self, working: Working) -> list[Line]:
-        return [self._system("status", status=working.what or None)]
 
     def _message_began(self, event: ev.MessageBegan) -> list[Line]:
         self._partial.begin_message(event)

@@ -9,7 +9,7 @@ from everturn.core.messages import Text, Thinking
 from everturn.core.notes import Todo, TodoStatus
 from everturn.core.state import Transition
 from everturn.frontends.ansi import DIM, RED, YELLOW
-from everturn.frontends.commands import Said, Working
+from everturn.frontends.commands import Said
 from everturn.frontends.figures import render_count, render_duration, render_usage, render_usd
 from everturn.frontends.flow import Flow, cut_line
 from everturn.frontends.harmless import make_harmless, make_line
@@ -43,6 +43,7 @@ class TerminalText:
         self._is_kept = is_kept
         self._only_managed = only_managed
         self._waiting = Waiting(elapsed)
+        self._asked_for = "working"
         self._markdown = Markdown(bare=not screen.style.colour)
         self._flow = self._new_flow()
         self._mask = KeyMask()
@@ -77,13 +78,14 @@ class TerminalText:
             ev.NotesChanged: self._notes,
             ev.ModeSwitched: self._mode,
             ev.ContextChanged: self._context,
+            ev.CompactionBegan: self._compaction_began,
+            ev.CompactionEnded: self._compaction_ended,
             ev.ToolsSummarised: self._summary,
             ev.StopPhaseProgressed: self._stop_phase,
             ev.Noticed: self._notice,
             ev.ErrorReleased: self._error,
             ev.ResultEvent: self._result,
             Said: self._said,
-            Working: self._working,
         }
 
     def begin(self) -> None:
@@ -110,7 +112,8 @@ class TerminalText:
             self._plan_frame()
 
     def _request(self, event: ev.RequestStarted) -> None:
-        self._waiting.begin(f"waiting for {make_line(event.model)}")
+        self._asked_for = f"waiting for {make_line(event.model)}"
+        self._waiting.begin(self._asked_for)
         self._plan_frame()
 
     def _block_began(self, event: ev.BlockBegan) -> None:
@@ -203,7 +206,9 @@ class TerminalText:
         self._waiting.end_call(event.tool_use_id)
         line = self._lines.pop(event.tool_use_id, make_line(event.name))
         if (reason := self._denied.pop(event.tool_use_id, None)) is not None:
-            self._say(f"✗ {line}: not allowed ({reason})", RED)
+            # A long command is cut, not what became of it.
+            shown = cut_line(f"✗ {line}", self._screen.columns - 1)
+            self._put_words(f"{shown}: not allowed ({reason})", RED, kind="line")
         else:
             took = render_duration(event.duration_s)
             done = make_line(event.line)
@@ -228,6 +233,13 @@ class TerminalText:
         if event.tokens_before:
             self._say(f"⊟ {event.stage}: {event.tokens_before:,} → {event.tokens_after:,} tokens ({event.cause})", DIM)
 
+    def _compaction_began(self, _event: ev.CompactionBegan) -> None:
+        self._waiting.begin("compacting")
+        self._plan_frame()
+
+    def _compaction_ended(self, _event: ev.CompactionEnded) -> None:
+        self._waiting.begin(self._asked_for)
+
     def _summary(self, event: ev.ToolsSummarised) -> None:
         self._say(f"  {make_line(event.text)}", DIM)
 
@@ -245,12 +257,7 @@ class TerminalText:
         self._error_said = True
         self._put_words(event.problem.text, RED)
         if advice := advise(event.problem):
-            self._say(advice, DIM)
-
-    def _working(self, working: Working) -> None:
-        if working.what:
-            self._waiting.begin(working.what)
-            self._plan_frame()
+            self._put_words(advice, DIM, kind="line")
 
     def _said(self, said: Said) -> None:
         if said.paint is not None:
@@ -268,9 +275,9 @@ class TerminalText:
             for error in event.errors:
                 self._put_words(error, RED)
         if advice := advise_denials(event.denials, only_managed=self._only_managed):
-            self._say(advice, DIM)
+            self._put_words(advice, DIM, kind="line")
         if event.reason in INTERRUPTED and not event.errors:
-            self._say(render_interruption(is_kept=self._is_kept()), DIM)
+            self._put_words(render_interruption(is_kept=self._is_kept()), DIM, kind="line")
         if not event.num_turns:
             return
         stopped = f"{event.terminal_reason} · " if event.is_error or not answer_of(event) else ""

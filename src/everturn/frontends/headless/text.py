@@ -2,13 +2,12 @@
 
 from collections.abc import Callable
 
-from everturn.core.events import Denial, ErrorReleased, Level, ModelSwitched, Noticed, ResultEvent, RetryScheduled
+from everturn.core.events import Denial, ErrorReleased, ResultEvent
 from everturn.core.state import Reason
+from everturn.frontends.headless.complaints import Complaints
 from everturn.frontends.headless.sink import Sink
 from everturn.frontends.headless.view import Handlers
 
-QUIET_TRIES = 1
-"""A first failed attempt passes unnoticed; who waits longer is told why."""
 INTERRUPTED = frozenset({Reason.ABORTED_STREAMING, Reason.ABORTED_TOOLS})
 
 
@@ -20,38 +19,20 @@ class PipeText:
     ) -> None:
         """`is_kept`: the session is on disk, to be gone on with. `only_managed`: only an administrator writes allow rules."""
         self._out = out
-        self._err = err
+        self._complaints = Complaints(err)
         self._is_kept = is_kept
         self._only_managed = only_managed
         self._advice = ""
 
     @property
     def handlers(self) -> Handlers:
-        return {
-            Noticed: self._notice,
-            RetryScheduled: self._retry,
-            ModelSwitched: self._switched,
-            ErrorReleased: self._error,
-            ResultEvent: self._result,
-        }
+        return {**self._complaints.handlers, ErrorReleased: self._error, ResultEvent: self._result}
 
     def begin(self) -> None:
         pass
 
     def close(self) -> None:
         pass
-
-    def _notice(self, event: Noticed) -> None:
-        if event.level is Level.WARNING:
-            self._complain(event.text)
-
-    def _retry(self, event: RetryScheduled) -> None:
-        if event.attempt > QUIET_TRIES:
-            count = f"attempt {event.attempt} of {event.max_tries}, next in {event.delay_s:.1f} s"
-            self._complain(f"{event.text.rstrip('.')} ({count})")
-
-    def _switched(self, event: ModelSwitched) -> None:
-        self._complain(f"{event.model} answers instead of {event.before}")
 
     def _error(self, event: ErrorReleased) -> None:
         """Its text comes with the result."""
@@ -65,20 +46,15 @@ class PipeText:
         if event.denials:
             from everturn.frontends.headless.advice import advise_denials
 
-            self._complain(render_denials(event.denials))
+            self._complaints.say(render_denials(event.denials))
             if advice := advise_denials(event.denials, only_managed=self._only_managed):
-                self._complain(advice)
+                self._complaints.say(advice)
         for error in event.errors:
-            self._complain(error)
+            self._complaints.say(error)
         if self._advice:
-            self._complain(self._advice)
+            self._complaints.say(self._advice)
         if event.reason in INTERRUPTED and not event.errors:
-            self._complain(render_interruption(is_kept=self._is_kept()))
-
-    def _complain(self, text: str) -> None:
-        from everturn.frontends.harmless import make_line
-
-        self._err.write_text(f"everturn: {make_line(text)}\n")
+            self._complaints.say(render_interruption(is_kept=self._is_kept()))
 
 
 def answer_of(event: ResultEvent) -> str:

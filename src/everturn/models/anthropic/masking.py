@@ -9,6 +9,7 @@ SHORTEST = 4
 RUN = 8
 """A text that starts to spell a secret is hidden from the first so many characters on: servers cut what they echo."""
 _LOOKS_LIKE_A_KEY = r"sk-ant-[A-Za-z0-9_\-]*"
+_OF_A_KEY = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
 
 
 def mask_secrets(text: str, secrets: Iterable[str]) -> str:
@@ -29,6 +30,10 @@ def _mask_one(text: str, secret: str) -> str:
         end = start + len(head)
         while end < len(text) and end - start < len(secret) and text[end] == secret[end - start]:
             end += 1
+        if end - start < len(secret):
+            # Another key of the same maker begins alike: the rest of it is as secret.
+            while end < len(text) and text[end] in _OF_A_KEY:
+                end += 1
         parts += (text[done:start], MASK)
         done = end
         start = text.find(head, end)

@@ -131,13 +131,15 @@ async def open_connection(origin: Origin, context: ssl.SSLContext | None, *, con
                 happy_eyeballs_delay=None if _is_address(origin.host) else 0.25,
             )
     except TimeoutError:
-        raise ModelFault(FaultKind.CONNECTION, f"No connection to {host} within {connect_s:g} s.") from None
+        late = f"No connection to {host} within {connect_s:g} s."
+        raise ModelFault(FaultKind.CONNECTION, late, reached=False) from None
     except (ssl.SSLEOFError, ssl.SSLZeroReturnError):
         raise ModelFault(FaultKind.CONNECTION, f"{host} hung up during the TLS handshake.") from None
     except ssl.SSLError as error:
         raise describe_refusal(origin.host, error) from None
     except OSError as error:
-        raise ModelFault(FaultKind.CONNECTION, f"No connection to {host}: {describe_failure(error)}.") from None
+        nobody = f"No connection to {host}: {describe_failure(error)}."
+        raise ModelFault(FaultKind.CONNECTION, nobody, reached=False) from None
     return Connection(origin, wire)
 
 

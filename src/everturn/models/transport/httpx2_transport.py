@@ -99,8 +99,7 @@ class Httpx2Transport:
         except (UnicodeEncodeError, httpx2.InvalidURL):
             raise ModelFault(FaultKind.INVALID, UNSENDABLE) from None
         except OSError as error:
-            broken = f"No connection to {origin.authority}: {describe_failure(error)}."
-            raise ModelFault(FaultKind.CONNECTION, broken) from None
+            raise _unreached(f"No connection to {origin.authority}: {describe_failure(error)}.") from None
         return Httpx2Response(self, origin.authority, answer)
 
     async def warm(self, url: str) -> None:
@@ -137,7 +136,7 @@ class Httpx2Transport:
             case httpx2.LocalProtocolError():
                 return ModelFault(FaultKind.INVALID, UNSENDABLE)
             case httpx2.ConnectTimeout() | httpx2.PoolTimeout():
-                return ModelFault(FaultKind.CONNECTION, f"No connection to {host}{proxy} within {self._connect_s:g} s.")
+                return _unreached(f"No connection to {host}{proxy} within {self._connect_s:g} s.")
             case httpx2.TimeoutException():
                 return ModelFault(FaultKind.STALLED, f"{host} did not answer within {self.stall_s:g} s.")
             case httpx2.ProxyError() if str(error).startswith(str(PROXY_AUTHENTICATION)):
@@ -149,12 +148,16 @@ class Httpx2Transport:
             case httpx2.ConnectError() if isinstance(cause, ssl.SSLError):
                 return describe_refusal(host.partition(":")[0], cause)
             case httpx2.ConnectError() if isinstance(cause, OSError):
-                return ModelFault(FaultKind.CONNECTION, f"No connection to {host}{proxy}: {describe_failure(cause)}.")
+                return _unreached(f"No connection to {host}{proxy}: {describe_failure(cause)}.")
             case httpx2.RemoteProtocolError() if "without sending" not in str(error):
                 return ModelFault(FaultKind.CONNECTION, f"{host} did not answer with HTTP ({error}).")
             case _:
                 reason = str(error) or type(error).__name__
                 return ModelFault(FaultKind.CONNECTION, f"{host} broke the connection before it answered ({reason}).")
+
+
+def _unreached(text: str) -> ModelFault:
+    return ModelFault(FaultKind.CONNECTION, text, reached=False)
 
 
 def _root_cause(error: BaseException) -> BaseException:
