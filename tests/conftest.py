@@ -1,5 +1,6 @@
 """The bench on which scenarios run: a real engine, over real HTTP, on a scripted model server, in a real folder."""
 
+import asyncio
 import os
 import signal
 from collections.abc import AsyncGenerator, Callable
@@ -11,12 +12,13 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, settings
 
-from everturn import Engine, Options
+from everturn import Engine, Options, tool
 from everturn.core.events import Event, ResultEvent
 from everturn.core.records import encode_record
 from everturn.core.state import Reason
 from everturn.modelserver import ModelServer, Received, script, when
 from everturn.modelserver.scripts import When
+from everturn.ports.tool import ToolContext
 from everturn.sessions.loading import stream_told
 from everturn.sessions.places import session_file
 
@@ -138,6 +140,13 @@ class Bench:
         """Those in the session's file, each with its kind under `type`."""
         told = [told.record for told, _ in stream_told(self.session_file(session_id))]
         return [msgspec.json.decode(encode_record(record)) for record in told if record is not None]
+
+
+@tool(name="Wait")
+async def wait_for_tasks(context: ToolContext) -> str:
+    """Waits until all that runs in the background has ended."""
+    await asyncio.gather(*(task.wait() for task in context.tasks.running))
+    return "It has ended."
 
 
 def without_marks(message: dict[str, Any]) -> dict[str, Any]:

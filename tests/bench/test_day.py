@@ -84,7 +84,7 @@ def test_a_small_window_is_summarised_and_a_window_without_an_end_is_not():
 async def test_everturn_does_the_same_work_and_explains_every_break(tmp_path):
     desk = Desk(draw_day(1, TURNS))
 
-    await asyncio.wait_for(run_ours(desk, tmp_path), 60)
+    await asyncio.wait_for(run_ours(desk, tmp_path), 300)
 
     tally = desk.tally
     assert tally.requests == TURNS + tally.compactions + tally.collapses + tally.again

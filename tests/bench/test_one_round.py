@@ -14,7 +14,7 @@ def run_bench(*arguments):
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=900,
         check=False,
     )
 

@@ -21,7 +21,7 @@ def test_a_small_round_tells_every_figure_of_the_part(part):
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=900,
         check=False,
     )
 

@@ -34,7 +34,7 @@ class Newcomer:
 
     def runs(self, *arguments, **env):
         return subprocess.run(
-            [*PROGRAM, *arguments], env=self.env | env, capture_output=True, text=True, timeout=60, check=False
+            [*PROGRAM, *arguments], env=self.env | env, capture_output=True, text=True, timeout=300, check=False
         )
 
     @property

@@ -32,7 +32,7 @@ def screen_of(stream):
     return rows
 
 
-def run_in_terminal(command, *, env, columns=101, rows=40, timeout=30):
+def run_in_terminal(command, *, env, columns=101, rows=40, timeout=120):
     """Exit code and everything that was sent to the terminal."""
     ours, theirs = pty.openpty()
     ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))

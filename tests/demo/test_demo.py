@@ -136,7 +136,7 @@ def test_interrupted_in_the_middle_it_leaves_nothing_behind(newcomer, words, num
         if row.startswith("turn 2"):
             process.send_signal(number)
             break
-    rest, errors = process.communicate(timeout=30)
+    rest, errors = process.communicate(timeout=120)
 
     assert (process.returncode, errors) == (code, "")
     assert rest.endswith("\nInterrupted. Nothing is left behind.\n")

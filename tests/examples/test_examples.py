@@ -25,7 +25,7 @@ async def run_example(bench, name, *arguments):
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
-    output, errors = await asyncio.wait_for(process.communicate(), 30)
+    output, errors = await asyncio.wait_for(process.communicate(), 120)
     assert errors.decode() == ""
     return process.returncode, output.decode()
 

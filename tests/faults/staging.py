@@ -24,6 +24,8 @@ from everturn.modelserver import ModelServer, Received, Script, call, say, scrip
 
 QUICK = 0.01
 """Scripted pauses take a hundredth of their time."""
+CALM = 0.03
+"""Where a pause must stay apart from the idle limit, a busy machine must not blur them."""
 NEW_KINDS = frozenset({"fault-block-unknown"})
 FROZEN = 1_000.0
 """Scripted pauses outlast the test: what ends them is an abort or a kill."""
@@ -94,10 +96,17 @@ class Stage:
 
 
 async def play_plainly(
-    world: World, case: Case, mode: Mode, *, opening: Script | None = None, prompt: Any = PROMPT, **options: Any
+    world: World,
+    case: Case,
+    mode: Mode,
+    *,
+    opening: Script | None = None,
+    prompt: Any = PROMPT,
+    time_scale: float = QUICK,
+    **options: Any,
 ) -> Played:
     stage = Stage(world, case, mode)
-    await stage.open()
+    await stage.open(time_scale=time_scale)
     await stage.begin(opening, **options)
     stage.put_on(case.script())
     return await stage.go_on(*await stage.meet(prompt))
@@ -105,8 +114,8 @@ async def play_plainly(
 
 async def play_slowly(world: World, case: Case, mode: Mode) -> Played:
     """The idle limit is shortened just as the pauses are, so that the case stays as near to it as it is."""
-    world.env["EVERTURN_STALL_S"] = str(90 * QUICK)
-    return await play_plainly(world, case, mode)
+    world.env["EVERTURN_STALL_S"] = str(90 * CALM)
+    return await play_plainly(world, case, mode, time_scale=CALM)
 
 
 async def play_with_a_token(world: World, case: Case, mode: Mode) -> Played:
@@ -116,8 +125,9 @@ async def play_with_a_token(world: World, case: Case, mode: Mode) -> Played:
 
 
 async def play_with_pings(world: World, case: Case, mode: Mode) -> Played:
+    """Half of the limit apart."""
     world.env["EVERTURN_STALL_S"] = str(SILENCE_S)
-    return await play_plainly(world, case, mode)
+    return await play_plainly(world, case, mode, time_scale=SILENCE_S / 60)
 
 
 async def play_with_a_fallback(world: World, case: Case, mode: Mode) -> Played:

@@ -17,10 +17,10 @@ from everturn.ports.tool import Tool, ToolContext, ToolResult, Traits
 from everturn.sessions.places import find_session_file
 from everturn.tools.builtin import builtin_tools
 
-PATIENCE_S = 30.0
+PATIENCE_S = 120.0
 """No prompt takes longer, whatever the model does."""
-SILENCE_S = 0.6
-"""The idle limit of cases that fall silent."""
+SILENCE_S = 1.5
+"""The idle limit of cases that fall silent: a machine that is busy with other things for a moment is not silent."""
 README = "# The project\n"
 
 OnEvent = Callable[[Event], Awaitable[None]]

@@ -107,9 +107,9 @@ async def test_stop_hooks_run_side_by_side():
         await async_meeting.wait()
 
     def two(turn):
-        sync_meeting.wait(5)
+        sync_meeting.wait(60)
 
-    hooks = InProcessHooks(stop=[one, one, two, two], timeout_s=5)
+    hooks = InProcessHooks(stop=[one, one, two, two], timeout_s=60)
 
     assert await hooks.stop(TURN) == (StopVerdict(),) * 4
 

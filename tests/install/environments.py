@@ -22,7 +22,7 @@ def run(*command, cwd, **env):
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=180,
+        timeout=900,
         check=False,
     )
     assert ended.returncode == 0, f"{command} exited with {ended.returncode}:\n{ended.stdout}"

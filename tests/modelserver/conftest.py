@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 import pytest
 
 HEADERS = {"x-api-key": "sk-test", "anthropic-version": "2023-06-01"}
-QUIET = 0.1
-PATIENCE = 10
+QUIET = 0.3
+PATIENCE = 60
 
 
 class Reply:

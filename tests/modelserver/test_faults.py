@@ -132,7 +132,7 @@ async def test_a_client_that_leaves_is_noticed(client, ask):
 
 async def test_pauses_are_scaled(client, ask):
     answer = text("Hello there", chunk=1, delay_ms=60_000, gap_ms=60_000)
-    async with ModelServer([answer], time_scale=0.00001) as server, asyncio.timeout(5):
+    async with ModelServer([answer], time_scale=0.00001) as server, asyncio.timeout(60):
         reply = await client.post(server.url, ask(stream=True))
     assert reply.kinds.count("content_block_delta") == 11
 

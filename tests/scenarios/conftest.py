@@ -65,11 +65,11 @@ class Lifeline:
         """Says when it runs, then sleeps in two processes."""
 
     def is_cut(self) -> bool:
-        """Waits for the end at most five seconds. A command that was ended before it took hold of the pipe has ended, too."""
+        """Waits for the end at most a minute. A command that was ended before it took hold of the pipe has ended, too."""
         try:
             return os.read(self._reader, 1) == b""
         except BlockingIOError:
-            readable, _, _ = select.select([self._reader], [], [], 5)
+            readable, _, _ = select.select([self._reader], [], [], 60)
             return bool(readable) and os.read(self._reader, 1) == b""
 
     def close(self) -> None:

@@ -23,7 +23,7 @@ async def abort_at(bench, engine, kind, *, cause=AbortCause.USER):
         if event.__struct_config__.tag == kind:
             engine.abort(cause)
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         return await bench.go_on(engine, "Go.", on_event=listen)
 
 
@@ -32,7 +32,7 @@ async def abort_when(bench, engine, ready):
         await ready
         engine.abort()
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         stopping = asyncio.create_task(stop())
         run = await bench.go_on(engine, "Go.")
         await stopping

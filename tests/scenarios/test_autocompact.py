@@ -95,7 +95,7 @@ async def test_it_happens_in_the_middle_of_a_tool_loop_without_parting_a_pair(be
     bench.assert_settled(engine)
 
 
-async def test_a_call_for_a_summary_is_retried_like_any_other(bench):
+async def test_a_call_for_a_summary_is_retried_and_announced_like_any_other(bench):
     bench.model(filling(17_000), text("Went on."), bench.summary(error(500), text("In short.")))
     engine = bench.engine(models=SMALL)
     await bench.go_on(engine)
@@ -103,6 +103,7 @@ async def test_a_call_for_a_summary_is_retried_like_any_other(bench):
     run = await bench.go_on(engine)
 
     assert run.reason is Reason.COMPLETED
+    assert [(retry.attempt, retry.max_tries, retry.status) for retry in run.of("api_retry")] == [(1, 10, 500)]
     assert "In short." in str(bench.sent[-1])
 
 

@@ -3,9 +3,11 @@
 import asyncio
 import re
 
+from tests.conftest import wait_for_tasks
+
 from everturn.core.events import Event
 from everturn.core.state import Reason
-from everturn.modelserver import call, text
+from everturn.modelserver import call, calls, text
 
 WAIT = "until [ -e go ]; do sleep 0.01; done"
 
@@ -22,10 +24,10 @@ def results_of(messages):
 async def test_the_end_of_a_task_is_told_after_the_next_tool_round(bench):
     bench.model(
         call("Bash", {"command": f"echo working; {WAIT}; echo finished; exit 2", "run_in_background": True}),
-        call("Bash", {"command": "touch go; sleep 0.5"}),
+        calls(("Bash", {"command": "touch go"}), ("Wait", {})),
         text("Done."),
     )
-    engine = bench.engine(permission_mode="bypassPermissions")
+    engine = bench.engine(permission_mode="bypassPermissions", tools=[wait_for_tasks])
     seen = []
 
     def watch(event: Event) -> None:
@@ -113,7 +115,7 @@ async def test_an_abort_and_a_cleared_conversation_leave_the_tasks(bench):
     bench.engines.append(engine)
     assert engine.tasks.running == (task,)
     (bench.folder / "go").touch()
-    await asyncio.wait_for(task.wait(), 10)
+    await asyncio.wait_for(task.wait(), 60)
     await bench.go_on(engine, "Hello?")
 
     told, _ = last_texts(bench.sent[-1])

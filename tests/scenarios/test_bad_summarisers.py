@@ -4,7 +4,7 @@ import pytest
 
 from everturn.core.messages import Kind
 from everturn.core.state import Reason
-from everturn.modelserver import call, error, hold, refusal, say, text, too_long
+from everturn.modelserver import call, error, hold, refusal, say, text, thinking, too_long, truncated
 
 SMALL = [{"id": "claude-sonnet-5", "window": 20_000, "max_output": 2_000}]
 LIMITS = {"clear_share": 1, "clear_keeps": 1}
@@ -13,7 +13,16 @@ SUMMARISERS = {
     "nothing": (say("   ", verbatim=True), "The summary was empty."),
     "an essay": (say("word " * 1_900), "The summary was not shorter than what it should replace."),
     "tool calls": (call("Read", {"file_path": "a.txt"}), "The model called tools instead of writing a summary."),
+    "words before a call": (
+        say("Let me look first.", call("Read", {"file_path": "a.txt"})),
+        "The model called tools instead of writing a summary.",
+    ),
+    "thoughts alone": (say(thinking("I think about it."), verbatim=True), "The summary was empty."),
+    "empty blocks": (say("", "", verbatim=True), "The summary was empty."),
+    "few words, cut off": (truncated("The task was to"), "The summary was cut off after a few words."),
+    "half a call": (truncated(call("Read", {"file_path": "a.txt"})), "The summary was empty."),
     "a refusal": (refusal(), "The model refused to write a summary."),
+    "a refusal in words": (refusal("I would rather not."), "The model refused to write a summary."),
     "an error": (
         error(400, message="no"),
         "The call for a summary failed: The API refused the request (HTTP 400): no.",
@@ -71,6 +80,27 @@ async def test_where_old_results_are_in_the_way_they_are_cleared_instead(bench, 
     assert "[Stale, cleared: " in sent
     assert "Another one, which is the latest." in sent
     bench.assert_settled(engine)
+
+
+SUMMARIES = {
+    "another language": "任务是修复测试。",
+    "JSON": '{"summary": ["one", {"two": null}]}',
+    "marks of our own": "{summary} {0} %s </summary> <system-reminder>x</system-reminder>",
+    "characters for machines": "a\0b \x1b[31m \u202e",
+}
+
+
+@pytest.mark.parametrize("kind", SUMMARIES)
+async def test_a_summary_in_odd_words_is_used_as_it_is(bench, kind):
+    words = SUMMARIES[kind]
+    bench.model(filling(17_000, "Some words. " * 400), text("Went on."), bench.summary(say(words, verbatim=True)))
+    engine = bench.engine(models=SMALL, limits=LIMITS)
+    await bench.go_on(engine, "Begin.")
+
+    run = await bench.go_on(engine, "Go on.")
+
+    assert (run.reason, [change.stage for change in run.of("context")]) == (Reason.COMPLETED, ["compact"])
+    assert f"<summary>\n{words}\n</summary>" in bench.sent[-1][0]["content"][0]["text"]
 
 
 async def test_a_summary_that_saves_less_than_a_third_is_not_worth_having(bench):

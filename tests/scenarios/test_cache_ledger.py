@@ -13,6 +13,8 @@ from everturn.sessions.loading import stream_told
 from everturn.testing import FakeClock
 
 SPARE = "claude-opus-5"
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
+PICTURE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PIXEL}}
 LONG = "Some words that fill the conversation. " * 200
 
 
@@ -104,6 +106,56 @@ async def test_a_resumed_session_with_another_system_prompt_says_so(bench):
 
     [broken] = breaks(bench, second)
     assert (broken.segment, broken.cause) == ("system", "resume")
+
+
+@pytest.mark.parametrize(
+    ("options", "segment", "cause"),
+    [
+        ({"effort": "low"}, "settings", "resume, effort"),
+        ({"effort": "low", "thinking": {"type": "disabled"}}, "settings", "resume, thinking, effort"),
+        ({"effort": "low", "append_system_prompt": "Be brief."}, "settings", "resume, effort, system"),
+        ({"disallowed_tools": ["WebFetch"]}, "tools", "resume"),
+        ({"disallowed_tools": ["WebFetch"], "append_system_prompt": "Be brief."}, "tools", "resume, system"),
+    ],
+)
+async def test_a_resumed_session_names_what_is_set_otherwise(bench, options, segment, cause):
+    bench.model(text(LONG), text("Again."))
+    first = bench.engine()
+    await bench.go_on(first)
+    await first.aclose()
+    second = bench.engine(resume=first.session_id, **options)
+
+    await bench.go_on(second)
+
+    [broken] = breaks(bench, second)
+    assert (broken.segment, broken.cause) == (segment, cause)
+
+
+async def test_a_resumed_session_with_another_model_names_it(bench):
+    bench.model(text(LONG), text("Again."))
+    first = bench.engine()
+    await bench.go_on(first)
+    await first.aclose()
+    second = bench.engine(resume=first.session_id, model="claude-opus-4-8")
+
+    await bench.go_on(second)
+
+    assert bench.bodies[-1]["model"] == "claude-opus-4-8"
+    [broken] = breaks(bench, second)
+    assert (broken.segment, broken.cause) == ("settings", "resume, model")
+
+
+async def test_the_first_picture_after_a_resume_is_a_cause_of_its_own(bench):
+    bench.model(text(LONG), text("Again."))
+    first = bench.engine()
+    await bench.go_on(first)
+    await first.aclose()
+    second = bench.engine(resume=first.session_id)
+
+    await bench.go_on(second, [{"type": "text", "text": "Look."}, PICTURE])
+
+    [broken] = breaks(bench, second)
+    assert (broken.segment, broken.cause) == ("settings", "images")
 
 
 async def test_a_session_that_goes_back_to_an_earlier_message_says_so(bench):

@@ -1,11 +1,13 @@
 """What stands before a conversation stays as it was at its beginning; what changes later is told once, in an attachment."""
 
+from contextlib import aclosing
+
 import pytest
 from tests.scenarios.test_stable_prefix import breaks
 
 from everturn.core.messages import Kind
 from everturn.core.window import Category
-from everturn.modelserver import call, text, too_long
+from everturn.modelserver import call, pause, text, too_long
 
 HEAD = "Background that may or may not matter for the task; use it only where it does."
 LONG = "An earlier answer. " * 100
@@ -208,20 +210,82 @@ async def test_a_fork_and_a_way_back_know_what_was_told_up_to_there(bench):
     assert (opening(bench), len(told(bench))) == (first, 0)
 
 
-async def test_a_query_that_goes_on_without_a_prompt_is_not_told(bench):
+async def test_a_query_that_goes_on_without_a_prompt_is_told_with_what_it_goes_on_from(bench):
     engine = bench.engine(user_context={"rules": "Use tabs."}, max_turns=1)
     bench.model(call("Glob", {"pattern": "*"}))
     await bench.go_on(engine)
     await engine.aclose()
     resumed = bench.engine(resume=engine.session_id, user_context={"rules": "Use blanks."})
     bench.model(text("Went on."))
-    async for _ in resumed.resume_query():
-        pass
-    assert "Use blanks." not in str(bench.sent[-1])
-
-    await ask(bench, resumed)
+    await go_on(resumed)
 
     assert told(bench) == [reminder('The context "rules" has changed; it now reads:\nUse blanks.')]
+    assert breaks(bench.requests) == []
+    await ask(bench, resumed)
+    assert told(bench) == []
+
+
+def cut_after(bench, engine, mark):
+    """As if it had been killed right after the last line that holds this."""
+    file = bench.session_file(engine.session_id)
+    lines = file.read_bytes().splitlines(keepends=True)
+    *_, last = [number for number, line in enumerate(lines) if mark in line]
+    file.write_bytes(b"".join(lines[: last + 1]))
+    bench.engines.clear()
+
+
+async def go_on(engine):
+    async with aclosing(engine.resume_query()) as events:
+        async for _ in events:
+            pass
+
+
+@pytest.mark.parametrize("lost", ["contexts", "attachment"])
+async def test_killed_right_after_the_prompt_the_session_hears_of_it_without_another_one(bench, lost):
+    engine = bench.engine(user_context={"rules": "Use tabs."})
+    await ask(bench, engine, "First.")
+    await engine.aclose()
+    changed = {"user_context": {"rules": "Use blanks."}}
+    again = bench.engine(resume=engine.session_id, **changed)
+    await ask(bench, again, "Second.")
+    await again.aclose()
+    whole = bench.requests[-1]
+    cut_after(bench, engine, b'"Second."' if lost == "contexts" else b'"record":{"type":"contexts"')
+
+    bench.model(text("Went on."))
+    await go_on(bench.engine(resume=engine.session_id, **changed))
+
+    assert bench.requests[-1].raw == whole.raw
+
+
+async def test_killed_right_after_the_prompt_the_session_hears_of_a_pinned_note_without_another_one(bench):
+    engine = bench.engine()
+    engine.pin("Never touch the vendor folder.")
+    await ask(bench, engine, "First.")
+    await engine.aclose()
+    whole = bench.requests[-1]
+    cut_after(bench, engine, b'"First."')
+
+    bench.model(text("Went on."))
+    await go_on(bench.engine(resume=engine.session_id))
+
+    assert bench.requests[-1].raw == whole.raw
+
+
+async def test_half_an_answer_that_goes_on_by_itself_is_not_interrupted_by_a_change(bench):
+    """The API takes a paused answer back only as it stands, with nothing after it."""
+    bench.model(pause(), text("Found."))
+    engine = bench.engine(user_context={"rules": "Use tabs."})
+    await bench.go_on(engine)
+    await engine.aclose()
+    cut_after(bench, engine, b'"stop_reason":"pause_turn"')
+
+    bench.model(text("Went on."))
+    resumed = bench.engine(resume=engine.session_id, user_context={"rules": "Use blanks."})
+    assert resumed.is_unfinished
+    await go_on(resumed)
+
+    assert bench.sent[-1][-1]["role"] == "assistant"
 
 
 @pytest.mark.parametrize("by_hand", [True, False])

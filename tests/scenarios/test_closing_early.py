@@ -13,7 +13,7 @@ from everturn.modelserver import call, hold, rate_limited, say, text
 async def leave_at(engine, kind):
     """The events up to the first of a kind, where the caller leaves."""
     events = []
-    async with asyncio.timeout(10), aclosing(engine.submit("Go.")) as stream:
+    async with asyncio.timeout(60), aclosing(engine.submit("Go.")) as stream:
         async for event in stream:
             events.append(event)
             if event.__struct_config__.tag == kind:

@@ -54,9 +54,11 @@ async def test_it_is_charged_staged_committed_shown_and_undone(bench):
     assert [(change.stage, change.cause) for change in run.of("context")] == [("collapse", "soft_limit")]
     assert FIXED in str(bench.sent[-1])
     assert "make test" not in str(bench.sent[-1])
+    assert f"## Files changed so far\\n- {bench.folder}/fixed" in str(bench.sent[-1])
 
     [reply] = await say(engine, "/collapses undo 1")
-    assert reply.text == f"Undone: {FIXED} What it stands for is sent as it was."
+    assert reply.text.startswith(f"Undone: {FIXED} What was kept word for word")
+    assert reply.text.endswith(" What it stands for is sent as it was.")
     await engine.aclose()
     resumed = bench.engine(resume=engine.session_id, limits=LIMITS)
     await bench.go_on(resumed, "And now?")

@@ -71,7 +71,7 @@ async def test_it_can_be_aborted(bench):
     await bench.server.wait_for(2)
     engine.abort()
 
-    assert tags(await compacting) == ["notice"]
+    assert tags(await compacting) == ["compaction_start", "compaction_end", "notice"]
     assert engine.transcript == before
     assert (await bench.go_on(engine)).reason is Reason.COMPLETED
 

@@ -92,6 +92,64 @@ async def test_one_query_whose_work_is_ten_windows_of_the_model_that_takes_over(
     allow_refusals(bench)
 
 
+async def test_words_that_are_larger_than_the_window_and_come_while_it_works_are_in_a_file(bench):
+    """No call for a summary could hold them: they belong to the round in progress."""
+    bench.model(
+        *(call("Bash", {"command": f"echo {n}"}) for n in range(4)), text("Done."), bench.summary(), window=20_000
+    )
+    engine = bench.engine(models=[SMALL], permission_mode="bypassPermissions")
+    words = iter([f"Do this, too: {'one more of many words ' * 10_000}"])
+
+    def send_meanwhile(event):
+        if event.__struct_config__.tag == "tool_end" and (said := next(words, None)):
+            engine.enqueue(said)
+
+    run = await bench.go_on(engine, "Begin with this.", on_event=send_meanwhile)
+
+    assert (run.reason, run.result.text, changes(run)) == (Reason.COMPLETED, "Done.", [("compact", "too_long")])
+    *_, notice = run.of("notice")
+    assert notice.text.endswith("What must not be lost was kept, and nothing else.")
+    sent = str(bench.sent[-1])
+    assert ("Begin with this." in sent, "Do this, too: one more" in sent) == (True, True)
+    [where] = re.findall(r"characters are left out here; all of it is in (\S+), which Read", sent)
+    assert read(where).count("one more of many words") == 10_000
+    allow_refusals(bench)
+
+
+async def test_a_memory_file_that_has_become_larger_than_the_window_is_in_a_file(bench):
+    rules = {"rules": "Be brief."}
+    bench.model(text("Yes."), text("Done."), bench.summary(), window=20_000)
+    engine = bench.engine(models=[SMALL], user_context=lambda: dict(rules))
+    await bench.go_on(engine, "Begin.")
+    rules["rules"] = "A rule of many. " * 20_000
+
+    run = await bench.go_on(engine, "Go on.")
+
+    assert (run.reason, run.result.text) == (Reason.COMPLETED, "Done.")
+    assert "A rule of many. A rule of many." in str(bench.sent[-1])
+    allow_refusals(bench)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"append_system_prompt": "An important word. " * 8_000}, {"user_context": {"rules": "A rule. " * 20_000}}],
+)
+async def test_what_stands_before_the_conversation_and_is_larger_than_the_window_is_named(bench, options):
+    bench.model(*[text("Yes.")] * 5, bench.summary(), window=20_000)
+    engine = bench.engine(models=[SMALL], **options)
+
+    runs = [await bench.go_on(engine, f"Prompt {number}.") for number in range(5)]
+
+    assert {run.reason for run in runs} <= {Reason.PROMPT_TOO_LONG, Reason.BLOCKING_LIMIT}
+    for run in runs:
+        [told] = run.result.errors
+        assert re.search(
+            r"What stands before the conversation .* takes about \d\d,\d{3} tokens of a window of 20,000", told
+        )
+    assert max(len(run.of("request_start")) for run in runs) <= 2
+    allow_refusals(bench)
+
+
 async def test_a_note_that_would_take_the_window_is_not_pinned_and_a_long_one_is(bench):
     bench.model(text("Fine."))
     engine = bench.engine(models=[{**SMALL, "window": 200_000}])

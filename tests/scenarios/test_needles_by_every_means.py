@@ -6,9 +6,10 @@ from contextlib import aclosing
 from random import Random
 
 import pytest
+from tests.conftest import wait_for_tasks
 
 from everturn.core.state import Reason
-from everturn.modelserver import call, error, say, text, too_long, when
+from everturn.modelserver import call, calls, error, say, text, too_long, when
 from everturn.ports.policy import Ruling, Verdict
 
 ROUNDS = 5
@@ -247,11 +248,11 @@ async def test_a_command_that_failed_in_the_background(bench, asked):
     wait = "until [ -e go ]; do sleep 0.01; done"
     bench.model(
         call("Bash", {"command": f"{wait}; echo needle-in-the-dark; exit 3", "run_in_background": True}),
-        call("Bash", {"command": "touch go" if asked else "touch go; sleep 0.5"}),
+        calls(("Bash", {"command": "touch go"}), *(() if asked else (("Wait", {}),))),
         *([wait_for_it] if asked else []),
         *(text("Some words. " * 100), too_long(), text("Done."), bench.summary("Nothing much.")),
     )
-    engine = bench.engine(permission_mode="bypassPermissions")
+    engine = bench.engine(permission_mode="bypassPermissions", tools=[wait_for_tasks])
     await bench.go_on(engine, "Begin.")
 
     await bench.go_on(engine, "Go on.")

@@ -171,7 +171,7 @@ async def test_an_abort_does_not_wait_for_the_person(bench):
     bench.model(ask(DATABASE), text("Never."))
     engine = bench.engine(approver=Silent(), limits={"abort_grace_s": 60})
 
-    run = await asyncio.wait_for(bench.go_on(engine), 20)
+    run = await asyncio.wait_for(bench.go_on(engine), 50)
 
     assert run.reason in {Reason.ABORTED_STREAMING, Reason.ABORTED_TOOLS}
     bench.assert_settled(engine)

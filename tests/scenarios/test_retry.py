@@ -59,7 +59,7 @@ async def test_a_stream_cut_after_its_stop_reason_is_whole(bench):
 async def test_silence_counts_as_a_broken_stream(bench):
     bench.model(stall("Hello there"), stall(), text("Hello."))
 
-    run = await bench.run(stall_s=0.05)
+    run = await bench.run(stall_s=1.0)
 
     assert [retry.error for retry in run.of("api_retry")] == ["stalled", "stalled"]
     assert run.result.text == "Hello."

@@ -49,7 +49,7 @@ async def test_readers_run_together_and_their_results_stand_in_the_order_of_the_
     @tool(reads_only=True)
     async def look(place: int) -> str:
         """Looks."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await arrived.wait()
         for _ in range(3 - place):
             await asyncio.sleep(0)

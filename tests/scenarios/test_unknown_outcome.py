@@ -37,7 +37,7 @@ async def kill_after(bench, *kinds, **options):
         stdout=asyncio.subprocess.PIPE,
     )
     missing = set(kinds)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         while missing:
             line = await process.stdout.readline()
             assert line, "the program ended too soon"

@@ -65,4 +65,4 @@ def files_end_at(size: int):
 
 
 def _run(*words: str) -> bool:
-    return subprocess.run(words, check=False, capture_output=True, timeout=10).returncode == 0
+    return subprocess.run(words, check=False, capture_output=True, timeout=60).returncode == 0

@@ -34,7 +34,7 @@ def start():
     yield start
     for process in started:
         process.stdin.close()
-        process.wait(10)
+        process.wait(60)
 
 
 @pytest.fixture(params=WAYS, ids=lambda way: way.__name__)
@@ -53,7 +53,7 @@ def watch(request):
 async def test_the_exit_code_is_told(start, watch, script, code):
     watching, told = watch(start(script))
 
-    assert await asyncio.wait_for(told, 10) == code
+    assert await asyncio.wait_for(told, 60) == code
     watching.close()
 
 
@@ -63,7 +63,7 @@ async def test_a_child_that_is_gone_already_is_told_too(start, watch):
 
     watching, told = watch(process)
 
-    assert await asyncio.wait_for(told, 10) == 3
+    assert await asyncio.wait_for(told, 60) == 3
     watching.close()
 
 
@@ -73,7 +73,7 @@ async def test_a_watch_that_is_closed_tells_nobody_and_still_reaps(start, watch)
 
     watching.close()
     process.stdin.close()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while process.returncode is None:  # noqa: ASYNC110 - nobody is told, and that is the point
             await asyncio.sleep(0.01)
     await asyncio.sleep(0)
@@ -85,7 +85,7 @@ async def test_a_watch_leaves_no_descriptor(start, watch):
     before = open_descriptors()
     process = start("exit 0")
     watching, told = watch(process)
-    await asyncio.wait_for(told, 10)
+    await asyncio.wait_for(told, 60)
     watching.close()
     process.stdin.close()
 

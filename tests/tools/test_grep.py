@@ -215,7 +215,7 @@ def slow_program(desk, output):
 
 async def test_a_program_that_takes_too_long_is_ended_and_its_rows_are_kept(desk):
     output = await run_program(
-        [slow_program(desk, r"a.txt\0")], str(desk.folder), desk.abort, most_bytes=100, patience_s=1
+        [slow_program(desk, r"a.txt\0")], str(desk.folder), desk.abort, most_bytes=100, patience_s=3
     )
 
     assert (output.data, output.complete) == (b"a.txt\0", False)
