@@ -66,7 +66,7 @@ class Wires(Joined[Wire]):
 
     def encode(self, marked: Mapping[int, bytes]) -> list[bytes]:
         settled = self._lead.encode(self.size, marked)
-        return settled + [marked.get(index, wire.encoded) for index, wire in enumerate(self.tail, self.size)]
+        return settled + [marked.get(index) or wire.encoded for index, wire in enumerate(self.tail, self.size)]
 
 
 def encode_wires(wires: Sequence[Wire], marked: Mapping[int, bytes]) -> list[bytes]:

@@ -136,7 +136,7 @@ class Executor:
     async def finish(self) -> list[Block]:
         """Waits for all calls; on abort they get a grace, then they are cancelled. Every call has a result then."""
         self._schedule()
-        tasks = {slot.task for slot in self._slots if slot.task is not None}
+        tasks = {slot.task for slot in self._slots if slot.task is not None and not slot.task.done()}
         try:
             await self._wait(tasks)
         except BaseException:

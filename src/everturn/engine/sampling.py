@@ -1,5 +1,6 @@
 """One model call: streamed, retried, repaired, moved to a fallback model. What goes wrong here stays here if it can."""
 
+import asyncio
 import re
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
@@ -196,8 +197,13 @@ class Sampling:
                 async for event in stream:
                     block = fold.feed(event)
                     self._show(attempt, event)
-                    if block is not None and isinstance(event, BlockStopped):
-                        self._finish_block(attempt, event.index, block)
+                    if (
+                        block is not None
+                        and isinstance(event, BlockStopped)
+                        and self._finish_block(attempt, event.index, block)
+                    ):
+                        # What was just started begins now, beside all that is still to be done about this answer.
+                        await asyncio.sleep(0)
                     if fold.ended:
                         break
         except ModelFault as fault:
@@ -228,7 +234,7 @@ class Sampling:
                 fold = attempt.fold
                 emit(MessageBegan(message_id=id_, model=fold.model or attempt.asked, usage=fold.usage))
 
-    def _finish_block(self, attempt: Attempt, index: int, block: Block) -> None:
+    def _finish_block(self, attempt: Attempt, index: int, block: Block) -> bool:
         self._recorder.emit(BlockFinished(message_id=attempt.message_id, index=index, block=block))
         # Only the last call can be cut off: once another block follows, it is whole.
         ready = [attempt.held] if attempt.held else []
@@ -237,12 +243,15 @@ class Sampling:
             ready.append((index, block))
         else:
             attempt.held = (index, block)
-        for _, each in sorted(ready, key=lambda indexed: indexed[0]):
-            self._hand_over(attempt, each)
+        handed = [self._hand_over(attempt, each) for _, each in sorted(ready, key=lambda indexed: indexed[0])]
+        return any(handed)
 
-    def _hand_over(self, attempt: Attempt, block: Block) -> None:
-        if isinstance(block.view, ToolUse) and not attempt.executor.has(block.view):
-            attempt.executor.add(block.view)
+    def _hand_over(self, attempt: Attempt, block: Block) -> bool:
+        """Whether it is a call that was not known yet."""
+        if not isinstance(block.view, ToolUse) or attempt.executor.has(block.view):
+            return False
+        attempt.executor.add(block.view)
+        return True
 
     async def throw_away(self, attempt: Attempt, cause: RetractionCause) -> None:
         await attempt.executor.discard()

@@ -12,6 +12,8 @@ _LOOK_S = 0.25
 """Most commands have ended before the first look, and pay nothing."""
 _SEARCH_S = 2.0
 """At least this often all processes are searched: what others gave back may hide what the command took."""
+_SEARCHING = 0.01
+"""Of the time, at most, goes into that: a machine may have many thousand processes."""
 _SHARE = 0.75
 """Of the machine's memory: what is left is for everybody else."""
 _TRIFLE = 32
@@ -48,9 +50,9 @@ class Overload:
         self._note = note
         self._taken = Taken()
         self._loop = asyncio.get_running_loop()
-        self._last = load_machine()
-        """As it stood when the command began, or when all processes were last searched."""
-        self._searched = self._loop.time()
+        self._last: Machine | None = None
+        """As it stood at the first look, or when all processes were last searched."""
+        self._next_search = self._loop.time() + _SEARCH_S
         self._next = self._loop.call_later(_LOOK_S, self._look)
 
     def close(self) -> None:
@@ -58,28 +60,34 @@ class Overload:
 
     def _look(self) -> None:
         now = load_machine()
-        if now is None or self._last is None:
+        if now is None:
             return
-        if reason := self._judge(self._last, now):
+        last = self._last = self._last or now
+        if reason := self._judge(last, now):
             self._note(reason)
         else:
             self._next = self._loop.call_later(_LOOK_S, self._look)
 
     def _judge(self, last: Machine, now: Machine) -> str:
         most, memory = self._limits.command_processes, plan_memory(self._limits.command_memory_mb, now.total)
-        forks = bool(most) and now.tasks - last.tasks > plan_room(most, self._taken.processes)
-        swells = bool(memory) and last.free - now.free > plan_room(memory, self._taken.memory)
-        due = bool(most or memory) and self._loop.time() - self._searched > _SEARCH_S
-        if not (forks or swells or due):
+        if not (most or memory) or not self._is_search_due(most, memory, last, now):
             return ""
+        began = self._loop.time()
         self._last, self._taken = now, find_taken(self._members())
-        self._searched = self._loop.time()
+        ended = self._loop.time()
+        self._next_search = ended + max(_SEARCH_S, (ended - began) / _SEARCHING)
         if most and self._taken.processes > most:
             return f"started more than {most:,} processes (the limit command_processes)"
         if memory and self._taken.memory > memory:
             who = self._taken.largest
             return f"took more than {memory // _MB:,} MB of memory in one process, {who} (the limit command_memory_mb)"
         return ""
+
+    def _is_search_due(self, most: int, memory: int, last: Machine, now: Machine) -> bool:
+        if self._loop.time() > self._next_search:
+            return True
+        forks = most > 0 and now.tasks - last.tasks > plan_room(most, self._taken.processes)
+        return forks or (memory > 0 and last.free - now.free > plan_room(memory, self._taken.memory))
 
 
 def plan_room(most: int, taken: int) -> int:
