@@ -53,7 +53,7 @@ class PolicyGrants:
         self._asked: deque[Call] = deque(maxlen=MOST_REMEMBERED)
 
     def prepare(self, call: Call) -> Call:
-        from everturn.compose.parts import judge_parts
+        from everturn.compose.command_parts import judge_parts
         from everturn.permissions.granting import plan_grants
 
         if call.name == HOST_QUESTION:

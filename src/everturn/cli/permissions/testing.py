@@ -177,7 +177,7 @@ def check_mode(mode: str) -> str:
 
 
 def encode_judgement(policy: RulePolicy, call: Call, judgement: Judgement) -> dict[str, Any]:
-    from everturn.compose.parts import judge_parts
+    from everturn.compose.command_parts import judge_parts
 
     rule = judgement.rule
     parts = [
@@ -195,7 +195,7 @@ def encode_judgement(policy: RulePolicy, call: Call, judgement: Judgement) -> di
 
 
 def render_judgement(policy: RulePolicy, call: Call, judgement: Judgement) -> str:
-    from everturn.compose.parts import judge_parts
+    from everturn.compose.command_parts import judge_parts
 
     rule = judgement.rule
     decides = f"{rule.text}, {rule.ruling} rule of {rule.origin or rule.source}" if rule else "none"

@@ -1,0 +1,232 @@
+"""What an engine is made of, from checked options: every part built once, in the order of dependence."""
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from everturn.compose.catalog import build_catalog, resolve_model
+from everturn.compose.client import build_client
+from everturn.compose.granting import PolicyGrants
+from everturn.compose.opening import AnyJournal, Opening, plan_replay
+from everturn.compose.policy import advise, build_policy
+from everturn.compose.system import RandomIds, SystemClock
+from everturn.compose.toolbox import build_web, choose_tools
+from everturn.context.pipeline import ContextPipeline
+from everturn.core.errors import OptionError
+from everturn.engine.deps import AgentContext, Config, Deps, Prompting
+from everturn.engine.wording import SYSTEM_PROMPT
+from everturn.hooks.inprocess import InProcessHooks
+from everturn.models.anthropic.client import AnthropicModel
+from everturn.models.anthropic.thinking import check_effort, check_thinking
+from everturn.ports.clock import Clock
+from everturn.ports.disk import Disk
+from everturn.ports.hooks import Checker
+from everturn.ports.ledger import Ledger
+from everturn.ports.model import Model
+from everturn.ports.outputs import Outputs
+from everturn.ports.rules import LivePermissions
+from everturn.ports.shell_folder import ShellFolder
+from everturn.ports.store import Replay
+from everturn.sessions.journal import FileJournal
+from everturn.sessions.ledger import SessionLedger
+from everturn.sessions.places import results_folder
+from everturn.sessions.shelf import ResultShelf
+from everturn.settings.environment import find_user_home
+from everturn.settings.options import MODES, Options
+from everturn.settings.setup import Setup
+from everturn.tools.builtin import NAMES
+from everturn.workspace.files import LocalFiles
+from everturn.workspace.paths import is_inside
+
+if TYPE_CHECKING:
+    from everturn.sandbox.confining import CommandSandbox
+
+
+class Parts:
+    """Everything an engine is made of, built in the order of dependence."""
+
+    def __init__(
+        self,
+        setup: Setup,
+        env: Mapping[str, str],
+        model: Model | None,
+        name_option: Callable[[str], str],
+        *,
+        ledger: Ledger | None,
+        disk: Disk | None,
+        clock: Clock | None,
+        outputs: Outputs,
+        live: LivePermissions | None,
+    ) -> None:
+        options = setup.options
+        self._setup, self._env, self._name_option = setup, env, name_option
+        self.notes: list[str] = []
+        self.clock, self.ids = clock or SystemClock(), RandomIds()
+        self._catalog = build_catalog(options)
+        main = self._resolve(setup.model)
+        self._check_model(main)
+        shell = ShellFolder()
+        self.policy, warnings = build_policy(setup, env, outputs, shell)
+        sandbox = self._build_sandbox()
+        tools, deferred = choose_tools(
+            options,
+            build_web(setup, env, self._resolve(options.small_model)),
+            removes=self.policy.removes,
+            outputs=outputs,
+            shell=shell,
+            limits=setup.limits,
+            sandbox=sandbox,
+            only_reads=self.policy.only_reads,
+        )
+        checker = build_checker(options)
+        client = model or build_client(setup, env, self._catalog)
+        # Opened when nothing can be refused any more: a session that nobody got would stay locked.
+        journal = self._open_session(disk)
+        self._go_on(shell, outputs)
+        self.shelf = ResultShelf(
+            results_folder(journal.path) if isinstance(journal, FileJournal) else None, outputs, disk=disk
+        )
+        files, hooks = LocalFiles(), build_hooks(setup)
+        self.pipeline = ContextPipeline(ids=self.ids, shelf=self.shelf, files=files, hooks=hooks)
+        self.deps = Deps(
+            model=client,
+            catalog=self._catalog,
+            pipeline=self.pipeline,
+            journal=journal,
+            ledger=ledger or build_ledger(self.replay),
+            policy=self.policy,
+            modes=self.policy,
+            grants=self._build_grants(live, sandbox),
+            hooks=hooks,
+            files=files,
+            clock=self.clock,
+            ids=self.ids,
+            approver=options.approver,
+            checker=checker,
+            secrets=client.secrets if isinstance(client, AnthropicModel) else tuple,
+        )
+        known = {*NAMES, *(tool.name for tool in options.tools)}
+        self.notes += [*warnings, *advise(self.policy, known, name_option)]
+        self.config = self._plan_config(journal.session_id)
+        self.prompting = plan_prompting(options)
+        self.agent = AgentContext(
+            model=main,
+            tools=tools,
+            deferred=deferred,
+            fallbacks=tuple(self._resolve(name) for name in options.fallback_models),
+            thinking=setup.thinking,
+            effort=options.effort,
+            betas=setup.betas,
+            max_output=options.max_output_tokens,
+            task_budget=setup.task_budget,
+        )
+
+    def _resolve(self, name: str) -> str:
+        return resolve_model(name, self._setup, self._catalog)
+
+    def _open_session(self, disk: Disk | None) -> AnyJournal:
+        opening = Opening(self._setup, new_id=self.ids.new, now=self.clock.now, disk=disk)
+        self.replay = plan_replay(opening.replay, self._setup) if opening.replay else None
+        self.notes.extend(opening.notes)
+        return opening.journal
+
+    def _go_on(self, shell: ShellFolder, outputs: Outputs) -> None:
+        """Where a session that is resumed left off."""
+        replay = self.replay
+        if replay is None:
+            return
+        if is_inside(str(self._setup.folder), replay.notes.shell_folder):
+            shell.path = replay.notes.shell_folder
+        if replay.mode in set(MODES):
+            self.policy.mode = replay.mode
+        for path in replay.spilled:
+            outputs.add(path)
+        if gone := [path for path in replay.spilled if not Path(path).exists()]:
+            self.notes.append(say_gone(gone))
+
+    def _build_sandbox(self) -> "CommandSandbox | None":
+        if not self._setup.options.sandbox:
+            return None
+        from everturn.compose.sandbox import build_sandbox
+
+        sandbox, warning = build_sandbox(self._setup, self._env, self.policy)
+        self.notes += [warning] if warning else []
+        return sandbox
+
+    def _build_grants(self, live: LivePermissions | None, sandbox: "CommandSandbox | None") -> PolicyGrants:
+        options = self._setup.options
+        return PolicyGrants(
+            self.policy,
+            folder=str(self._setup.folder),
+            user_home=os.path.realpath(find_user_home(self._env)),
+            trusted=options.trusted,
+            only_managed=options.only_managed_rules,
+            live=live,
+            allow_host=sandbox.allow_host if sandbox else None,
+        )
+
+    def _plan_config(self, session_id: str) -> Config:
+        options = self._setup.options
+        return Config(
+            session_id=session_id,
+            folder=str(self._setup.folder),
+            limits=self._setup.limits,
+            streaming_tools=options.streaming_tools,
+            tool_summaries=options.tool_summaries,
+            collapse=options.collapse,
+            fast=options.fast,
+            cache_ttl=options.cache_ttl,
+            small_model=self._resolve(options.small_model),
+        )
+
+    def _check_model(self, model: str) -> None:
+        card, setup = self._catalog.card(model), self._setup
+        if not card.known:
+            self.notes.append(
+                f"The model {model} is not in the catalogue; window, caps and prices are those of its family "
+                f"({card.family or 'generic'}). Describe it with {self._name_option('models')}."
+            )
+        effort = setup.options.effort
+        if setup.thinking is not None and (problem := check_thinking(setup.thinking, card, effort)):
+            raise OptionError("thinking", problem)
+        if effort is not None and (problem := check_effort(effort, card)):
+            raise OptionError("effort", problem)
+
+
+def plan_prompting(options: Options) -> Prompting:
+    first = SYSTEM_PROMPT if options.system_prompt is None else options.system_prompt
+    return Prompting(
+        system=tuple(text for text in (first, options.append_system_prompt) if text),
+        user_context=options.user_context,
+        system_context=options.system_context,
+        output_schema=options.output_schema,
+    )
+
+
+def say_gone(paths: list[str]) -> str:
+    more = f" and {len(paths) - 1:,} more" if len(paths) > 1 else ""
+    return f"Large results of this session were deleted: {paths[0]}{more}. The model knows their beginnings and ends."
+
+
+def build_hooks(setup: Setup) -> InProcessHooks:
+    hooks = setup.hooks
+    return InProcessHooks(
+        stop=hooks["stop"],
+        post_tool=hooks["post_tool"],
+        stop_failure=hooks["stop_failure"],
+        pre_compact=hooks["pre_compact"],
+        post_compact=hooks["post_compact"],
+    )
+
+
+def build_ledger(replay: Replay | None) -> SessionLedger:
+    return SessionLedger(usd=replay.usd, usage=replay.usage, models=replay.models) if replay else SessionLedger()
+
+
+def build_checker(options: Options) -> Checker | None:
+    if options.output_schema is None:
+        return None
+    from everturn.hooks.output_schema import SchemaChecker
+
+    return SchemaChecker(dict(options.output_schema))
