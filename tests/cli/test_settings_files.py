@@ -42,7 +42,7 @@ def test_a_file_may_be_empty(tmp_path, content):
         (b'{\n  "model": "a"\n  "env": {}\n}', ":3", "is not valid JSON: Expecting ',' delimiter (column 3)"),
         (b"[1]", ":1", 'must hold one JSON object, such as {"model": "sonnet"}'),
         (b'{\n"model": "\xff"}', ":2", "is not UTF-8"),
-        (b'{"a": NaN}', "", "is not valid JSON"),
+        (b'{"a": NaN}', ":1", "is not valid JSON: invalid character"),
         (b"[" * 100_000, "", "is nested too deeply"),
         (b" " * (2 * 1024 * 1024 + 1), "", "is larger than 2,097,152 bytes"),
     ],

@@ -7,7 +7,7 @@ from everturn.core.errors import OptionError
 from everturn.permissions.modes import Mode
 from everturn.permissions.policy import RulePolicy
 from everturn.ports.outputs import Outputs
-from everturn.ports.policy import Call, Ruling, Verdict
+from everturn.ports.policy import Call, Decider, Ruling, Verdict
 from everturn.ports.tool import Access, Traits
 
 READS = Traits(read_only=True, concurrent=True, access=Access.READ)
@@ -91,7 +91,9 @@ def test_a_mode_rules(folder, mode, name):
 def test_the_deny_list_beats_everything(folder, mode):
     policy = RulePolicy(mode, str(folder), rules=rules_of(allow=["Bash"], deny=["Bash"]))
 
-    assert policy.judge(CALLS["run"]) == Verdict(ruling=DENY, reason="the rule Bash (command line) denies it")
+    assert policy.judge(CALLS["run"]) == Verdict(
+        ruling=DENY, reason="the rule Bash (command line) denies it", by=Decider.RULE
+    )
 
 
 @pytest.mark.parametrize(
@@ -113,7 +115,7 @@ def test_the_mode_can_change_between_two_calls(folder):
 
 def test_a_denial_for_want_of_a_person_says_so(folder):
     assert RulePolicy("dontAsk", str(folder)).judge(CALLS["custom"]) == Verdict(
-        ruling=DENY, reason="mode dontAsk: deploy needs approval, and nobody is asked"
+        ruling=DENY, reason="mode dontAsk: deploy needs approval, and nobody is asked", by=Decider.MODE
     )
 
 

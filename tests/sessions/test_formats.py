@@ -242,6 +242,7 @@ def test_any_other_record_comes_back(kind, data):
     types[Guards | None] = st.none() | st.builds(Guards, turn=COUNTS, transition=st.sampled_from(Transition))
     sums = (TEXTS,) * 5
     types[Sent | None] = st.none() | st.builds(Sent, COUNTS, *sums, COUNTS, COUNTS)
+    types[str | None] = st.none() | TEXTS
     types[tuple[str, ...]] = st.lists(TEXTS, max_size=3).map(tuple)
     seen = st.builds(SeenFile, path=TEXTS, size=COUNTS, mtime_ns=COUNTS, digest=TEXTS, partial=st.booleans())
     types[tuple[SeenFile, ...]] = st.lists(seen, max_size=3).map(tuple)

@@ -189,5 +189,6 @@ def _malformed(text: str, where: str, told: str) -> OptionError:
         return OptionError(f"{where}:{line}", f"is not valid JSON: {half[0]} is half of a character")
     if found := _BYTE.search(told):
         line = text.encode(errors="replace").count(b"\n", 0, int(found[1])) + 1
-        return OptionError(f"{where}:{line}", f"is not valid JSON: {_BYTE.sub('', told)}")
+        reason = _BYTE.sub("", told).removeprefix("JSON is malformed: ")
+        return OptionError(f"{where}:{line}", f"is not valid JSON: {reason}")
     return OptionError(where, f"is not valid JSON: {told}")

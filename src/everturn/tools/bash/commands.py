@@ -65,7 +65,7 @@ class Commands:
         self._is_known = False
         """What the notes say of the shell is what it told itself."""
 
-    async def run(self, call: BashInput, context: ToolContext) -> ToolResult:
+    async def run(self, call: BashInput, context: ToolContext, *, reads_only: bool = False) -> ToolResult:
         if context.abort.raised:
             return render_ended(
                 Ended(command=call.command, output="", opening=_OPENINGS[Ending.ABORTED], interrupted=True)
@@ -75,7 +75,7 @@ class Commands:
         if call.run_in_background or may_leave_running(call.command):
             self._watcher.start()
         start, cell = await self._confine(call, start, context)
-        named = NamedFiles.of(call.command, start.folder, context.folder)
+        named = NamedFiles({}) if reads_only else NamedFiles.of(call.command, start.folder, context.folder)
         command = Command(start, Output(self._files.open), context.progress, cell=cell, limits=self._limits)
         if call.run_in_background:
             self._behind = [*self._behind, (context.tool_use_id, named)][-_MOST_BEHIND:]

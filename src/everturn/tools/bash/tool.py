@@ -49,12 +49,16 @@ def bash_tool(
     and is closed with them. `limits`: what of the machine one of them may take. `only_reads` knows those that change nothing.
     """
     made: list[Commands] = []
+    readers: set[str] = set()
+    """Commands about to run that change nothing."""
 
     def judge_confinement(call: BashInput) -> Confinement:
         return sandbox.judge(call.command, leave=call.dangerouslyDisableSandbox) if sandbox else Confinement.NONE
 
     def judge_reading(call: BashInput) -> bool:
-        return only_reads is not None and not call.run_in_background and only_reads(call.command)
+        reads = only_reads is not None and not call.run_in_background and only_reads(call.command)
+        (readers.add if reads else readers.discard)(call.command)
+        return reads
 
     @tool(
         name="Bash",
@@ -81,6 +85,8 @@ Write.{f"{chr(10) * 2}{sandbox.description}" if sandbox and sandbox.description 
             from everturn.tools.bash.commands import Commands
 
             made.append(Commands(outputs, shell, sandbox, limits))
-        return await made[0].run(call, context)
+        reads = call.command in readers
+        readers.discard(call.command)
+        return await made[0].run(call, context, reads_only=reads)
 
     return bash
