@@ -7,6 +7,7 @@ from typing import Any
 from everturn.core.errors import ToolFault
 from everturn.permissions.rules.globs import parse_stars
 from everturn.permissions.rules.rule import Rule
+from everturn.ports.policy import Ruling
 from everturn.ports.web import parse_web_url
 
 PREFIX = "domain:"
@@ -40,7 +41,11 @@ class DomainRules:
         self._exact: dict[str, Rule] = {}
         self._below: dict[str, Rule] = {}
         self._others: list[tuple[str, Rule]] = []
+        self.stern: Rule | None = None
+        """What speaks where the host cannot be read, for it may be any: the first that denies or asks."""
         for rule in rules:
+            if rule.ruling is not Ruling.ALLOW:
+                self.stern = self.stern or rule
             pattern = plan_pattern(rule.specifier or "")
             if "*" not in pattern:
                 self._exact.setdefault(pattern, rule)

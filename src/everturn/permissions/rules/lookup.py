@@ -69,7 +69,7 @@ class _ToolRules:
             from everturn.permissions.domains import host_of
 
             host = host_of(input_)
-            return self._domains.find(host) if host is not None else None
+            return self._domains.find(host) if host is not None else self._domains.stern
         if tool == "Agent":
             kind = input_.get("subagent_type")
             return self._texts.find(kind) if isinstance(kind, str) else None
