@@ -161,7 +161,7 @@ def lines(*cases):
         (CORPORA / "path_cases.jsonl", 88),
         (CORPORA.parent / "permissions" / "review_path_cases.jsonl", 95),
         (CORPORA.parent / "permissions" / "attack_path_cases.jsonl", 572),
-        (CORPORA.parent / "permissions" / "attack_rule_cases.jsonl", 122),
+        (CORPORA.parent / "permissions" / "attack_rule_cases.jsonl", 126),
     ],
     ids=["bash", "paths", "paths of a review", "paths of an attack", "rules of an attack"],
 )
