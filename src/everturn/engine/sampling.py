@@ -197,14 +197,11 @@ class Sampling:
                 async for event in stream:
                     block = fold.feed(event)
                     self._show(attempt, event)
-                    if (
-                        block is not None
-                        and isinstance(event, BlockStopped)
-                        and self._finish_block(attempt, event.index, block)
-                    ):
-                        # What was just started begins now, beside all that is still to be done about this answer.
-                        await asyncio.sleep(0)
+                    if block is not None and isinstance(event, BlockStopped):
+                        self._finish_block(attempt, event.index, block)
                     if fold.ended:
+                        # Calls that came last begin now, beside all that is still to be done about this answer.
+                        await asyncio.sleep(0)
                         break
         except ModelFault as fault:
             # Cut after its stop reason was known and all blocks were closed: nothing is missing.
@@ -234,7 +231,7 @@ class Sampling:
                 fold = attempt.fold
                 emit(MessageBegan(message_id=id_, model=fold.model or attempt.asked, usage=fold.usage))
 
-    def _finish_block(self, attempt: Attempt, index: int, block: Block) -> bool:
+    def _finish_block(self, attempt: Attempt, index: int, block: Block) -> None:
         self._recorder.emit(BlockFinished(message_id=attempt.message_id, index=index, block=block))
         # Only the last call can be cut off: once another block follows, it is whole.
         ready = [attempt.held] if attempt.held else []
@@ -243,15 +240,12 @@ class Sampling:
             ready.append((index, block))
         else:
             attempt.held = (index, block)
-        handed = [self._hand_over(attempt, each) for _, each in sorted(ready, key=lambda indexed: indexed[0])]
-        return any(handed)
+        for _, each in sorted(ready, key=lambda indexed: indexed[0]):
+            self._hand_over(attempt, each)
 
-    def _hand_over(self, attempt: Attempt, block: Block) -> bool:
-        """Whether it is a call that was not known yet."""
-        if not isinstance(block.view, ToolUse) or attempt.executor.has(block.view):
-            return False
-        attempt.executor.add(block.view)
-        return True
+    def _hand_over(self, attempt: Attempt, block: Block) -> None:
+        if isinstance(block.view, ToolUse) and not attempt.executor.has(block.view):
+            attempt.executor.add(block.view)
 
     async def throw_away(self, attempt: Attempt, cause: RetractionCause) -> None:
         await attempt.executor.discard()
