@@ -1,11 +1,10 @@
 """The parser of the agent SDK reads every line of stream-json that we print, whatever happened."""
 
 import pytest
+from tests.frontends.interrupting import InterruptingEngine
 from tests.frontends.readers import run_piped
 from tests.sessions.readers import find_agent_sdk, started_agent_sdk
 
-from everturn.core.events import TextDelta
-from everturn.core.state import AbortCause
 from everturn.modelserver import (
     block,
     call,
@@ -94,26 +93,10 @@ async def test_every_line_is_read(bench, parse, name):
     check_read(parse(written), ending)
 
 
-class Interrupting:
-    """Interrupts at the first word."""
-
-    def __init__(self, engine):
-        self._engine = engine
-
-    def __getattr__(self, name):
-        return getattr(self._engine, name)
-
-    async def submit(self, prompt):
-        async for event in self._engine.submit(prompt):
-            if isinstance(event, TextDelta):
-                self._engine.abort(AbortCause.USER)
-            yield event
-
-
 async def test_every_line_of_an_interruption_is_read(bench, parse):
     bench.model(hold(text("This is a very long story."), after=4))
 
-    written = await tell(Interrupting(bench.engine()))
+    written = await tell(InterruptingEngine(bench.engine()))
 
     check_read(parse(written), ("error_during_execution", "aborted_streaming"))
 

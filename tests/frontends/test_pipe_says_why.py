@@ -4,27 +4,11 @@ import io
 import json
 import socket
 
-from everturn.core.events import TextDelta
-from everturn.core.state import AbortCause
+from tests.frontends.interrupting import InterruptingEngine
+
 from everturn.frontends.headless.run import run_headless
 from everturn.frontends.headless.view import Introduction
 from everturn.modelserver import calls, hold, overloaded, text
-
-
-class InterruptingEngine:
-    """Interrupts at the first word."""
-
-    def __init__(self, engine):
-        self._engine = engine
-
-    def __getattr__(self, name):
-        return getattr(self._engine, name)
-
-    async def submit(self, prompt):
-        async for event in self._engine.submit(prompt):
-            if isinstance(event, TextDelta):
-                self._engine.abort(AbortCause.USER)
-            yield event
 
 
 async def run(engine, **options):
