@@ -135,10 +135,10 @@ class Store:
     def counted_after(self, file: int, key: str) -> list[str]:
         """In order; nothing where that one was not counted."""
         query = (
-            "SELECT key FROM counted WHERE file = ?1 AND id > (SELECT id FROM counted WHERE file = ?1 AND key = ?2) "
+            "SELECT key FROM counted WHERE file = ? AND id > (SELECT id FROM counted WHERE file = ? AND key = ?) "
             "ORDER BY id"
         )
-        return [found for (found,) in self._base.execute(query, (file, key))]
+        return [found for (found,) in self._base.execute(query, (file, file, key))]
 
     def hear(self, said: SaidRow) -> None:
         self.unhear(said.file, said.message)
@@ -152,8 +152,8 @@ class Store:
     def unhear_uncounted(self, file: int) -> None:
         """What was said and no longer counts."""
         self._base.execute(
-            "DELETE FROM said WHERE file = ?1 AND ?2 || message NOT IN (SELECT key FROM counted WHERE file = ?1)",
-            (file, MESSAGE),
+            "DELETE FROM said WHERE file = ? AND ? || message NOT IN (SELECT key FROM counted WHERE file = ?)",
+            (file, MESSAGE, file),
         )
 
     def heard(self, file: int, offset: int) -> None:
