@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.ready
 
-.PHONY: help setup demo check format test fuzz soak bench bench-peers clean
+.PHONY: help setup demo check format test test-all test-bare fuzz soak bench bench-peers clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -32,8 +32,15 @@ format: $(STAMP) ## write the format and the safe fixes
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-test: check ## everything CI runs
+test: check ## all tests that this machine can run; the end says which it could not, and why
 	$(BIN)/pytest -n auto --dist worksteal
+
+test-all: $(STAMP) ## install the Debian packages that some tests need, then run every test (what CI does)
+	$(BIN)/python -m tests.needs --install
+	EVERTURN_CI=1 $(MAKE) test
+
+test-bare: $(STAMP) ## the tests with every optional program hidden, as on a new machine
+	$(BIN)/python -m tests.bare_machine $(BIN)/pytest -n auto --dist worksteal --ignore tests/machine
 
 fuzz: $(STAMP) ## all properties with new random examples
 	EVERTURN_EXAMPLES=fuzz $(BIN)/pytest -n auto --dist worksteal tests/properties tests/core tests/context tests/models

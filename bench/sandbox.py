@@ -88,7 +88,8 @@ def measure(scale: Scale) -> Found:
     import everturn.tools.bash.entering  # noqa: F401 - what nobody could not load
 
     found: Found = {}
-    users = {"root": 0, "nobody": NOBODY} if os.getuid() == 0 else {"user": os.getuid()}
+    # Whoever is not root measures what an ordinary user pays, which is what nobody stands for.
+    users = {"root": 0, "nobody": NOBODY} if os.getuid() == 0 else {"nobody": os.getuid()}
     for who, user in users.items():
         took = run_as(user, scale.rounds * ROUNDS_EACH)
         for name, times in took.items():

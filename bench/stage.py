@@ -19,6 +19,7 @@ from types import MappingProxyType, TracebackType
 from typing import NamedTuple, Self
 
 ROOT = Path(__file__).parents[1]
+CERTIFICATE = ROOT / "tests" / "modelserver" / "certificates" / "localhost.pem"
 PATIENCE_S = 120.0
 HEAD_END = b"\r\n\r\n"
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -54,9 +55,9 @@ class Stage:
 
     def __enter__(self) -> Self:
         self.folder = Path(tempfile.mkdtemp(prefix="everturn-bench-"))
-        self.bundle = make_certificates(self.folder)
+        self.bundle = write_bundle(self.folder)
         self._server = subprocess.Popen(
-            [sys.executable, "-m", "bench.server", self.folder / "server.pem", self.folder / "server.key"],
+            [sys.executable, "-m", "bench.server", CERTIFICATE, CERTIFICATE.with_suffix(".key")],
             cwd=ROOT,
             stdout=subprocess.PIPE,
             text=True,
@@ -168,16 +169,9 @@ def run_bounded(
     return output.decode(errors="replace"), process.returncode, usage
 
 
-def make_certificates(folder: Path) -> Path:
-    """A certificate for loopback, and a bundle as large as a user's: the system's certificates with ours added."""
-    certificate = folder / "server.pem"
-    request = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=127.0.0.1"
-    places = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(folder / "server.key"), "-out", str(certificate)]
-    try:
-        subprocess.run(["openssl", *request.split(), *places], check=True, capture_output=True)
-    except (FileNotFoundError, subprocess.CalledProcessError) as error:
-        raise StageError(f"openssl, which makes the server's certificate, failed: {error}") from None
+def write_bundle(folder: Path) -> Path:
+    """As large as a user's: the system's certificates with the server's added."""
     system = ssl.get_default_verify_paths().cafile
     bundle = folder / "bundle.pem"
-    bundle.write_bytes((Path(system).read_bytes() if system else b"") + certificate.read_bytes())
+    bundle.write_bytes((Path(system).read_bytes() if system else b"") + CERTIFICATE.read_bytes())
     return bundle

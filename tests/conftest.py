@@ -11,6 +11,13 @@ from typing import Any
 import msgspec
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.needs import (  # noqa: F401 - pytest finds its hooks here
+    pytest_collection_modifyitems,
+    pytest_configure,
+    pytest_runtest_setup,
+    pytest_terminal_summary,
+)
+from tests.sandbox.kinds import KINDS
 
 from everturn import Engine, Options, tool
 from everturn.core.events import Event, ResultEvent
@@ -152,6 +159,12 @@ async def wait_for_tasks(context: ToolContext) -> str:
 def without_marks(message: dict[str, Any]) -> dict[str, Any]:
     blocks = [{key: value for key, value in block.items() if key != "cache_control"} for block in message["content"]]
     return {"role": message["role"], "content": blocks}
+
+
+@pytest.fixture(params=KINDS.values(), ids=KINDS)
+def sandbox(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """Settings that switch a sandbox on: each kind in turn."""
+    return request.param
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import json
 import os
 import signal
 
+import pytest
 from tests.cli.terminals import at_terminal
 from tests.sandbox.servers import Server
 
@@ -316,6 +317,7 @@ async def test_a_yes_for_the_session_answers_calls_that_wait_beside_it(program):
     assert not any("Permission denied" in result for result in results(program))
 
 
+@pytest.mark.needs("bubblewrap", "curl")
 async def test_a_host_that_a_command_in_the_sandbox_wants_is_asked_about_while_it_waits(program, tmp_path):
     (tmp_path / "page").write_text("a page")
     server = Server(tmp_path)

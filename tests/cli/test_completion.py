@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.cli.shells import ask_bash, ask_fish, ask_zsh, is_wanted
+from tests.cli.shells import SHELLS, ask_bash, ask_fish, ask_zsh
 
 from everturn.cli.completion import render_bash, render_fish, render_zsh
 from everturn.cli.flags import COMMANDS, FLAGS
@@ -38,10 +38,8 @@ def test_bash_completes_a_value_behind_an_equals_sign(script):
     assert ask_bash(script, "-p", "--output-format", "=", "s") == ["stream-json"]
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+@pytest.mark.parametrize("shell", SHELLS)
 def test_models_and_settings_are_completed_by_name(tmp_path, shell):
-    if not is_wanted(shell):
-        return
     script = tmp_path / f"everturn.{shell}"
     script.write_text(SCRIPTS[shell](), "utf-8")
 
@@ -69,9 +67,8 @@ def test_bash_offers_every_flag_and_every_command(script):
     assert offered == {command.name for command in COMMANDS} | {name for flag in FLAGS for name in flag.spellings}
 
 
+@pytest.mark.needs("fish")
 def test_fish_completes_commands_flags_values_and_files(tmp_path):
-    if not is_wanted("fish"):
-        return
     script = tmp_path / "everturn.fish"
     script.write_text(render_fish(), "utf-8")
     assert ask_fish(script, "do") == ["doctor"]
@@ -84,6 +81,7 @@ def test_fish_completes_commands_flags_values_and_files(tmp_path):
     assert ask_fish(script, "") == sorted(command.name for command in COMMANDS)
 
 
+@pytest.mark.needs("zsh")
 @pytest.mark.parametrize(
     ("words", "offered", "line"),
     [
@@ -97,19 +95,16 @@ def test_fish_completes_commands_flags_values_and_files(tmp_path):
     ],
 )
 def test_zsh_completes_commands_flags_values_and_files(tmp_path, words, offered, line):
-    if not is_wanted("zsh"):
-        return
     script = tmp_path / "everturn.zsh"
     script.write_text(render_zsh(), "utf-8")
     assert ask_zsh(script, *words) == (offered, line)
 
 
-@pytest.mark.parametrize("shell", SCRIPTS)
+@pytest.mark.parametrize("shell", SHELLS)
 def test_each_script_is_understood_by_its_shell(tmp_path, shell):
     path = tmp_path / shell
     path.write_text(SCRIPTS[shell](), "utf-8")
-    if is_wanted(shell):
-        subprocess.run([shell, "-n", str(path)], check=True, timeout=120)
+    subprocess.run([shell, "-n", str(path)], check=True, timeout=120)
 
 
 @pytest.mark.parametrize("shell", SCRIPTS)

@@ -2,6 +2,8 @@
 
 import json
 
+from tests.sandbox.kinds import LANDLOCK
+
 from everturn.modelserver import call, text
 
 
@@ -14,40 +16,51 @@ def result(program):
     return block["content"]
 
 
-async def test_the_flag_holds_commands_in_the_folder(program):
+def chosen(sandbox):
+    """The kind of sandbox; the flag or a file switches it on."""
+    kind = {name: value for name, value in sandbox.items() if name != "enabled"}
+    return ("--settings", json.dumps({"sandbox": kind}))
+
+
+async def test_the_flag_holds_commands_in_the_folder(program, sandbox):
     outside = program.folder.parent / "outside"
     program.model(
         bash(f"echo a > a; mkdir -p .claude; echo x > .claude/settings.json; echo b > {outside}"), text("Done.")
     )
 
-    done = await program.run("-p", "Go", "--sandbox")
+    done = await program.run("-p", "Go", "--sandbox", *chosen(sandbox))
 
     assert (done.code, done.out) == (0, "Done.\n")
     assert [path.name for path in program.folder.iterdir()] == ["a"]
     assert not outside.exists()
-    assert f"{program.folder}/.claude/settings.json may not be changed from inside" in result(program)
+    held = (
+        "/settings.json may not be changed from inside"
+        if sandbox is not LANDLOCK
+        else " was changed, and has been put back"
+    )
+    assert f"{program.folder}/.claude{held}" in result(program)
 
 
-async def test_the_flag_switches_on_what_the_settings_describe(program):
+async def test_the_flag_switches_on_what_the_settings_describe(program, sandbox):
     more = program.folder.parent / "more"
     more.mkdir()
     program.home.mkdir(parents=True)
     (program.home / "settings.json").write_text(json.dumps({"sandbox": {"filesystem": {"allowWrite": [str(more)]}}}))
     program.model(bash(f"echo a > {more}/a && cat {more}/a"), text("Done."))
 
-    await program.run("-p", "Go", "--sandbox")
+    await program.run("-p", "Go", "--sandbox", *chosen(sandbox))
 
     assert result(program) == "a"
 
 
-async def test_a_relative_path_in_the_users_file_starts_from_that_file(program):
+async def test_a_relative_path_in_the_users_file_starts_from_that_file(program, sandbox):
     program.home.mkdir(parents=True)
     (program.home / "cache").mkdir()
     settings = {"sandbox": {"enabled": True, "filesystem": {"allowWrite": ["./cache"]}}}
     (program.home / "settings.json").write_text(json.dumps(settings))
     program.model(bash(f"echo a > {program.home}/cache/a && cat {program.home}/cache/a"), text("Done."))
 
-    await program.run("-p", "Go")
+    await program.run("-p", "Go", *chosen(sandbox))
 
     assert result(program) == "a"
 
@@ -63,13 +76,13 @@ async def test_a_setting_that_is_not_supported_is_refused_with_its_place(program
     assert program.requests == []
 
 
-async def test_a_repository_that_nobody_trusts_cannot_open_the_sandbox(program):
+async def test_a_repository_that_nobody_trusts_cannot_open_the_sandbox(program, sandbox):
     outside = program.folder.parent / "outside"
     (program.folder / ".claude").mkdir()
     settings = {"sandbox": {"enabled": False, "filesystem": {"allowWrite": ["/"]}, "excludedCommands": ["touch *"]}}
     (program.folder / ".claude" / "settings.json").write_text(json.dumps(settings))
     program.model(bash(f"touch {outside}"), text("Done."))
 
-    await program.run("-p", "Go", "--sandbox")
+    await program.run("-p", "Go", "--sandbox", *chosen(sandbox))
 
     assert not outside.exists()

@@ -8,7 +8,7 @@ import sys
 
 import msgspec
 import pytest
-from tests.cli.shells import ask_bash, ask_fish, ask_zsh, is_wanted
+from tests.cli.shells import SHELLS, ask_bash, ask_fish, ask_zsh
 
 from everturn.cli.completion import render_bash, render_fish, render_zsh
 from everturn.cli.sessions.display import render_age, render_size
@@ -290,10 +290,8 @@ def test_ages_and_sizes_are_read_and_written():
     assert [render_size(size) for size in (12, 1_500, 2_500_000_000)] == ["12 B", "1.5 KB", "2.5 GB"]
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+@pytest.mark.parametrize("shell", SHELLS)
 async def test_shells_complete_sessions_where_one_is_wanted(sessions, tmp_path, monkeypatch, shell):
-    if not is_wanted(shell):
-        return
     starter = tmp_path / "bin" / "everturn"
     starter.parent.mkdir()
     exports = "".join(f"export {name}='{value}'\n" for name, value in sessions.env.items() if name != "PATH")

@@ -6,6 +6,7 @@ from importlib.metadata import version
 import pytest
 from tests.install.environments import ROOT, build_wheel, find_program, make_environment, pip_install, run
 
+pytestmark = pytest.mark.needs("package registry")
 VERSION = f"everturn {version('everturn')}\n"
 
 
@@ -45,6 +46,7 @@ def test_the_tool_installers_put_the_program_on_the_path(program, command, tmp_p
         "UV_TOOL_DIR": tmp_path / "uv",
         "UV_TOOL_BIN_DIR": shelf,
         "UV_CACHE_DIR": tmp_path / "uv-cache",
+        "UV_SYSTEM_CERTS": "1",
     }
 
     run(find_program(program, tmp_path), *command, ROOT, cwd=tmp_path, **places)

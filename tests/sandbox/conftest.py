@@ -10,42 +10,20 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from tests.needs import NOBODY
 from tests.tools.processes import PATIENCE_S
 
-from everturn.sandbox.calls import find_machine
-from everturn.sandbox.landlock import LEAST_VERSION, find_version
-
 WORKER = Path(__file__).with_name("worker.py")
-NOBODY = 65_534
 ME = os.getuid()
 USERS = {"root": 0, "nobody": NOBODY} if ME == 0 else {"me": ME}
-MUST = os.environ.get("EVERTURN_CI") == "1"
-
-
-def has_namespaces(user):
-    """Whether bubblewrap can work for this user at all: a machine may lack it, or keep namespaces from some."""
-    words = ["--unshare-user", "--unshare-net"] if user else ["--unshare-net"]
-    try:
-        done = subprocess.run(
-            ["bwrap", *words, "--ro-bind", "/", "/", "true"],
-            user=user if ME == 0 else None,
-            capture_output=True,
-            check=False,
-        )
-    except OSError:
-        return False
-    return done.returncode == 0
-
-
-def has_landlock():
-    machine = find_machine()
-    return machine is not None and find_version(machine) >= LEAST_VERSION
-
-
-WORLDS = [
-    *(f"bubblewrap as {name}" for name, user in USERS.items() if MUST or has_namespaces(user)),
-    *(f"landlock as {name}" for name in USERS if MUST or has_landlock()),
+VIEWED_WORLDS = [
+    pytest.param(
+        f"bubblewrap as {name}",
+        marks=pytest.mark.needs("bubblewrap as nobody" if name == "nobody" else "bubblewrap"),
+    )
+    for name in USERS
 ]
+WORLDS = [*VIEWED_WORLDS, *(pytest.param(f"landlock as {name}", marks=pytest.mark.needs("Landlock")) for name in USERS)]
 TREASURE = "gold"
 
 
@@ -151,7 +129,7 @@ def world(request, workers, place):
     return World(kind, user, workers[user], place)
 
 
-@pytest.fixture(params=[name for name in WORLDS if name.startswith("bubblewrap")])
+@pytest.fixture(params=VIEWED_WORLDS)
 def viewed(request, workers, place):
     """Only where commands have a view of their own."""
     kind, _, user = request.param.partition(" as ")

@@ -29,6 +29,7 @@ def reach(world, hosts, *commands):
     return world.run(*commands, settings={"network": {"allowedDomains": allowed}})
 
 
+@pytest.mark.needs("curl")
 def test_curl_reaches_the_allowed_host_and_no_other(viewed, hosts):
     good, bad = hosts
 
@@ -78,6 +79,7 @@ def test_pip_reaches_the_allowed_host_and_no_other(viewed, hosts):
     assert bad.asked == []
 
 
+@pytest.mark.needs("curl")
 def test_a_host_that_nothing_names_is_reached_when_the_person_agrees(viewed, hosts):
     good, bad = hosts
     commands = (
@@ -96,12 +98,14 @@ def test_a_host_that_nothing_names_is_reached_when_the_person_agrees(viewed, hos
     assert [(asked["port"], asked["command"]) for asked in done["asked"]] == wanted
 
 
+@pytest.mark.needs("curl")
 def test_a_large_answer_comes_whole(viewed, hosts):
     (result,) = reach(viewed, hosts, f"curl -sS {hosts[0].url}/large | wc -c")
 
     assert result["content"] == "3000000"
 
 
+@pytest.mark.needs("curl")
 def test_a_host_by_its_local_name_is_reached(viewed, hosts):
     said = viewed.say(
         f"curl -sS http://LOCALHOST:{hosts[0].port}/page", settings={"network.allowedDomains": ["localhost"]}
@@ -110,6 +114,7 @@ def test_a_host_by_its_local_name_is_reached(viewed, hosts):
     assert said == "a page"
 
 
+@pytest.mark.needs("curl")
 def test_a_server_of_the_commands_own_is_reached_without_the_proxy(viewed, hosts):
     said = viewed.say(
         "echo mine > page; python3 -m http.server 8123 --bind 127.0.0.1 >/dev/null 2>&1 & "
@@ -120,6 +125,7 @@ def test_a_server_of_the_commands_own_is_reached_without_the_proxy(viewed, hosts
     assert said == "mine"
 
 
+@pytest.mark.needs("curl")
 def test_a_proxy_of_the_persons_own_takes_the_place_of_ours(viewed, hosts):
     """A server that is no proxy answers a proxy's request all the same."""
     said = viewed.say("curl -sS http://example.com/page", settings={"network.httpProxyPort": hosts[0].port})
@@ -127,6 +133,7 @@ def test_a_proxy_of_the_persons_own_takes_the_place_of_ours(viewed, hosts):
     assert said == "a page"
 
 
+@pytest.mark.needs("curl")
 def test_a_denied_host_is_not_reached_although_it_is_allowed(viewed, hosts):
     (result,) = viewed.run(
         f"curl -sS -f {hosts[0].url}/page",
@@ -151,6 +158,7 @@ def test_nothing_with_a_way_out_outlives_a_killed_program(viewed):
         worker.close()
 
 
+@pytest.mark.needs("curl")
 def test_two_commands_at_once_have_a_door_each(viewed, hosts):
     results = viewed.do(
         {"command": f"curl -sS {hosts[0].url}/page; sleep 0.2", "run_in_background": True},

@@ -115,7 +115,8 @@ async def test_what_a_fork_has_read_counts_as_read(bench):
 async def test_the_newest_session_of_the_folder_is_continued(bench):
     first = await two_answers(bench, session_id="first")
     await two_answers(bench, session_id="second")
-    os.utime(bench.session_file("first"))
+    later = bench.session_file("second").stat().st_mtime + 1
+    os.utime(bench.session_file("first"), (later, later))
     assert bench.engine(continue_conversation=True).transcript == first.transcript
 
 

@@ -1,14 +1,13 @@
 """A sandbox for commands: inside it nobody is asked, to leave it a person always is, and the model is told what was held back."""
 
 import pytest
+from tests.sandbox.kinds import LANDLOCK, NOWHERE
 from tests.sandbox.servers import Server
 
 from everturn.core.errors import OptionError
 from everturn.modelserver import call, text
 from everturn.ports.policy import HOST_QUESTION, Ruling, Verdict
 from everturn.sandbox.probe import find_means
-
-NOWHERE = "/nonexistent/bwrap"
 
 
 class Approver:
@@ -39,11 +38,11 @@ async def left(bench):
     return [path.name for path in bench.folder.iterdir()]
 
 
-async def test_commands_in_the_sandbox_run_unasked_and_stay_inside(bench):
+async def test_commands_in_the_sandbox_run_unasked_and_stay_inside(bench, sandbox):
     outside = bench.home.parent / "outside"
     bench.model(bash(f"echo a > a; echo b > {outside}"), text("Done."))
 
-    await bench.run(sandbox=True)
+    await bench.run(sandbox=sandbox)
 
     assert await left(bench) == ["a"]
     assert not outside.exists()
@@ -52,6 +51,7 @@ async def test_commands_in_the_sandbox_run_unasked_and_stay_inside(bench):
     assert "dangerouslyDisableSandbox" in told
 
 
+@pytest.mark.needs("bubblewrap")
 async def test_the_model_knows_that_there_is_a_sandbox(bench):
     bench.model(text("Fine."), text("Fine."))
 
@@ -67,54 +67,54 @@ async def test_the_model_knows_that_there_is_a_sandbox(bench):
 
 
 @pytest.mark.parametrize("mode", ["default", "acceptEdits", "bypassPermissions"])
-async def test_to_leave_the_sandbox_a_person_is_asked_in_every_mode(bench, mode):
+async def test_to_leave_the_sandbox_a_person_is_asked_in_every_mode(bench, sandbox, mode):
     outside, approver = bench.home.parent / "outside", Approver()
     command = f"touch {outside}"
     bench.model(bash(command, dangerouslyDisableSandbox=True), text("Done."))
 
-    await bench.run(sandbox=True, approver=approver, permission_mode=mode)
+    await bench.run(sandbox=sandbox, approver=approver, permission_mode=mode)
 
     assert [asked for asked, _ in approver.asked] == [command]
     assert outside.exists()
 
 
-async def test_without_anybody_to_ask_nothing_leaves_the_sandbox(bench):
+async def test_without_anybody_to_ask_nothing_leaves_the_sandbox(bench, sandbox):
     outside = bench.home.parent / "outside"
     bench.model(bash(f"touch {outside}", dangerouslyDisableSandbox=True), text("Then not."))
 
-    run = await bench.run(sandbox=True, permission_mode="bypassPermissions")
+    run = await bench.run(sandbox=sandbox, permission_mode="bypassPermissions")
 
     assert not outside.exists()
     assert len(run.result.denials) == 1
 
 
-async def test_an_exact_rule_lets_a_command_out(bench):
+async def test_an_exact_rule_lets_a_command_out(bench, sandbox):
     command = f"touch {bench.home.parent / 'outside'}"
     bench.model(bash(command, dangerouslyDisableSandbox=True), text("Done."))
 
-    run = await bench.run(sandbox=True, allowed_tools=[f"Bash({command})"])
+    run = await bench.run(sandbox=sandbox, allowed_tools=[f"Bash({command})"])
 
     assert run.result.denials == ()
     assert (bench.home.parent / "outside").exists()
 
 
-async def test_where_nothing_may_leave_the_wish_is_passed_over(bench):
+async def test_where_nothing_may_leave_the_wish_is_passed_over(bench, sandbox):
     outside, approver = bench.home.parent / "outside", Approver()
     bench.model(bash(f"touch {outside}", dangerouslyDisableSandbox=True), text("Then not."))
 
-    await bench.run(sandbox={"enabled": True, "allowUnsandboxedCommands": False}, approver=approver)
+    await bench.run(sandbox={**sandbox, "allowUnsandboxedCommands": False}, approver=approver)
 
     assert not outside.exists()
     assert approver.asked == []
     assert "sandbox.allowUnsandboxedCommands is false" in answers(bench)[0]
 
 
-async def test_rules_that_deny_or_ask_hold_in_the_sandbox(bench):
+async def test_rules_that_deny_or_ask_hold_in_the_sandbox(bench, sandbox):
     approver = Approver(Ruling.DENY)
     bench.model(bash("touch a"), bash("mkdir b"), bash("echo c > c"), text("Done."))
 
     run = await bench.run(
-        sandbox=True, approver=approver, disallowed_tools=["Bash(touch *)"], ask_tools=["Bash(mkdir *)", "Bash"]
+        sandbox=sandbox, approver=approver, disallowed_tools=["Bash(touch *)"], ask_tools=["Bash(mkdir *)", "Bash"]
     )
 
     assert [asked for asked, _ in approver.asked] == ["mkdir b"]
@@ -122,7 +122,7 @@ async def test_rules_that_deny_or_ask_hold_in_the_sandbox(bench):
     assert await left(bench) == ["c"]
 
 
-async def test_what_rules_deny_to_read_and_edit_is_denied_to_commands(bench):
+async def test_what_rules_deny_to_read_and_edit_is_denied_to_commands(bench, sandbox):
     for name in (".env", "locked/a", "free"):
         (bench.folder / name).parent.mkdir(exist_ok=True)
         (bench.folder / name).write_text("old")
@@ -131,47 +131,48 @@ async def test_what_rules_deny_to_read_and_edit_is_denied_to_commands(bench):
     bench.model(bash(sly), text("Done."))
 
     await bench.run(
-        sandbox=True, disallowed_tools=["Read(./.env)", "Edit(/locked/**)"], permission_mode="bypassPermissions"
+        sandbox=sandbox, disallowed_tools=["Read(./.env)", "Edit(/locked/**)"], permission_mode="bypassPermissions"
     )
 
     assert [(bench.folder / name).read_text() for name in ("locked/a", "free")] == ["old", "new\n"]
     assert "Permission denied" in answers(bench)[0]
 
 
-async def test_where_the_sandbox_is_not_enough_commands_are_judged_as_usual(bench):
+async def test_where_the_sandbox_is_not_enough_commands_are_judged_as_usual(bench, sandbox):
     approver = Approver(Ruling.DENY)
     bench.model(bash("touch a"), text("Then not."))
 
-    await bench.run(sandbox={"enabled": True, "autoAllowBashIfSandboxed": False}, approver=approver)
+    await bench.run(sandbox={**sandbox, "autoAllowBashIfSandboxed": False}, approver=approver)
 
     assert [asked for asked, _ in approver.asked] == ["touch a"]
 
 
-async def test_in_plan_mode_the_sandbox_allows_nothing(bench):
+async def test_in_plan_mode_the_sandbox_allows_nothing(bench, sandbox):
     bench.model(bash("touch a"), text("Then not."))
 
-    run = await bench.run(sandbox=True, permission_mode="plan")
+    run = await bench.run(sandbox=sandbox, permission_mode="plan")
 
     assert len(run.result.denials) == 1
     assert list(bench.folder.iterdir()) == []
 
 
-async def test_an_excluded_command_runs_outside_and_asks_as_usual(bench):
+async def test_an_excluded_command_runs_outside_and_asks_as_usual(bench, sandbox):
     outside, approver = bench.home.parent / "outside", Approver()
     bench.model(bash(f"touch {outside}"), bash(f"touch {outside}2; true"), text("Done."))
 
-    await bench.run(sandbox={"enabled": True, "excludedCommands": ["touch *"]}, approver=approver)
+    await bench.run(sandbox={**sandbox, "excludedCommands": ["touch *"]}, approver=approver)
 
     assert [asked for asked, _ in approver.asked] == [f"touch {outside}"]
     assert outside.exists()
     assert not outside.with_name("outside2").exists()
 
 
+@pytest.mark.needs("Landlock")
 async def test_where_the_chosen_program_does_not_work_the_next_best_is_taken(bench):
     outside = bench.home.parent / "outside"
     bench.model(bash(f"echo a > a; echo b > {outside}; echo $EVERTURN_SANDBOX"), text("Done."))
 
-    await bench.run(sandbox={"enabled": True, "bwrapPath": NOWHERE, "autoAllowBashIfSandboxed": True})
+    await bench.run(sandbox=LANDLOCK)
 
     means = find_means(NOWHERE)
     assert (means.kind, "bubblewrap does not work here" in means.why) == ("landlock", True)
@@ -179,6 +180,7 @@ async def test_where_the_chosen_program_does_not_work_the_next_best_is_taken(ben
     assert answers(bench)[0].splitlines()[-1] == "landlock"
 
 
+@pytest.mark.needs("Landlock")
 async def test_the_weaker_sandbox_alone_answers_for_nobody(bench):
     bench.model(bash("touch a"), text("Then not."))
 
@@ -187,6 +189,7 @@ async def test_the_weaker_sandbox_alone_answers_for_nobody(bench):
     assert len(run.result.denials) == 1
 
 
+@pytest.mark.needs("Landlock")
 async def test_hosts_without_a_way_to_them_are_told_at_the_start(bench):
     bench.model(text("Fine."))
 
@@ -211,6 +214,7 @@ async def test_wrong_settings_are_refused_with_a_reason(bench, settings, problem
         bench.engine(sandbox=settings)
 
 
+@pytest.mark.needs("bubblewrap", "curl")
 async def test_a_host_that_was_refused_is_told_and_reached_outside_when_the_person_agrees(bench, tmp_path):
     """As with files: the model learns which host it was, and to try again outside is a question to the person."""
     (tmp_path / "page").write_text("hello")

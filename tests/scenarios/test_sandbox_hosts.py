@@ -4,6 +4,7 @@ import asyncio
 import json
 
 import pytest
+from tests.sandbox.kinds import LANDLOCK, NOWHERE
 from tests.sandbox.servers import Server
 
 from everturn.core.state import Reason
@@ -11,7 +12,7 @@ from everturn.modelserver import call, text
 from everturn.ports.policy import Ruling, Scope, Verdict
 from everturn.sandbox.probe import find_means
 
-NOWHERE = "/nonexistent/bwrap"
+REACHED = pytest.mark.needs("bubblewrap", "curl")
 UNNAMED = "sandbox.network.allowedDomains does not name it"
 
 
@@ -81,6 +82,7 @@ def local_settings(bench):
     return bench.folder / ".everturn" / "settings.local.json"
 
 
+@REACHED
 async def test_the_person_is_asked_while_the_connection_waits(bench, page):
     person, command = Person(), fetch(page)
     bench.model(bash(command), text("Done."))
@@ -96,6 +98,7 @@ async def test_the_person_is_asked_while_the_connection_waits(bench, page):
     assert (event.name, event.line) == ("sandbox.network", f"a connection to 127.0.0.1:{page.port}")
 
 
+@REACHED
 async def test_a_yes_once_is_for_one_command(bench, page):
     person, command = Person(), f"{fetch(page)}; {fetch(page)}"
     bench.model(bash(command), bash(command), text("Done."))
@@ -106,6 +109,7 @@ async def test_a_yes_once_is_for_one_command(bench, page):
     assert (answer(bench), answer(bench, 2)) == ("a pagea page", "a pagea page")
 
 
+@REACHED
 async def test_a_yes_for_the_session_is_not_asked_again_and_not_written(bench, page):
     person = Person(Scope.SESSION)
     bench.model(bash(fetch(page)), bash(fetch(page)), text("Done."))
@@ -117,6 +121,7 @@ async def test_a_yes_for_the_session_is_not_asked_again_and_not_written(bench, p
     assert not local_settings(bench).exists()
 
 
+@REACHED
 async def test_always_is_written_to_the_local_settings_as_the_one_host_and_port(bench, page):
     person = Person(Scope.ALWAYS)
     bench.model(bash(fetch(page)), bash(fetch(page)), text("Done."))
@@ -133,6 +138,7 @@ async def test_always_is_written_to_the_local_settings_as_the_one_host_and_port(
     assert (answer(bench), answer(bench, 2)) == ("a page", "a page")
 
 
+@REACHED
 async def test_another_port_of_the_same_host_is_asked_about(bench, page, tmp_path):
     person, other = Person(Scope.SESSION), Server(tmp_path)
     bench.model(bash(fetch(page)), bash(fetch(other)), text("Done."))
@@ -145,6 +151,7 @@ async def test_another_port_of_the_same_host_is_asked_about(bench, page, tmp_pat
     assert [given["port"] for given in person.inputs] == [page.port, other.port]
 
 
+@REACHED
 async def test_a_no_is_told_to_the_model_with_the_persons_word(bench, page):
     person, command = Person(ruling=Ruling.DENY, reason="the person said no: use the mirror"), fetch(page)
     bench.model(bash(f"{command}; {command}"), text("Then not."))
@@ -156,6 +163,7 @@ async def test_a_no_is_told_to_the_model_with_the_persons_word(bench, page):
     assert page.asked == []
 
 
+@REACHED
 async def test_several_connections_to_one_host_are_one_question(bench, page):
     person = Person(takes_s=0.5)
     command = f"{fetch(page)} & {fetch(page)} & {fetch(page)} & wait"
@@ -167,6 +175,7 @@ async def test_several_connections_to_one_host_are_one_question(bench, page):
     assert answer(bench) == "a page" * 3
 
 
+@REACHED
 @pytest.mark.parametrize(
     ("settings", "options", "why"),
     [
@@ -193,6 +202,7 @@ async def test_where_the_settings_have_answered_nobody_is_asked(bench, page, set
     assert page.asked == []
 
 
+@REACHED
 async def test_in_the_mode_that_allows_everything_the_person_is_asked_all_the_same(bench, page):
     person = Person()
     bench.model(bash(fetch(page)), text("Done."))
@@ -202,6 +212,7 @@ async def test_in_the_mode_that_allows_everything_the_person_is_asked_all_the_sa
     assert person.inputs == [wanted(page, fetch(page))]
 
 
+@REACHED
 async def test_without_anybody_to_ask_the_host_is_refused_at_once(bench, page):
     bench.model(bash(fetch(page)), text("Then not."))
 
@@ -211,6 +222,7 @@ async def test_without_anybody_to_ask_the_host_is_refused_at_once(bench, page):
     assert page.asked == []
 
 
+@REACHED
 async def test_in_the_background_nobody_is_asked(bench, page):
     person = Person()
     bench.model(
@@ -225,6 +237,7 @@ async def test_in_the_background_nobody_is_asked(bench, page):
     assert (person.asked, page.asked) == ([], [])
 
 
+@REACHED
 async def test_an_abort_ends_the_question(bench, page):
     person = Absent(bench.folder / "asked")
     bench.model(bash(fetch(page)), text("Never."))
@@ -242,6 +255,7 @@ async def test_an_abort_ends_the_question(bench, page):
     assert page.asked == []
 
 
+@REACHED
 async def test_the_end_of_the_command_ends_the_question(bench, page):
     person = Absent(bench.folder / "asked")
     bench.model(bash(f"{fetch(page)} & until [ -e asked ]; do sleep 0.02; done; echo gone"), text("Fine."))
@@ -253,6 +267,7 @@ async def test_the_end_of_the_command_ends_the_question(bench, page):
     assert answer(bench).startswith("gone")
 
 
+@REACHED
 async def test_the_time_that_a_person_takes_is_not_the_commands(bench, page):
     person = Person(takes_s=2.5)
     bench.model(bash(fetch(page), timeout=2_000), text("Done."))
@@ -262,6 +277,7 @@ async def test_the_time_that_a_person_takes_is_not_the_commands(bench, page):
     assert answer(bench) == "a page"
 
 
+@REACHED
 async def test_an_approver_that_fails_is_a_no(bench, page):
     class Broken(Person):
         async def approve(self, call, reason):
@@ -274,6 +290,7 @@ async def test_an_approver_that_fails_is_a_no(bench, page):
     assert f"127.0.0.1:{page.port} was not reached: {UNNAMED}, and nobody could be asked (KeyError)" in answer(bench)
 
 
+@REACHED
 async def test_where_only_managed_settings_allow_a_yes_holds_once(bench, page):
     person = Person(Scope.ALWAYS)
     bench.model(bash(fetch(page)), bash(fetch(page)), text("Done."))
@@ -284,17 +301,20 @@ async def test_where_only_managed_settings_allow_a_yes_holds_once(bench, page):
     assert not local_settings(bench).exists()
 
 
+@pytest.mark.needs("Landlock")
 async def test_landlock_has_no_way_out_and_nobody_is_asked(bench, page):
     person = Person()
-    bench.model(bash(fetch(page)), text("Then not."))
+    bench.model(bash(f"echo hello > /dev/tcp/127.0.0.1/{page.port}"), text("Then not."))
 
-    await bench.run(sandbox={"enabled": True, "bwrapPath": NOWHERE, "autoAllowBashIfSandboxed": True}, approver=person)
+    await bench.run(sandbox=LANDLOCK, approver=person)
 
     assert find_means(NOWHERE).kind == "landlock"
+    assert "Operation not permitted" in answer(bench)
     assert person.asked == []
     assert page.asked == []
 
 
+@pytest.mark.needs("bubblewrap")
 async def test_the_model_is_told_that_the_person_can_be_asked(bench):
     bench.model(text("Fine."))
 

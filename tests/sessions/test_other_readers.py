@@ -73,6 +73,7 @@ def tokens(usage):
     return [usage.input, usage.output, usage.cache_write, usage.cache_read]
 
 
+@pytest.mark.needs("Node")
 async def test_ccusage_counts_a_call_once_that_stands_in_two_journals(bench):
     program = find_ccusage()
     engine = await delegate(bench)
@@ -81,6 +82,7 @@ async def test_ccusage_counts_a_call_once_that_stands_in_two_journals(bench):
     assert told["totals"]["totalCost"] == pytest.approx(engine.total_usd)
 
 
+@pytest.mark.needs("Node")
 @pytest.mark.parametrize("story", [work, struggle])
 async def test_ccusage_counts_every_call_once_and_at_our_price(bench, story):
     program = find_ccusage()

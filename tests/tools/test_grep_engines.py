@@ -1,7 +1,6 @@
 """ripgrep and the Python engine give the same answer on any small tree, for every documented option."""
 
 import os
-import shutil
 import sys
 import tempfile
 from functools import partial
@@ -21,9 +20,12 @@ from everturn.tools.grep.ripgrep import run_ripgrep
 from everturn.tools.grep.searching import compile_pattern, search_tree
 from everturn.tools.grep.tool import run_grep
 
-BESIDE = shutil.which("rg", path=str(Path(sys.executable).parent))
-PROGRAMS = sorted({program for program in (shutil.which("rg"), BESIDE) if program})
-"""Every version that is here: the one of the machine, and the one that is installed with us."""
+OURS = str(Path(sys.executable).with_name("rg"))
+PROGRAMS = [
+    pytest.param("rg", marks=pytest.mark.needs("ripgrep")),
+    pytest.param(OURS, marks=pytest.mark.needs("our ripgrep")),
+]
+"""The version of the machine, and the one that is installed with us."""
 
 WORDS = st.sampled_from(["foo", "bar", "foobar", "Foo", "", "fo", "o", "é", "x\ty", "a.b"])
 LINES = st.lists(st.lists(WORDS, max_size=3).map(" ".join), max_size=6)
@@ -138,27 +140,22 @@ async def search_here(query, abort):
     return search_tree(query, 30)
 
 
-async def compare(tree, fields):
+async def compare(program, tree, fields):
     with tempfile.TemporaryDirectory() as folder:
         root = build(folder, tree)
         plain = await answer(root, fields, search_here)
-        for program in PROGRAMS:
-            assert await answer(root, fields, partial(run_ripgrep, program)) == plain
+        assert await answer(root, fields, partial(run_ripgrep, program)) == plain
 
 
-if PROGRAMS:
-
-    @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
-    @given(tree=TREES, fields=CALLS)
-    async def test_both_engines_agree_on_any_small_tree(tree, fields):
-        await compare(tree, fields)
-
-    @settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
-    @given(tree=TREES, fields=ACROSS)
-    async def test_both_engines_agree_on_matches_across_lines(tree, fields):
-        await compare(tree, fields)
+@pytest.mark.parametrize("program", PROGRAMS, ids=["of the machine", "of ours"])
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(tree=TREES, fields=CALLS)
+async def test_both_engines_agree_on_any_small_tree(program, tree, fields):
+    await compare(program, tree, fields)
 
 
-def test_ripgrep_is_installed_where_the_project_is_checked():
-    if os.environ.get("EVERTURN_CI") == "1" and not PROGRAMS:
-        pytest.fail("ripgrep is missing: the engines cannot be compared")
+@pytest.mark.parametrize("program", PROGRAMS, ids=["of the machine", "of ours"])
+@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+@given(tree=TREES, fields=ACROSS)
+async def test_both_engines_agree_on_matches_across_lines(program, tree, fields):
+    await compare(program, tree, fields)

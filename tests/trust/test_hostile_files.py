@@ -144,6 +144,7 @@ FILES: dict[str, Build] = {
 }
 
 
+@pytest.mark.needs("strace")
 @pytest.mark.parametrize("build", FILES.values(), ids=FILES)
 async def test_a_run_ends_well_and_nothing_of_them_runs_or_is_told(program, build):
     pwned = program.folder.parent / "pwned"
@@ -191,6 +192,7 @@ KINDS: dict[str, Callable[[Path], None]] = {
 }
 
 
+@pytest.mark.needs("strace")
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 @pytest.mark.parametrize("name", [".claude/settings.json", ".everturn/settings.local.json"])
 async def test_settings_that_are_no_plain_file_stop_the_start_and_are_not_shown(program, name, kind):
@@ -206,6 +208,7 @@ async def test_settings_that_are_no_plain_file_stop_the_start_and_are_not_shown(
     assert SECRET not in traced.err
 
 
+@pytest.mark.needs("strace")
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 async def test_a_list_of_servers_that_is_no_plain_file_does_no_harm(program, kind):
     kind(program.folder / ".mcp.json") if kind is not somebody_elses_file else write(
@@ -219,6 +222,7 @@ async def test_a_list_of_servers_that_is_no_plain_file_does_no_harm(program, kin
     assert "Traceback" not in traced.err
 
 
+@pytest.mark.needs("strace")
 async def test_the_name_of_a_folder_cannot_pass_for_a_line_of_ours(program):
     pwned = program.folder.parent / "pwned"
     folder = program.folder / "a\nTrusted: yes\x1b[2J\x1b]0;x\x07"

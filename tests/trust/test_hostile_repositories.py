@@ -1,7 +1,6 @@
 """Freshly cloned and never trusted: nothing of the repository runs, sends or writes; what it wanted is said in a line."""
 
 import json
-import os
 import re
 import resource
 import subprocess
@@ -10,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from tests.trust.tracing import STRACE, Traced, run_traced
+from tests.trust.tracing import Traced, run_traced
 
 from everturn.modelserver import calls
 
@@ -157,6 +156,7 @@ def assert_untouched(program, traced: Traced) -> None:
     assert [path for path in traced.written if not own.match(path)] == []
 
 
+@pytest.mark.needs("strace")
 @pytest.mark.parametrize(("build", "held"), CASES.values(), ids=CASES)
 async def test_before_trust_nothing_runs_nothing_is_sent_elsewhere_and_nothing_is_written(program, build, held):
     pwned = program.folder.parent / "pwned"
@@ -191,6 +191,7 @@ OTHER_COMMANDS = {
 }
 
 
+@pytest.mark.needs("strace")
 @pytest.mark.parametrize(("words", "code"), OTHER_COMMANDS.values(), ids=OTHER_COMMANDS)
 async def test_no_command_of_ours_runs_anything_of_the_repository(program, words, code):
     pwned = program.folder.parent / "pwned"
@@ -208,6 +209,7 @@ async def test_no_command_of_ours_runs_anything_of_the_repository(program, words
     assert traced.code == code, traced.err
 
 
+@pytest.mark.needs("strace")
 async def test_the_doctor_starts_programs_of_the_machine_only(program):
     pwned = program.folder.parent / "pwned"
     everything_at_once(program.folder, pwned)
@@ -237,21 +239,17 @@ async def test_git_that_would_run_the_repositorys_programs_is_asked_about(progra
     assert not pwned.exists()
 
 
-def test_strace_is_installed_where_the_project_is_checked():
-    if os.environ.get("EVERTURN_CI") == "1" and not STRACE:
-        pytest.fail("strace is missing: nobody can tell what the program starts, sends and writes")
-
-
+@pytest.mark.needs("strace")
 async def test_whoever_watches_would_see_it(program):
     """The same eyes, on a run that starts a program, and on one that looks for the model elsewhere."""
     made = program.folder.parent / "made"
     program.model(calls(("Bash", {"command": f"touch {made}"})), "Done.")
     traced = await run_traced(program, "-p", "Do it.", "--allowed-tools", "Bash")
     assert made.exists()
-    assert bool(traced.started) == STRACE
-    assert (str(made) in traced.written) == STRACE
+    assert traced.started
+    assert str(made) in traced.written
     traced = await run_traced(program, "-p", "Hello?", env={"ANTHROPIC_BASE_URL": "http://127.0.0.1:9"})
-    assert traced.reached == (["127.0.0.1:9"] if STRACE else [])
+    assert traced.reached == ["127.0.0.1:9"]
 
 
 def children_s() -> float:
@@ -274,6 +272,7 @@ async def test_a_bomb_does_not_delay_the_start(program, build):
     assert bombed < 4 * usual
 
 
+@pytest.mark.needs("strace")
 @pytest.mark.parametrize("file", [".claude/settings.json", ".everturn/settings.json", ".claude/settings.local.json"])
 async def test_deny_rules_that_cannot_be_read_stop_the_start(program, file):
     """extra-startup-16."""

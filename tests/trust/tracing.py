@@ -3,7 +3,6 @@
 import asyncio
 import os
 import re
-import shutil
 import signal
 import sys
 from pathlib import Path
@@ -11,7 +10,6 @@ from typing import Any
 
 import msgspec
 
-STRACE = shutil.which("strace") is not None
 PATIENCE_S = 300.0
 CALLS = (
     "execve,execveat,connect,sendto,sendmsg,open,openat,openat2,creat,mkdir,mkdirat,rename,renameat,renameat2,unlink,"
@@ -31,16 +29,14 @@ class Traced(msgspec.Struct, frozen=True, kw_only=True):
     """Addresses of the network."""
     written: list[str]
     """Files that were opened for writing, made, moved or removed."""
-    seconds: float
 
 
 async def run_traced(program: Any, *words: str, env: dict[str, str] | None = None) -> Traced:
-    """Where strace is missing the lists are empty."""
+    """Whoever calls this needs strace."""
     log = program.folder.parent / "calls"
     strace = ("strace", "-f", "-q", "-y", "--seccomp-bpf", "-s", "4096", "-o", str(log), "-e", f"trace={CALLS}")
-    began = asyncio.get_running_loop().time()
     process = await asyncio.create_subprocess_exec(
-        *(*(strace if STRACE else ()), sys.executable, "-B", "-m", "everturn", *words),
+        *(*strace, sys.executable, "-B", "-m", "everturn", *words),
         cwd=program.folder,
         env={**program.env, **(env or {})},
         stdin=asyncio.subprocess.DEVNULL,
@@ -56,8 +52,7 @@ async def run_traced(program: Any, *words: str, env: dict[str, str] | None = Non
             # The program goes on without its tracer, and holds the pipes.
             os.killpg(process.pid, signal.SIGKILL)
             await process.wait()
-    took = asyncio.get_running_loop().time() - began
-    lines = log.read_text("utf-8", "replace").splitlines() if STRACE else []
+    lines = log.read_text("utf-8", "replace").splitlines()
     assert process.returncode is not None
     return Traced(
         code=process.returncode,
@@ -66,7 +61,6 @@ async def run_traced(program: Any, *words: str, env: dict[str, str] | None = Non
         started=find_started(lines),
         reached=find_reached(lines),
         written=find_written(lines, program.folder),
-        seconds=took,
     )
 
 

@@ -1,9 +1,7 @@
 """The real process is killed at its system calls: nothing acknowledged is lost, no line is torn, no tool runs twice."""
 
 import asyncio
-import os
 import random
-import shutil
 from itertools import count
 
 import pytest
@@ -19,12 +17,6 @@ PROMISED = 300
 PATIENCE = 4
 """A call that starts while the answer streams may come before its neighbour or after, and a thread may fork later than it did:
 so many draws for each kill that is wanted."""
-STRACE = shutil.which("strace") is not None
-
-
-def test_strace_is_installed_where_the_project_is_checked():
-    if os.environ.get("EVERTURN_CI") == "1" and not STRACE:
-        pytest.fail("strace is missing: the process cannot be killed at its system calls")
 
 
 def test_the_kills_that_the_tests_below_insist_on_are_as_many_as_promised():
@@ -43,28 +35,30 @@ async def kill_until(wanted, folder, points, counts):
     return counted, faults
 
 
-if STRACE:
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The kinds of records of an undisturbed session, and its system calls."""
 
-    @pytest.fixture(scope="module")
-    def whole(tmp_path_factory):
-        """The kinds of records of an undisturbed session, and its system calls."""
+    async def look():
+        async with ModelServer() as server:
+            return await list_points(tmp_path_factory.mktemp("undisturbed") / "whole", server)
 
-        async def look():
-            async with ModelServer() as server:
-                return await list_points(tmp_path_factory.mktemp("undisturbed") / "whole", server)
+    return asyncio.run(look())
 
-        return asyncio.run(look())
 
-    @pytest.mark.parametrize("kind", KINDS)
-    async def test_a_process_that_dies_around_a_record_loses_nothing(tmp_path, whole, kind):
-        points = draw_around(whole[0], kind, random.Random(kind))  # noqa: S311 (repeatable, not secret)
-        hits, faults = await kill_until(EACH, tmp_path, points, lambda verdict: verdict.hit(kind))
-        assert faults == []
-        assert hits == EACH
+@pytest.mark.needs("strace")
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_process_that_dies_around_a_record_loses_nothing(tmp_path, whole, kind):
+    points = draw_around(whole[0], kind, random.Random(kind))  # noqa: S311 (repeatable, not secret)
+    hits, faults = await kill_until(EACH, tmp_path, points, lambda verdict: verdict.hit(kind))
+    assert faults == []
+    assert hits == EACH
 
-    @pytest.mark.parametrize("slice_", range(SLICES))
-    async def test_a_process_that_dies_at_any_call_loses_nothing(tmp_path, whole, slice_):
-        points = draw_any(whole[1], random.Random(slice_))  # noqa: S311 (repeatable, not secret)
-        kills, faults = await kill_until(SLICE, tmp_path, points, lambda verdict: verdict.killed)
-        assert faults == []
-        assert kills == SLICE
+
+@pytest.mark.needs("strace")
+@pytest.mark.parametrize("slice_", range(SLICES))
+async def test_a_process_that_dies_at_any_call_loses_nothing(tmp_path, whole, slice_):
+    points = draw_any(whole[1], random.Random(slice_))  # noqa: S311 (repeatable, not secret)
+    kills, faults = await kill_until(SLICE, tmp_path, points, lambda verdict: verdict.killed)
+    assert faults == []
+    assert kills == SLICE
