@@ -116,7 +116,7 @@ NEEDS = {
     "fish": Need("completion in fish", programs=("fish",), packages=("fish",)),
     "Node": Need("ccusage reads our sessions", programs=("node", "npm"), packages=("nodejs", "npm")),
     "patch": Need("files that `patch` changes are noticed", programs=("patch",), packages=("patch",)),
-    "mount namespace": Need(
+    "mount namespaces": Need(
         "the tests that use these programs, once more with all of them hidden",
         programs=("unshare",),
         try_out=partial(try_command, sys.executable, "-m", "tests.bare_machine", "true"),

@@ -37,7 +37,7 @@ def list_files():
     return sorted(str(path) for path in files if NAMED.search(f"{path.relative_to(TESTS)}\n{path.read_text('utf-8')}"))
 
 
-@pytest.mark.needs("mount namespace")
+@pytest.mark.needs("mount namespaces")
 def test_the_programs_are_hidden_and_those_of_every_machine_are_not():
     wanted = sorted({program for need in NEEDS.values() for program in need.programs} - {"unshare"})
 
@@ -47,14 +47,14 @@ def test_the_programs_are_hidden_and_those_of_every_machine_are_not():
     assert names == ["git", "make", "python3", "ls"]
 
 
-@pytest.mark.needs("mount namespace")
+@pytest.mark.needs("mount namespaces")
 def test_all_tests_are_collected_there():
     done = run_tests("--collect-only", "-qq")
 
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
 
 
-@pytest.mark.needs("mount namespace")
+@pytest.mark.needs("mount namespaces")
 @pytest.mark.parametrize("part", range(PARTS))
 def test_nothing_fails_there(part):
     done = run_tests(*list_files()[part::PARTS])
@@ -63,7 +63,7 @@ def test_nothing_fails_there(part):
     assert " passed, " in done.stdout.splitlines()[-1]
 
 
-@pytest.mark.needs("mount namespace")
+@pytest.mark.needs("mount namespaces")
 def test_the_end_says_what_was_left_out_for_want_of_what_and_how_to_run_it():
     done = run_tests("-m", "needs", "-k", "not landlock", *list_files())
 
@@ -74,7 +74,7 @@ def test_the_end_says_what_was_left_out_for_want_of_what_and_how_to_run_it():
     assert "`make test-all` installs" in advice
 
 
-@pytest.mark.needs("mount namespace")
+@pytest.mark.needs("mount namespaces")
 def test_with_everturn_ci_absence_is_a_failure():
     done = run_tests("tests/tools/test_bash_changes.py", "-k", "patch_changes", before=("env", "EVERTURN_CI=1"))
 
