@@ -153,7 +153,10 @@ def install_packages() -> None:
     if os.getuid() != 0:
         as_root = ("sudo", *as_root)
     for words in (("update",), ("install", "-y", "--no-install-recommends", *packages)):
-        subprocess.run((*as_root, *words), check=True, stdout=subprocess.DEVNULL)
+        try:
+            subprocess.run((*as_root, *words), check=True, stdout=subprocess.DEVNULL)
+        except (OSError, subprocess.CalledProcessError) as error:
+            sys.exit(f"The packages could not be installed: {error}")
 
 
 def leave_out(name: str, why: str) -> None:
