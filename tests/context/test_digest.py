@@ -5,11 +5,12 @@ import asyncio
 from tests.context.transcripts import ScriptedAsk, answer, called, note, prompt, situation
 
 from everturn.context.background import render_stretch
-from everturn.context.digest import INSTRUCTION, KEPT, LONGEST_PROMPT, PROMPTS, STANDS_FOR
+from everturn.context.digest import INSTRUCTION, KEPT, LONGEST_PROMPT, PROMPTS, STANDS_FOR, render_digest
 from everturn.context.pipeline import ContextPipeline
 from everturn.core.commands import SENT_MEANWHILE
+from everturn.core.contexts import REMINDER
 from everturn.core.errors import FaultKind, ModelFault
-from everturn.core.messages import Kind
+from everturn.core.messages import Kind, Message, text_block
 from everturn.testing import CountingIds
 
 OLD = 3
@@ -53,6 +54,19 @@ def test_all_but_the_latest_are_told_together_with_the_words_of_the_user():
     [staged] = digests(made)
     text = "\n\n".join([STANDS_FOR.format(summary="Short."), PROMPTS, *(f"Wish {n}." for n in range(OLD))])
     assert (staged.first, staged.last, staged.summary) == ("p0", f"b{OLD - 1}", text)
+
+
+def test_what_a_command_printed_is_not_told_as_a_wish_of_the_user():
+    words, printed = (
+        f"{REMINDER}{SENT_MEANWHILE}\nFaster.",
+        f"{REMINDER}The background task b1 has ended.\n{SENT_MEANWHILE} No.",
+    )
+    both = Message(id="n", role="user", kind=Kind.ATTACHMENT, blocks=(text_block(words), text_block(printed)))
+    alone = note("m", Kind.ATTACHMENT, printed)
+
+    told = render_digest("Done.", (both, alone, prompt("p", "Make it work.")), room=1_000)
+
+    assert told == "\n\n".join([STANDS_FOR.format(summary="Done."), PROMPTS, words, "Make it work."])
 
 
 def test_it_takes_their_place_where_the_cache_is_broken_anyway_and_what_must_stay_in_sight_stays():

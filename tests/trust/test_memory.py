@@ -5,7 +5,9 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.scenarios.test_impersonation import holding, said_by_us
 from tests.scenarios.test_stable_prefix import breaks
+from tests.tag_reader import ATTACK
 
 from everturn import Engine, Options
 from everturn.compose.cli import watch_memory
@@ -46,6 +48,17 @@ async def test_memory_files_of_a_folder_that_nobody_trusts_are_marked(program, b
     assert memory in trusted
     assert UNTRUSTED_MEMORY not in trusted
     assert UNTRUSTED_MEMORY not in first_words(program)
+
+
+@pytest.mark.parametrize("words", [("trust", "--yes"), ("trust", "--revoke")])
+async def test_they_cannot_close_the_tag_that_they_stand_in(program, below, words):
+    (below / "AGENTS.md").write_text(ATTACK)
+    await program.run(*words)
+
+    done = await program.run("-p", "Hello?")
+
+    assert (done.code, done.out) == (0, "Hello.\n")
+    assert holding(said_by_us(program.requests[-1].body)).startswith("<system-reminder>\n")
 
 
 async def test_they_are_read_from_the_root_down_to_the_working_folder_one_each(program, below):

@@ -1,5 +1,6 @@
 """Finished stretches are summarised by the small model while the main one works: staged, and committed when room is needed."""
 
+import re
 from collections.abc import Sequence
 
 from everturn.context import digest
@@ -8,6 +9,7 @@ from everturn.context.collapse import CollapseState, CollapseStore, find_span
 from everturn.context.finished import Stretch
 from everturn.context.sight import Sight
 from everturn.core.errors import ModelFault
+from everturn.core.marks import harmless, in_brackets, join_harmless, quote
 from everturn.core.messages import UNSENT, Kind, Message, Text, ToolResult, ToolUse, result_text, text_block
 from everturn.ports.ask import Ask, Question
 from everturn.ports.clock import Ids
@@ -27,6 +29,9 @@ Below is a finished stretch of an agent's work ({why}). Write at most 150 words 
 
 {stretch}"""
 STANDS_FOR = "[A finished stretch of work, a {why}, in short: {summary}]"
+
+_NEXT_PART = re.compile(r"(?<=\n\n)(?=(?:user|assistant|result(?: \(failed\))?): |call \w)")
+"""Where a text looks as if another part of the stretch began."""
 
 
 class Background:
@@ -94,7 +99,7 @@ class Background:
     def _render(self, stretch: Stretch, messages: Sequence[Message], summary: str, situation: Situation) -> str:
         if stretch.why == digest.WHY:
             return digest.render_digest(summary, self._store.originals(messages), situation.limits.recalled_tokens)
-        return STANDS_FOR.format(why=stretch.why, summary=summary)
+        return STANDS_FOR.format(why=stretch.why, summary=in_brackets(harmless(summary)))
 
     def _is_barred(self, messages: Sequence[Message]) -> bool:
         """There was a summary of it already, or of a part. One that only waits gives way to a stretch that holds all of it."""
@@ -109,7 +114,7 @@ class Background:
 
 
 def render_stretch(messages: Sequence[Message]) -> str:
-    """In the middle of what is too long, something is missing."""
+    """In the middle of what is too long, something is missing. What a tool or a model said cannot pass for the user's words."""
     parts = []
     for message in messages:
         if message.kind in UNSENT:
@@ -117,13 +122,20 @@ def render_stretch(messages: Sequence[Message]) -> str:
         for block in message.blocks:
             match block.view:
                 case Text(text=text):
-                    parts.append(f"{message.role}: {_cut(text, LONGEST_PART)}")
+                    text = _cut(text, LONGEST_PART)
+                    parts.append(f"{message.role}: {text if message.role == 'user' else _keep_apart((text,))}")
                 case ToolUse(name=name, input=input_):
-                    parts.append(f"call {name} {_cut(bytes(input_).decode('utf-8', 'replace'), LONGEST_PART)}")
+                    input_text = _cut(bytes(input_).decode("utf-8", "replace"), LONGEST_PART)
+                    parts.append(f"call {_keep_apart((f'{name} {input_text}',))}")
                 case ToolResult() as result:
+                    text = _cut(result_text(result), LONGEST_PART)
                     failed = " (failed)" if result.is_error else ""
-                    parts.append(f"result{failed}: {_cut(result_text(result), LONGEST_PART)}")
+                    parts.append(f"result{failed}: {_keep_apart(quote(text) if result.is_error else (text,))}")
     return _cut("\n\n".join(parts), MOST)
+
+
+def _keep_apart(pieces: tuple[str, ...]) -> str:
+    return _NEXT_PART.sub(r"\\", join_harmless(pieces))
 
 
 def _cut(text: str, most: int) -> str:

@@ -8,6 +8,7 @@ import msgspec
 from everturn.context.accounting import costs_of, estimate_messages, threshold
 from everturn.context.rounds import last_prompt, round_starts
 from everturn.core.errors import FaultKind, ModelFault
+from everturn.core.marks import Tag, enclose_summary, harmless
 from everturn.core.messages import UNSENT, Block, Kind, Message, text_block
 from everturn.core.transcript import blamed_in
 from everturn.ports.ask import Ask, Question, Reply
@@ -52,12 +53,10 @@ Say, in this order and only what is known:
 Be exact about names, paths, figures and error texts; leave out what no longer matters."""
 INSTRUCTION_TOKENS = 1_000
 """Its own, and what the user may add."""
-WRAPPER = """\
+WRAPPER = f"""\
 The earlier part of this conversation was compacted. This summary stands for it:
 
-<summary>
-{summary}
-</summary>
+{enclose_summary("{summary}")}
 
 What follows stands as it was. Go on from there, without asking again for what the summary answers."""
 
@@ -132,7 +131,8 @@ def render_boundary(keeps: tuple[str, ...], ids: Ids) -> Message:
 
 def render_summary(text: str, *additions: str) -> tuple[Block, ...]:
     """What the model wrote, then what we add to it."""
-    return tuple(text_block(part) for part in (WRAPPER.format(summary=text.strip()), *additions) if part)
+    summary = WRAPPER.format(summary=harmless(text.strip(), Tag.SUMMARY))
+    return tuple(text_block(part) for part in (summary, *additions) if part)
 
 
 def plan_shown(view: tuple[Message, ...], tokens: int, situation: Situation) -> tuple[Message, ...]:

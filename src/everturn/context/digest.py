@@ -7,8 +7,10 @@ from everturn.context.finished import Stretch
 from everturn.context.retention import choose_prompts
 from everturn.context.sight import Sight
 from everturn.core.commands import SENT_MEANWHILE
+from everturn.core.contexts import REMINDER
 from everturn.core.facts import Said
-from everturn.core.messages import Kind, Message
+from everturn.core.marks import harmless, in_brackets
+from everturn.core.messages import Kind, Message, Text
 from everturn.core.records import CollapseNoted
 
 KEPT = 6
@@ -45,14 +47,22 @@ def plan_digest(view: Sequence[Message], sight: Sight, notes: Iterable[CollapseN
 
 def render_digest(summary: str, originals: Iterable[Message], room: int) -> str:
     """`originals` are the messages that it stands for, `room` the tokens that their prompts may take: the latest ones."""
-    said = [Said(id=message.id, text=_shorten(message.text)) for message in originals if _is_of_the_user(message)]
+    said = [Said(id=message.id, text=_shorten(text)) for message in originals for text in _find_words(message)]
     prompts = [each.text for each in choose_prompts(said, room)]
-    parts = [STANDS_FOR.format(summary=summary), *((PROMPTS, *prompts) if prompts else ())]
+    parts = [STANDS_FOR.format(summary=in_brackets(harmless(summary))), *((PROMPTS, *prompts) if prompts else ())]
     return "\n\n".join(parts)
 
 
-def _is_of_the_user(message: Message) -> bool:
-    return message.kind is Kind.PROMPT or (message.kind is Kind.ATTACHMENT and SENT_MEANWHILE in message.text)
+def _find_words(message: Message) -> list[str]:
+    """The user's, and nobody else's: what a command printed may stand beside them in the same message."""
+    match message.kind:
+        case Kind.PROMPT:
+            return [message.text]
+        case Kind.ATTACHMENT:
+            texts = [block.view.text for block in message.blocks if isinstance(block.view, Text)]
+            return [text for text in texts if text.removeprefix(REMINDER).startswith(SENT_MEANWHILE)]
+        case _:
+            return []
 
 
 def _shorten(text: str) -> str:

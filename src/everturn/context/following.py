@@ -9,6 +9,7 @@ import msgspec
 from everturn.core.commands import DENIED, SENT_MEANWHILE
 from everturn.core.contexts import REMINDER, find_change
 from everturn.core.facts import Facts, Failing, Said
+from everturn.core.marks import harmless
 from everturn.core.messages import UNSENT, Kind, Message, Text, ToolResult, ToolUse, result_text
 from everturn.core.records import FactsKept
 from everturn.core.tokens import Scale
@@ -22,7 +23,7 @@ ASKING = frozenset({"AskUserQuestion", PLAN})
 WAITER = "TaskOutput"
 BEHIND = r"The command (?:runs in|did not end within \S+ s and was moved to) the background, as task (\S+)\."
 TASK_ENDED = r"(?:The background task|Task) (\S+) (?:has ended|\(\w+\)): exit code (\d+)"
-"""The same whether it was asked for or told unasked."""
+"""How such a text begins, whether it was asked for or told unasked: what follows may be anything that the task printed."""
 LONGEST_COMMAND = 2_000
 """Characters of a command that are looked at."""
 LONGEST_PROMPT = 6_000
@@ -139,7 +140,8 @@ def _fold_command(facts: Facts, use: ToolUse, result: ToolResult) -> Facts:
     hides_it = bool(tested.test) and not tested.is_last
     if not result.is_error and not (hides_it and says_failed(result_text(result))):
         return facts.with_success(command, tested.test) if facts.failing else facts
-    error = _both_ends(result_text(result))
+    # What failed by its exit code begins with a word of ours; this one begins with whatever it printed.
+    error = _both_ends(result_text(result) if result.is_error else harmless(result_text(result)))
     return facts.with_failure(Failing(tool_use_id=use.id, command=command, error=error, test=tested.test))
 
 
@@ -155,7 +157,7 @@ def _fold_task(facts: Facts, id_: str, told: str) -> Facts:
     """`id_`: of the call or the message that tells how a task ended."""
     from everturn.context.shell_words import find_test
 
-    ended = re.search(TASK_ENDED, told)
+    ended = re.match(TASK_ENDED, told.removeprefix(REMINDER))
     command = next((said.text for said in facts.behind if ended and said.id == ended[1]), None)
     if ended is None or command is None:
         return facts

@@ -6,6 +6,7 @@ import msgspec
 
 from everturn.context.following import field_of
 from everturn.core.limits import Limits
+from everturn.core.marks import has_tag, one_line
 from everturn.core.messages import Message
 from everturn.core.tokens import BYTES_PER_TOKEN, estimate_bytes
 from everturn.ports.files import Files, FileState
@@ -24,7 +25,10 @@ class Reshown(msgspec.Struct, frozen=True, kw_only=True):
 def load_recent(
     recent: Sequence[str], kept: Sequence[Message], files: Files | None, *, limits: Limits, window: int
 ) -> Reshown:
-    """The latest that fit together; what the kept messages show is left out."""
+    """The latest that fit together; what the kept messages show is left out.
+
+    So is a file that holds a tag of ours: here it would have to be altered, while Read shows it as it is.
+    """
     if files is None:
         return Reshown()
     room = min(limits.restored_tokens, window // WINDOW_SHARE)
@@ -37,7 +41,7 @@ def load_recent(
             continue
         shown = FILE.format(path=path, text=number_lines(loaded.text))
         cost = estimate_bytes(len(shown.encode(errors="replace")))
-        if cost > room:
+        if cost > room or has_tag(shown) or one_line(path) != path:
             continue
         room -= cost
         texts.append(shown)

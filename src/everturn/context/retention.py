@@ -6,6 +6,7 @@ import msgspec
 
 from everturn.context.following import PLAN, fold_facts
 from everturn.core.facts import Facts, Said
+from everturn.core.marks import Own, join_harmless, one_line, quote
 from everturn.core.messages import UNSENT, Kind, Message, ToolUse
 from everturn.core.notes import Notes
 from everturn.core.tokens import estimate_bytes
@@ -106,26 +107,29 @@ def put_aside(text: str, shelf: Shelf | None) -> str:
 
 
 def render_facts(facts: Facts, notes: Notes, shorten: Callable[[str], str] | None = None) -> str:
+    """What the person typed stands as they typed it; no other text can hold a tag of ours."""
     parts = [
         _section("Contexts that changed since the beginning", (said.text for said in facts.contexts)),
-        _section("The user's earlier prompts", (said.text for said in facts.prompts)),
-        _section("Sent by the user while this query was at work", (said.text for said in facts.words)),
-        _section("Answers of the user to questions and plans", (said.text for said in facts.answers)),
-        _section("Notes that the user pinned", notes.pins),
+        _section("The user's earlier prompts", (Own(said.text) for said in facts.prompts)),
+        _section("Sent by the user while this query was at work", (Own(said.text) for said in facts.words)),
+        _section("Answers of the user to questions and plans", (quote(said.text) for said in facts.answers)),
+        _section("Notes that the user pinned", map(Own, notes.pins)),
         _section("The plan that the user approved", (notes.plan,) if notes.plan else ()),
         _list("Open tasks", (f"[{todo.status}] {todo.content}" for todo in notes.open_todos)),
-        _list("Files changed so far", facts.changed_files),
+        _list("Files changed so far", map(one_line, facts.changed_files)),
         _section(
             "Commands that failed and have not passed since",
-            (f"$ {failing.command}\n{failing.error}" for failing in facts.failing),
+            (("$ ", failing.command, "\n", *quote(failing.error)) for failing in facts.failing),
         ),
     ]
     said = [shorten(part) if shorten else part for part in parts if part]
     return "\n\n".join([HEAD, *said]) if said else ""
 
 
-def _section(title: str, texts: Iterable[str]) -> str:
-    body = "\n\n".join(texts)
+def _section(title: str, texts: Iterable[str | tuple[str, ...]]) -> str:
+    """A text may come in pieces."""
+    pieces = [piece for text in texts for piece in ("\n\n", *(text if isinstance(text, tuple) else (text,)))]
+    body = join_harmless(pieces[1:])
     return f"## {title}\n{body}" if body else ""
 
 

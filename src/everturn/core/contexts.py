@@ -4,9 +4,11 @@ from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
+from everturn.core.marks import reminder
+
 USER_ENTRY, SYSTEM_ENTRY = "The context ", "The system context "
 """Stand before the entry's name, in quotation marks, where the model reads of a change."""
-REMINDER, _CLOSING = "<system-reminder>\n", "\n</system-reminder>"
+REMINDER, _CLOSING = reminder("|").split("|")
 """Around what is attached."""
 
 

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import msgspec
 
+from everturn.core.marks import tool_error
 from everturn.core.messages import (
     UNSENT,
     Block,
@@ -22,7 +23,7 @@ from everturn.core.messages import (
     text_block,
 )
 
-UNANSWERED = "<tool_use_error>The call has no result: it was interrupted before it finished.</tool_use_error>"
+UNANSWERED = tool_error("The call has no result: it was interrupted before it finished.")
 MEDIA_REFUSED = "[An image or document stood here; the API refused it, so it was taken out.]"
 MEDIA_DROPPED = "[An older image or document stood here; the model takes no more of them at once.]"
 CONTINUED = "[The conversation goes on from here.]"

@@ -5,6 +5,7 @@ import msgspec
 from everturn.core.actions import CompactNow
 from everturn.core.decide import Terminal
 from everturn.core.events import Attached, Level, RetractionCause, WorkCompleted
+from everturn.core.marks import tool_error
 from everturn.core.messages import Block, Kind, Message, Text, ToolResult, ToolUse, result_block
 from everturn.core.records import WorkSpent
 from everturn.core.state import AbortCause, Reason
@@ -55,7 +56,7 @@ async def settle_calls(last: Iteration) -> None:
         # The response is in the transcript, but nobody waited for its calls any more.
         results = await attempt.executor.finish()
     answered = {block.view.tool_use_id for block in results if isinstance(block.view, ToolResult)}
-    error = wording.tool_error(wording.CALL_INTERRUPTED)
+    error = tool_error(wording.CALL_INTERRUPTED)
     for use in unanswered(recorder.transcript[-RECENT:]):
         if use.id not in answered:
             results.append(result_block(use.id, error, is_error=True))

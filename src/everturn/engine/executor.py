@@ -10,6 +10,7 @@ from everturn.core.commands import DENIED
 from everturn.core.errors import EverturnError, InputFault, ToolFault
 from everturn.core.events import CallBegan, CallEnded, CallProgressed, ContextChanged, TaskBegan, TaskEnded
 from everturn.core.hiding import hide_secrets
+from everturn.core.marks import tool_error
 from everturn.core.messages import Block, Kind, Message, ToolUse, result_block
 from everturn.core.records import CallIntended
 from everturn.core.stream import INVALID_JSON, is_invalid, parse_input
@@ -319,6 +320,7 @@ class Executor:
             modes=self._deps.modes,
             inquire=self._inquire_for(call) if self._deps.approver else None,
             judged=None if slot.input_changed else verdict.judged,
+            holding=verdict.holding,
             input_changed=slot.input_changed,
         )
 
@@ -380,7 +382,7 @@ def describe_done(tool: Tool | None, result: ToolResult) -> str:
 
 
 def failure(text: str) -> ToolResult:
-    return ToolResult(content=wording.tool_error(text), is_error=True)
+    return ToolResult(content=tool_error(text), is_error=True)
 
 
 def encode_result(use: ToolUse, result: ToolResult) -> Block:

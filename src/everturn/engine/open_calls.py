@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from everturn.core.marks import tool_error
 from everturn.core.messages import Kind, ToolUse, result_block
 from everturn.core.records import CallIntended, CallSettled
 from everturn.core.transcript import unanswered
@@ -32,4 +33,4 @@ def close_calls(recorder: Recorder) -> bool:
 def open_call_text(use: ToolUse, unsettled: Mapping[str, CallIntended]) -> str:
     if (intent := unsettled.get(use.id)) is not None:
         return wording.unknown_outcome(use.name, bytes(use.input).decode("utf-8", "replace"), waited=intent.ahead)
-    return wording.tool_error(wording.CALL_INTERRUPTED)
+    return tool_error(wording.CALL_INTERRUPTED)

@@ -4,10 +4,11 @@ import os
 import stat
 from collections.abc import Iterator
 
+from everturn.core.protected import MEMORY
 from everturn.ports.trust import UNTRUSTED_MEMORY
 from everturn.settings.places import Grounds
 
-NAMES = ("AGENTS.md", "CLAUDE.md")
+NAMES = MEMORY
 """The first that is there: where both are, one mostly repeats the other."""
 MOST_BYTES = 40_000
 CUT = "\n[… the rest of this file is left out: read it where it matters]"

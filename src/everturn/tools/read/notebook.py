@@ -4,6 +4,7 @@ import base64
 import binascii
 from typing import Any
 
+from everturn.core.marks import Tag, fence
 from everturn.ports.abort import AbortSignal
 from everturn.ports.tool import ToolResult
 from everturn.tools.media.jobs import PictureJob
@@ -102,9 +103,9 @@ class _Page:
 
 
 def render_cell(cell: Cell) -> str:
-    parts = [f'<cell id="{cell.id}" type="{cell.type}">\n{cell.source}\n</cell>\n']
-    parts += [f"<output>\n{_cut(output.text)}\n</output>\n" for output in cell.outputs if output.text.strip()]
-    return "".join(parts)
+    parts = [fence(Tag.CELL, cell.source, f' id="{cell.id}" type="{cell.type}"')]
+    parts += [fence(Tag.OUTPUT, _cut(output.text)) for output in cell.outputs if output.text.strip()]
+    return "".join(f"{part}\n" for part in parts)
 
 
 def _cut(text: str) -> str:

@@ -3,6 +3,7 @@
 import os
 
 from everturn.core.errors import ModelFault
+from everturn.core.marks import Tag, fence, harmless, one_line
 from everturn.core.messages import Kind, Message, text_block
 from everturn.ports.ask import Ask, Question
 from everturn.tools.web_fetch.cache import Page
@@ -35,9 +36,8 @@ async def ask_about(page: Page, prompt: str, ask: Ask | None, model: str | None)
 
 
 def _render(page: Page, prompt: str) -> str:
-    # The page cannot write this mark, so it cannot end itself.
-    mark = os.urandom(8).hex()
-    return f"The page {page.url}:\n\n<page-{mark}>\n{_excerpt(page)}\n</page-{mark}>\n\nThe question:\n\n{prompt}"
+    body = fence(Tag.PAGE, harmless(_excerpt(page)), always=True)
+    return f"The page {harmless(one_line(page.url))}:\n\n{body}\n\nThe question:\n\n{prompt}"
 
 
 def _excerpt(page: Page) -> str:
