@@ -6,6 +6,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+from everturn.core.protected import GIT_HEAD
 from everturn.permissions.judgement import FileUse, Judgement
 from everturn.permissions.modes import Mode
 from everturn.permissions.paths.index import Anchors, Hits, PathRules
@@ -46,7 +47,8 @@ class FileJudge:
         """`folders`: the working folder first, then those added to it; real paths. `own`: folders that hold our settings."""
         self._folders = folders
         self._home = home
-        self._own = tuple(fold_path(form) for each in own for form in dict.fromkeys((each, os.path.realpath(each))))
+        self._own = _fold_forms(own)
+        self._homes = _fold_forms((home,) if home.strip("/") else ())
         self._outputs = outputs or Outputs()
         of_paths = [rule for rule in rules.rules if rule.tool in PATH_TOOLS and field_of(rule) is None]
         self._whole: Hits = {}
@@ -116,8 +118,20 @@ class FileJudge:
             return f"{_DOES[use]} by way of /proc, where a name is not what it seems"
         if use == "read":
             return None
-        found = next((name for end in trace.ends if (name := find_protected(end, self._own))), None)
+        found = next((name for end in trace.ends if (name := find_protected(end, self._own, self._homes))), None)
+        found = found or next((name for end in trace.ends if (name := self._find_repository(end))), None)
         return f"{found} is protected: what is written there is never approved ahead of time" if found else None
+
+    def _find_repository(self, path: str) -> str | None:
+        """A folder with the shape of a repository, whatever its name: git runs what its settings and hooks say."""
+        folder = path
+        while any(is_within(each, folder) for each in self._folders):
+            if is_repository(folder):
+                return f"{folder}, a repository,"
+            folder = folder.rpartition("/")[0] or "/"
+            if folder == "/":
+                break
+        return None
 
     def _judge_by_folder(
         self, use: FileUse, trace: Trace, mode: str, say: Callable[[Ruling, str], Judgement]
@@ -141,6 +155,13 @@ class FileJudge:
         return f"{what or 'writing'} needs approval" if inside else f"{_DOES[use]} outside the working folder"
 
 
+def is_repository(folder: str) -> bool:
+    """As git recognises one without a `.git`: a HEAD, and the rest beside it or where `commondir` says."""
+    return os.path.lexists(f"{folder}/{GIT_HEAD}") and any(
+        os.path.lexists(f"{folder}/{name}") for name in ("refs", "commondir")
+    )
+
+
 def is_within(folder: str, path: str) -> bool:
     """Both real; the folder itself counts."""
     return path == folder or path.startswith(folder if folder.endswith("/") else f"{folder}/")
@@ -153,6 +174,11 @@ def _by_mode(mode: str, ruling: Ruling, why: str) -> Judgement:
 def _first(hits: Iterable[Hits], use: FileUse, ruling: Ruling) -> Rule | None:
     families = _FAMILIES[use, ruling]
     return next((rule for each in hits for family in families if (rule := each.get((family, ruling)))), None)
+
+
+def _fold_forms(folders: Iterable[str]) -> tuple[tuple[str, ...], ...]:
+    """Each as it is named and as it is."""
+    return tuple(fold_path(form) for each in folders for form in dict.fromkeys((each, os.path.realpath(each))))
 
 
 def _expand(path: str) -> str:

@@ -3,73 +3,49 @@
 from collections.abc import Iterable
 from functools import lru_cache
 
+from everturn.core import protected as names
 from everturn.permissions.rules.folding import fold_hard
 
-FOLDERS = frozenset(
-    {".git", ".vscode", ".idea", ".husky", ".cargo", ".devcontainer", ".yarn", ".mvn", ".claude", ".everturn"}
-)
-FILES = frozenset(
-    [
-        ".gitconfig",
-        ".gitmodules",
-        ".bashrc",
-        ".bash_profile",
-        ".bash_login",
-        ".bash_aliases",
-        ".bash_logout",
-        ".zshrc",
-        ".zprofile",
-        ".zshenv",
-        ".zlogin",
-        ".zlogout",
-        ".profile",
-        ".envrc",
-        ".npmrc",
-        ".yarnrc",
-        ".yarnrc.yml",
-        ".pnp.cjs",
-        ".pnp.loader.mjs",
-        ".pnpmfile.cjs",
-        "bunfig.toml",
-        ".bunfig.toml",
-        ".bazelrc",
-        ".bazelversion",
-        ".bazeliskrc",
-        ".pre-commit-config.yaml",
-        "lefthook.yml",
-        "lefthook.yaml",
-        ".lefthook.yml",
-        ".lefthook.yaml",
-        "gradle-wrapper.properties",
-        "maven-wrapper.properties",
-        ".devcontainer.json",
-        ".ripgreprc",
-        "pyrightconfig.json",
-        ".mcp.json",
-        ".claude.json",
-    ]
-)
 _SHORT = {"git~1": ".git", "claude~1": ".claude", "everturn~1": ".everturn"}
 """What Windows calls them where names are short."""
-_PAIRS = frozenset({(".config", "git")})
-_FREE = frozenset({(".claude", "worktrees")})
-"""Folders of work inside a protected one."""
 
 
-def find_protected(path: str, own: Iterable[tuple[str, ...]] = ()) -> str | None:
-    """The protected name in an absolute path, whatever its spelling. `own` are folders from `fold_path`."""
-    names = fold_path(path)
+def find_protected(path: str, own: Iterable[tuple[str, ...]] = (), homes: Iterable[tuple[str, ...]] = ()) -> str | None:
+    """The protected name in an absolute path, whatever its spelling. `own` and `homes` are folders from `fold_path`."""
+    parts = fold_path(path)
     for folder in own:
-        if names[: len(folder)] == folder:
+        if parts[: len(folder)] == folder:
             return "/" + "/".join(folder)
-    for at, name in enumerate(names):
-        pair = (name, names[at + 1] if at + 1 < len(names) else "")
-        if (name in FOLDERS and pair not in _FREE) or pair in _PAIRS:
+    for at, name in enumerate(parts):
+        pair = (name, parts[at + 1] if at + 1 < len(parts) else "")
+        if (name in _FOLDERS and pair not in _FREE) or pair in _PAIRS:
             return name if pair not in _PAIRS else "/".join(pair)
-    return names[-1] if names and names[-1] in FILES else None
+    if parts and parts[-1] in _FILES:
+        return parts[-1]
+    return next((found for home in homes if (found := _find_in_home(parts, home))), None)
 
 
 @lru_cache(maxsize=1_024)
 def fold_path(path: str) -> tuple[str, ...]:
     folded = (fold_hard(name) for name in path.split("/") if name)
     return tuple(_SHORT.get(name, name) for name in folded)
+
+
+def _find_in_home(parts: tuple[str, ...], home: tuple[str, ...]) -> str | None:
+    """With what lies above: whoever replaces `.config` replaces `.config/autostart`."""
+    if parts[: len(home)] != home:
+        return None
+    below = parts[len(home) :]
+    if below in _ABOVE_HOME_PATHS:
+        return "~/" + "/".join(below)
+    depths = range(1, min(len(below), _DEEPEST) + 1)
+    return next(("~/" + "/".join(below[:depth]) for depth in depths if below[:depth] in _HOME_PATHS), None)
+
+
+_FOLDERS = frozenset(map(fold_hard, names.FOLDERS))
+_FILES = frozenset(map(fold_hard, (*names.FILES, *names.MEMORY, names.GIT_HEAD)))
+_PAIRS = frozenset(names.FOLDER_PAIRS)
+_FREE = frozenset(names.FREE)
+_HOME_PATHS = frozenset(fold_path(path) for path in (*names.HOME, *names.HOME_TOOLS))
+_ABOVE_HOME_PATHS = frozenset(path[:depth] for path in _HOME_PATHS for depth in range(1, len(path))) - _HOME_PATHS
+_DEEPEST = max(map(len, _HOME_PATHS))
