@@ -6,6 +6,8 @@ import subprocess
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.pace import measured
+from tests.permissions.shell.worlds import HELD
 
 from everturn.permissions.policy import RulePolicy
 from everturn.permissions.repository import find_own_programs
@@ -50,7 +52,7 @@ def make(folder, config=ORDINARY):
 
 
 def judge(folder, command="git status", *, trusted=False, **rules):
-    policy = RulePolicy("default", Grounds(folder=str(folder), trusted=trusted), **rules)
+    policy = RulePolicy("default", Grounds(folder=str(folder), trusted=trusted), walls=lambda: HELD, **rules)
     call = Call(id="1", name="Bash", input={"command": command}, traits=Traits(access=Access.EXECUTE), line=command)
     return policy.judge(call)
 
@@ -92,9 +94,9 @@ def test_worktrees_and_bare_repositories_are_looked_into(tmp_path):
     tree.mkdir()
     (tree / ".git").write_text(f"gitdir: {main}/.git/worktrees/tree\n")
 
-    assert find_own_programs(str(tree)) == f"fsmonitor in {main}/.git/worktrees/tree/../../config"
+    assert find_own_programs(str(tree)) == f"core.fsmonitor in {main}/.git/config"
     bare = (main / ".git").rename(tmp_path / "bare")
-    assert find_own_programs(str(bare / "refs")) == f"fsmonitor in {bare}/config"
+    assert find_own_programs(str(bare / "refs")) == f"core.fsmonitor in {bare}/config"
 
 
 @pytest.mark.parametrize("version", [2, 4])
@@ -110,16 +112,13 @@ def test_repositories_inside_are_looked_into_as_git_does(tmp_path, version):
     subprocess.run(["git", "status"], cwd=folder, check=False, capture_output=True)
 
     assert (inner / "pwned").exists()
-    if version == 2:
-        assert ordinary == ""
-        assert find_own_programs(str(folder)) == f"fsmonitor in {inner}/.git/config"
-    else:
-        assert "cannot be read" in find_own_programs(str(folder))
+    assert ordinary == ""
+    assert find_own_programs(str(folder)) == f"core.fsmonitor in {inner}/.git/config"
 
 
 def test_what_cannot_be_read_is_no_reason_to_trust(tmp_path):
     folder = make(tmp_path / "repo")
-    (folder / ".git/config").write_text("#" * 100_000)
+    (folder / ".git/config").write_text("#" * 200_000)
     assert "cannot be read" in find_own_programs(str(folder))
     (folder / ".git/config").unlink()
     os.mkfifo(folder / ".git/config")
@@ -150,3 +149,56 @@ def test_git_really_leaves_an_ordinary_repository_alone(tmp_path):
     subprocess.run(["git", "status"], cwd=folder, check=True, capture_output=True)
 
     assert not (folder / "pwned").exists()
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ("[extensions]\n\tobjectFormat = sha1\n", ""),
+        ("[extensions]\n\tobjectFormat = sha256\n", "extensions.objectformat"),
+        ("[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectFormat = sha256\n", "extensions.objectformat"),
+        ("[extensions]\n\tobjectFormat = sha1\n[extensions]\n\tobjectFormat = sha256\n", "extensions.objectformat"),
+        ("[core]\n\tworktree = ..\n", ""),
+        ("[core]\n\tworktree = ../..\n", "core.worktree"),
+        ('[submodule "x"]\n\tupdate = rebase\n', ""),
+        ('[submodule "x"]\n\tupdate = !sh\n', "submodule.x.update"),
+        ("[log]\n\tshowSignature = no\n", ""),
+        ("[pager]\n\tstatus = False\n", ""),
+        ("[blame]\n\tignoreRevsFile = .git-blame-ignore-revs\n", ""),
+        ("[blame]\n\tignoreRevsFile = ../secret\n", "blame.ignorerevsfile"),
+        ("[blame]\n\tignoreRevsFile = ~/secret\n", "blame.ignorerevsfile"),
+        ('[merge "ours"]\n\tdriver = true\n', ""),
+        ('[diff "\\u202e\\n"]\n\tcommand = x\n', "diff."),
+    ],
+)
+def test_settings_count_with_their_values(tmp_path, settings, said):
+    folder = make(tmp_path / "repo", f"{ORDINARY}{settings}")
+
+    assert find_own_programs(str(folder)).startswith(said)
+    assert bool(find_own_programs(str(folder))) is bool(said)
+
+
+def test_many_large_files_together_are_refused_and_not_read_for_long(tmp_path):
+    folder = make(tmp_path / "repo")
+    for number in range(20):
+        module = folder / f".git/modules/m{number}"
+        module.mkdir(parents=True)
+        (module / "HEAD").write_text("ref: refs/heads/main\n")
+        (module / "config").write_text('[user]\n\tname = "' + '""' * 60_000 + '"\n')
+
+    with measured() as spent:
+        said = find_own_programs(str(folder))
+
+    assert "cannot be read" in said
+    assert spent.seconds < 1.5
+
+
+def test_an_ordinary_repository_takes_less_than_two_milliseconds(tmp_path):
+    folder = make(tmp_path / "repo")
+    find_own_programs(str(folder))
+
+    with measured() as spent:
+        for _ in range(50):
+            find_own_programs(str(folder))
+
+    assert spent.seconds / 50 < 0.002

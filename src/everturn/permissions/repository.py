@@ -1,127 +1,189 @@
-"""What a repository would have git run by itself: programs that its own configuration names, and a hook that reading sets off.
+"""What a repository would have git run by itself, or follow to elsewhere, when a command only reads.
 
-Git is not run to find out, and nothing that is named is opened.
+Git is not run to find out. Whatever is not plainly harmless is named, so that a person is asked: a setting that is not in the
+list of harmless ones, a hook that reading sets off, a link where git has a file of its own, a file that cannot be read.
 """
 
 import os
-import re
-from pathlib import Path
+import stat
+from collections.abc import Iterator
+from posixpath import join
 
-_MOST_READ = 65_536
-"""Bytes of one file of settings."""
-_PROGRAMS = frozenset({
-    "alternaterefscommand", "askpass", "clean", "cmd", "command", "difffilter", "driver", "editor", "external", "gitproxy",
-    "helper", "hookspath", "pager", "path", "process", "program", "showsignature", "smudge", "sshcommand", "textconv",
+from everturn.permissions.git.config import MAX_CONFIG, Setting, parse_config
+from everturn.permissions.git.discovery import Repository, describe_git, find_inside, find_repositories
+from everturn.permissions.git.harmless import is_harmless
+from everturn.permissions.git.index import find_links
+from everturn.permissions.git.plain import Allowance, UnclearError, find_kind
+
+_QUIET_HOOKS = frozenset({
+    "applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit", "prepare-commit-msg", "commit-msg",
+    "post-commit", "pre-rebase", "post-checkout", "post-merge", "pre-push", "pre-receive", "update", "proc-receive",
+    "post-receive", "post-update", "push-to-checkout", "pre-auto-gc", "post-rewrite", "sendemail-validate",
 })  # fmt: skip
-"""Names of settings, whatever their section: programs, files with more settings, and folders of hooks."""
-_SETTING = re.compile(r"^[ \t]*(?:\[[^\]\n]*\][ \t]*)*([A-Za-z][A-Za-z0-9-]*)[ \t]*(?:=[ \t]*(.*))?$", re.MULTILINE)
-_WATCHER = "fsmonitor"
-_SWITCHES = frozenset({"", "true", "false", "yes", "no", "on", "off", "0", "1"})
-"""Values of `fsmonitor` that name no program."""
-_HOOK = "hooks/post-index-change"
-"""`git status` writes what it has learned, and this runs then."""
+"""Hooks of githooks(5) that only commands which write set off. Others of a plain name may run: `git status` sets off `post-index-change`."""
+_MAX_SETTINGS = 1024 * 1024
+_MAX_INDEXES = 64 * 1024 * 1024
+"""Bytes of all files of a kind together. The index of half a million files is about as large."""
+_MAX_REPOSITORIES = 400
+_MAX_NAMES = 4_000
+"""Names in one folder of git's own."""
+_HASH_SIZES = {"sha1": 20, "sha256": 32}
+_LONGEST = 60
 
-_LARGEST_INDEX = 256 * 1024 * 1024
-"""Bytes; that of a million files is half as large."""
-_LINK = b"\0\0\xe0\0"
-"""In the index: an entry is a repository of its own."""
-_NAME_STARTS = (38, 40, 50, 52)
-"""From the mark to the name: after ids of twenty or thirty-two bytes, with or without more flags."""
-_PACKED = b"\0\0\0\4"
-"""Names are written as what differs from the one before."""
-_MOST_LINKS = 400
-_LONGEST = 4_096
-_DEEPEST = 4
+
+class _FoundError(Exception):
+    """Something to ask about; the text names it."""
 
 
 def find_own_programs(folder: str) -> str:
-    """What the nearest repository upwards brings, for people: `fsmonitor in /…/.git/config`. Empty where it brings nothing."""
+    """What git would find in a folder that may run something, for people: `core.fsmonitor in /…/.git/config`. Empty where there is nothing."""
+    settings, indexes = Allowance(_MAX_SETTINGS), Allowance(_MAX_INDEXES)
     try:
-        place = _find_repository(Path(folder))
-        return "" if place is None else _search(*place)
+        for repository in find_repositories(os.path.realpath(folder)):
+            _Search(repository, settings, indexes).run()
+    except _FoundError as found:
+        return str(found)
+    except UnclearError as unclear:
+        return f"what cannot be read: {unclear}"
     except (OSError, ValueError, RuntimeError):
         return f"what cannot be read of the repository around {folder}"
-
-
-def _find_repository(folder: Path) -> tuple[Path, Path] | None:
-    """The working tree, and where git keeps its own things."""
-    for each in (folder, *folder.parents):
-        if (git := _find_git(each)) is not None:
-            return each, git
-        # A folder that is itself a repository counts for git, too, whatever its name.
-        if (each / "HEAD").is_file() and (each / "objects").is_dir() and (each / "refs").is_dir():
-            return each, each
-    return None
-
-
-def _find_git(folder: Path) -> Path | None:
-    git = folder / ".git"
-    if git.is_file():
-        return Path(folder, _read(git).strip().removeprefix("gitdir:").strip())
-    return git if git.is_dir() else None
-
-
-def _search(tree: Path, git: Path, depth: int = 0) -> str:
-    shared = git / _read(git / "commondir").strip() if (git / "commondir").exists() else git
-    for config in (shared / "config", shared / "config.worktree", git / "config.worktree"):
-        if config.exists() and (name := _find_program(_read(config))):
-            return f"{name} in {config}"
-    hook = shared / _HOOK
-    return str(hook) if hook.exists() else _search_inner(tree, git, depth)
-
-
-def _search_inner(tree: Path, git: Path, depth: int) -> str:
-    """Git looks into the repositories inside a repository, and each has settings of its own."""
-    for name in _find_links(git):
-        inner = tree / name
-        if (its := _find_git(inner)) is None:
-            continue
-        if depth == _DEEPEST:
-            return f"what lies deep in {tree}"
-        if found := _search(inner, its, depth + 1):
-            return found
     return ""
 
 
-def _find_links(git: Path) -> list[str]:
-    """Folders that the index knows as repositories, by the mark of their kind; a name too many does no harm.
+class _Search:
+    """Of one repository and of those inside it that git enters."""
 
-    Raises `ValueError` where the index is written in a way that hides them.
-    """
-    index = git / "index"
-    if not index.exists():
-        return []
-    if not index.is_file() or index.stat().st_size > _LARGEST_INDEX or any(git.glob("sharedindex.*")):
-        raise ValueError(index)
-    data = index.read_bytes()
-    found: list[str] = []
-    at = data.find(_LINK)
-    while at >= 0:
-        if data[4:8] == _PACKED or len(found) > _MOST_LINKS:
-            raise ValueError(index)
-        found += [
-            os.fsdecode(name)
-            for start in _NAME_STARTS
-            if (name := data[at + start : at + start + _LONGEST].partition(b"\0")[0])
-        ]
-        at = data.find(_LINK, at + 1)
-    return found
+    def __init__(self, repository: Repository, settings: Allowance, indexes: Allowance) -> None:
+        self._settings = settings
+        self._indexes = indexes
+        self._root = repository.tree
+        self._waiting = [repository]
+        self._seen: set[tuple[str, str]] = set()
+
+    def run(self) -> None:
+        while self._waiting:
+            repository = self._waiting.pop()
+            mark = (os.path.realpath(repository.git), repository.tree)
+            if mark in self._seen:
+                continue
+            self._seen.add(mark)
+            if len(self._seen) > _MAX_REPOSITORIES:
+                raise _FoundError(f"what is in more than {_MAX_REPOSITORIES} repositories inside {self._root}")
+            self._search(repository)
+
+    def _search(self, repository: Repository) -> None:
+        git, common = repository.git, repository.common
+        for folder in dict.fromkeys((common, git)):
+            _check_names(folder)
+            _check_names(join(folder, "info"))
+            _check_hooks(join(folder, "hooks"))
+        hash_size = self._check_settings(repository)
+        _check_objects(join(common, "objects"))
+        for name in find_links(git, hash_size, self._indexes):
+            self._enter(repository.tree, name)
+        self._waiting += _find_modules(join(git, "modules"))
+
+    def _check_settings(self, repository: Repository) -> int:
+        """Gives how long the hashes of this repository are."""
+        git, common = repository.git, repository.common
+        main = join(common, "config")
+        settings = self._load_settings(main)
+        for setting in settings:
+            if not _is_allowed(setting, repository, self._root):
+                raise _FoundError(f"{_show(setting.key)} in {main}")
+        for path in {join(git, "config"), join(git, "config.worktree"), join(common, "config.worktree")} - {main}:
+            for setting in self._load_settings(path):
+                # What kind of repository this is counts only where git looks for it.
+                if not _is_allowed(setting, repository, self._root) or setting.key.startswith("extensions."):
+                    raise _FoundError(f"{_show(setting.key)} in {path}")
+        return _find_hash_size(settings, main)
+
+    def _load_settings(self, path: str) -> list[Setting]:
+        try:
+            return parse_config(self._settings.read(path, MAX_CONFIG) or b"")
+        except UnclearError as error:
+            raise UnclearError(path) from error
+
+    def _enter(self, tree: str, name: str) -> None:
+        inner = join(tree, name)
+        if os.path.realpath(inner) != join(os.path.realpath(tree), name):
+            raise _FoundError(f"what a link leads to: {inner}")
+        if (found := find_inside(inner)) is not None:
+            self._waiting.append(found)
 
 
-def _find_program(text: str) -> str | None:
-    for name, value in _SETTING.findall(text.replace("\\\n", "")):
-        setting = name.lower()
-        if setting in _PROGRAMS or (setting == _WATCHER and value.strip().strip('"').lower() not in _SWITCHES):
-            return str(name)
-    return None
+def _check_names(folder: str) -> None:
+    """Git keeps files and folders there, and nothing else."""
+    try:
+        entries = os.scandir(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    with entries:
+        for count, entry in enumerate(entries):
+            if count > _MAX_NAMES or not (entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)):
+                raise UnclearError(entry.path)
 
 
-def _read(path: Path) -> str:
-    """Raises `ValueError` where there is more than anybody writes there by hand."""
-    if not path.is_file():
-        raise ValueError(path)
-    with path.open("rb") as file:
-        data = file.read(_MOST_READ + 1)
-    if len(data) > _MOST_READ:
-        raise ValueError(path)
-    return data.decode("utf-8", "replace")
+def _is_allowed(setting: Setting, repository: Repository, root: str) -> bool:
+    if setting.key != "core.worktree":
+        return is_harmless(setting)
+    # A repository inside another one keeps its files elsewhere, and says where its working tree is.
+    named = os.path.realpath(join(repository.git, setting.value or ""))
+    if repository.is_bare:
+        return repository.tree != root and named.startswith(join(root, ""))
+    return named == os.path.realpath(repository.tree)
+
+
+def _find_hash_size(settings: list[Setting], path: str) -> int:
+    formats = {each.value for each in settings if each.key == "extensions.objectformat"} or {"sha1"}
+    versions = {each.value for each in settings if each.key == "core.repositoryformatversion"}
+    # Before version 1 there are no extensions, and of two formats versions of git might take either.
+    if len(formats) > 1 or (formats != {"sha1"} and versions != {"1"}):
+        raise _FoundError(f"extensions.objectformat in {path}")
+    return _HASH_SIZES[formats.pop() or ""]
+
+
+def _show(key: str) -> str:
+    shown = "".join(char if char.isprintable() else "?" for char in key)
+    return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST // 2]}…{shown[-_LONGEST // 2 :]}"
+
+
+def _check_hooks(folder: str) -> None:
+    if not find_kind(folder):
+        return
+    with os.scandir(folder) as entries:
+        for count, entry in enumerate(entries):
+            # Git looks for hooks by names of its own, none of which has a dot: examples and copies are never found.
+            may_run = "." not in entry.name and entry.name not in _QUIET_HOOKS
+            if count > _MAX_NAMES or (may_run and not entry.is_dir(follow_symlinks=False)):
+                raise _FoundError(entry.path)
+
+
+def _check_objects(objects: str) -> None:
+    """Objects of other places are read, too, where `alternates` names them, or a link leads there."""
+    for name in ("info", "pack"):
+        if find_kind(inner := join(objects, name)) not in {0, stat.S_IFDIR}:
+            raise UnclearError(inner)
+    if find_kind(named := join(objects, "info", "alternates")):
+        raise _FoundError(f"what lies elsewhere, by {named}")
+
+
+def _find_modules(folder: str) -> Iterator[Repository]:
+    """Repositories inside whose files are kept here. The name of one may have slashes, so that it lies deeper."""
+    waiting, passed = [folder], 0
+    while waiting:
+        here = waiting.pop()
+        passed += 1
+        if passed > _MAX_REPOSITORIES:
+            raise UnclearError(folder)
+        if find_kind(here) == 0:
+            continue
+        if find_kind(join(here, "HEAD")):
+            yield describe_git(here, here)
+            continue
+        with os.scandir(here) as entries:
+            for entry in entries:
+                if entry.is_symlink():
+                    raise UnclearError(entry.path)
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)

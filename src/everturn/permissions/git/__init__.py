@@ -1,0 +1,1 @@
+"""Git's own files, read without running git: its settings, its index, and where a repository lies."""
