@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.permissions.shell.scoring import accept_read_forms
+from tests.permissions.shell.worlds import load_cases
 
 from everturn.modelserver import calls
 
@@ -166,7 +168,9 @@ def lines(*cases):
     ids=["bash", "paths", "paths of a review", "paths of an attack", "rules of an attack"],
 )
 async def test_the_corpora_are_answered_as_expected(program, path, count):
-    done = await program.run("permissions", "test", "--cases", str(path))
+    cases = accept_read_forms(load_cases(path))
+
+    done = await program.run("permissions", "test", "--cases", "-", stdin=lines(*cases))
 
     assert done.code == 0, done.err
     assert f"{count} of {count} cases as expected" in done.err

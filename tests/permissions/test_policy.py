@@ -380,3 +380,16 @@ def test_a_question_costs_the_same_with_ten_thousand_rules(root):
 
     assert rulings == [ALLOW, ASK, DENY]
     assert max(min(cost(each) for _ in range(5)) for each in calls) / slowness() < 0.000_4
+
+
+def test_a_link_that_takes_the_place_of_an_added_folder_leads_nowhere_new(tmp_path):
+    project, away = tmp_path / "project", tmp_path / "away"
+    project.mkdir()
+    away.mkdir()
+    policy = RulePolicy("default", Grounds(folder=str(project), added=("more",)))
+    before = policy.folders
+
+    (project / "more").symlink_to(away)
+    policy.replace_rules(())
+
+    assert policy.folders == before == (str(project), f"{project}/more")

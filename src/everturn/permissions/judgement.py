@@ -6,6 +6,7 @@ from typing import Literal
 import msgspec
 
 from everturn.permissions.rules.rule import Rule
+from everturn.ports.holding import NO_WALLS, Holding, Walls
 from everturn.ports.policy import Decider, Ruling
 
 FileUse = Literal["read", "write"]
@@ -23,6 +24,10 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     """The rule that decided; None where mode, built-in knowledge or caution did."""
     by_mode: bool = False
     """The mode turned into a no what a rule would ask about."""
+    holding: Holding | None = None
+    """Nobody approved it: it may run as long as it is held like this."""
+    trial: Holding | None = None
+    """It is asked about, and could be tried held like this."""
     overruled: Rule | None = None
     """A rule that would have decided otherwise, had it come first; told where somebody wants an explanation."""
 
@@ -51,3 +56,9 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     """The paths room: may this file (absolute, or relative to `cwd`) be read or written, by rules, mode and protection?"""
     find_own_programs: Callable[[str], str] = _find_none
     """What the repository around a folder would have git run by itself. Empty: nothing, or nothing that matters."""
+    find_far: Callable[[str], str] = _find_none
+    """What git must read outside the working folders where nobody vouches for it. Empty: nothing."""
+    find_around: Callable[[str], str] = _find_none
+    """What of the repository around the working folders git would read. Empty: nothing."""
+    walls: Walls = NO_WALLS
+    """What the machine can hold."""

@@ -48,6 +48,16 @@ class ModeSwitch:
     def switch(self, mode: str) -> None:
         self.mode = mode
 
+    def forbid_bypass(self, *, off: bool) -> str:
+        """Whether bypassPermissions is refused from now on. A sentence where that ends the mode we are in, else empty."""
+        self._bypass_disabled = off
+        if not off or Mode.BYPASS not in {self._mode, self._before_plan}:
+            return ""
+        was_on = self._mode is Mode.BYPASS
+        self._before_plan = Mode.DEFAULT
+        self._mode = Mode.DEFAULT if was_on else self._mode
+        return f"{Mode.BYPASS} was switched off by the settings: the mode is {self._mode} now" if was_on else ""
+
     def leave_plan(self) -> str:
         if self._mode is Mode.PLAN:
             self._mode = self._before_plan

@@ -1,7 +1,7 @@
 """The policy that the gate asks right before each call: deny, ask, mode, allow, in this order; whatever is left asks."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import msgspec
 
@@ -10,6 +10,7 @@ from everturn.permissions.modes import ModeSwitch
 from everturn.permissions.rules.rule import Rule, RuleSet
 from everturn.permissions.ruling import Bench
 from everturn.permissions.standing import Grounds, Standing
+from everturn.ports.holding import NO_WALLS, Walls
 from everturn.ports.judged import Judged
 from everturn.ports.outputs import Outputs
 from everturn.ports.policy import Call, Ruling, Verdict
@@ -28,17 +29,23 @@ class RulePolicy(ModeSwitch):
         outputs: Outputs | None = None,
         shell: ShellFolder | None = None,
         bypass_disabled: bool = False,
+        walls: Callable[[], Walls] = lambda: NO_WALLS,
+        try_held: bool = False,
     ) -> None:
         """`rules` are the command line's: they stay. Raises `OptionError`.
 
         `outputs` are files outside the folder that may be read as if they were inside. `shell` tells where the next
-        command starts.
+        command starts, `walls` what the machine can hold of what nobody approves. `try_held`: what would be asked about runs
+        held first.
         """
         super().__init__(mode, bypass_disabled=bypass_disabled)
         self._grounds = Grounds(folder=grounds) if isinstance(grounds, str) else grounds
         self._outputs = outputs or Outputs()
         self._shell = shell or ShellFolder()
+        self.find_walls = walls
+        self._try_held = try_held
         self._given = tuple(rules)
+        self._known_folders: dict[str, str] = {}
         self._session: tuple[Rule, ...] = ()
         self._of_files: tuple[Rule, ...] = ()
         self._folders_of_files: tuple[str, ...] = ()
@@ -80,7 +87,13 @@ class RulePolicy(ModeSwitch):
         finding = self._bench(self._standing).judge(call)
         judgement, trace = finding.judgement, finding.trace
         if trace is None or judgement.ruling is Ruling.DENY:
-            return Verdict(ruling=judgement.ruling, reason=judgement.why, by=judgement.by, grave=judgement.grave)
+            return Verdict(
+                ruling=judgement.ruling,
+                reason=judgement.why,
+                by=judgement.by,
+                grave=judgement.grave,
+                holding=judgement.holding,
+            )
         hides = self._standing.files.hidden_from_search() if finding.searches else None
         judged = Judged(target=trace.target, hides=hides)
         return Verdict(ruling=judgement.ruling, reason=judgement.why, by=judgement.by, judged=judged)
@@ -107,12 +120,22 @@ class RulePolicy(ModeSwitch):
 
         return only_reads(command, os.path.realpath(self._command_folder()), self._standing.home)
 
+    def find_hides(self) -> Callable[[str], bool] | None:
+        """What a held command must not read: real paths that a rule keeps from being read, or not without asking."""
+        return self._standing.files.hidden_from_search()
+
     def removes(self, tool: str) -> bool:
         """A deny rule covers every call of the tool: the model need not even know of it."""
         return self._standing.lookup.find_whole(tool, Ruling.DENY) is not None
 
     def _bench(self, standing: Standing) -> Bench:
-        return Bench(standing=standing, mode=self.mode, cwd=self._command_folder())
+        return Bench(
+            standing=standing,
+            mode=self.mode,
+            cwd=self._command_folder(),
+            find_walls=self.find_walls,
+            try_held=self._try_held,
+        )
 
     def _command_folder(self) -> str:
         place = self._shell.path
@@ -121,4 +144,5 @@ class RulePolicy(ModeSwitch):
     def _settle(self) -> None:
         added = (*self._grounds.added, *self._folders_of_files)
         grounds = msgspec.structs.replace(self._grounds, added=added)
-        self._standing = Standing((*self._given, *self._session, *self._of_files), grounds, self._outputs)
+        rules = (*self._given, *self._session, *self._of_files)
+        self._standing = Standing(rules, grounds, self._outputs, self._known_folders)

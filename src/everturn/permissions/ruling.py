@@ -1,6 +1,7 @@
 """One call before the rules and the mode of one moment: what is decided, and about which file."""
 
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -10,6 +11,7 @@ from everturn.permissions.modes import Mode
 from everturn.permissions.rules.lookup import covers_whole
 from everturn.permissions.rules.rule import Rule, RuleSet
 from everturn.permissions.standing import Standing
+from everturn.ports.holding import NO_WALLS, Walls
 from everturn.ports.policy import Call, Ruling
 from everturn.ports.tool import Access, Confinement
 
@@ -39,6 +41,10 @@ class Bench(msgspec.Struct, frozen=True, kw_only=True):
     mode: Mode
     cwd: str
     """Where a command would start."""
+    find_walls: Callable[[], Walls] = lambda: NO_WALLS
+    """What the machine can hold. Asked only about commands."""
+    try_held: bool = False
+    """What would be asked about runs held first."""
 
     def judge(self, call: Call) -> Finding:
         finding = self._judge(call)
@@ -77,6 +83,9 @@ class Bench(msgspec.Struct, frozen=True, kw_only=True):
     def _judge_confined(self, call: Call) -> Judgement:
         """What a sandbox changes: inside it nobody need be asked, and to leave it a person always is."""
         judgement, confinement = self._judge_command(call), call.traits.confinement
+        if judgement.ruling is Ruling.ALLOW and confinement is Confinement.ENOUGH:
+            # The person has said that the sandbox is enough: it is where the state of these commands is, too.
+            return msgspec.structs.replace(judgement, holding=None)
         if judgement.ruling is Ruling.ASK and confinement is Confinement.ENOUGH and self.mode is not Mode.PLAN:
             # As in the mode that allows everything: rules that deny or ask, and what nobody should remove, still speak.
             freely = self._judge_command(call, self.standing.confined, Mode.BYPASS)
@@ -87,7 +96,25 @@ class Bench(msgspec.Struct, frozen=True, kw_only=True):
             rule, command = judgement.rule, call.input.get("command")
             if rule is None or rule.specifier != command:
                 return Judgement(ruling=Ruling.ASK, why="it would run outside the sandbox")
+        if self.try_held and judgement.ruling is Ruling.ASK and self._may_try(call, judgement):
+            return Judgement(
+                ruling=Ruling.ALLOW,
+                why=f"mode {self.mode}: it runs held first (permissions.tryHeld), since {judgement.why}",
+                holding=judgement.trial,
+            )
         return judgement
+
+    def _may_try(self, call: Call, judgement: Judgement) -> bool:
+        """Where neither a rule nor its gravity wants a person, and nothing is kept from being read that git may still show."""
+        return (
+            judgement.trial is not None
+            and judgement.rule is None
+            and not judgement.grave
+            and self.mode in {Mode.DEFAULT, Mode.ACCEPT_EDITS}
+            and call.traits.confinement is Confinement.NONE
+            and call.input.get("run_in_background") is not True
+            and self.standing.files.hidden_from_search() is None
+        )
 
     def _judge_command(self, call: Call, rules: RuleSet | None = None, mode: Mode | None = None) -> Judgement:
         """`rules` and `mode`: others than those that are in force."""
@@ -101,6 +128,9 @@ class Bench(msgspec.Struct, frozen=True, kw_only=True):
             folders=self.standing.folders,
             mode=mode or self.mode,
             judge_file=self.judge_file if mode is None else msgspec.structs.replace(self, mode=mode).judge_file,
+            walls=self.find_walls(),
+            find_far=self._find_far,
+            find_around=self._find_around,
         )
         if not self.standing.trusted:
             from everturn.permissions.repository import find_own_programs
@@ -115,6 +145,16 @@ class Bench(msgspec.Struct, frozen=True, kw_only=True):
         if judgement.why.startswith("mode "):
             return judgement
         return msgspec.structs.replace(judgement, why=f"mode {self.mode}: {judgement.why}")
+
+    def _find_around(self, folder: str) -> str:
+        from everturn.permissions.git.reach import list_around
+
+        return next(iter(list_around(folder, self.standing.folders, self.standing.home)), "")
+
+    def _find_far(self, folder: str) -> str:
+        from everturn.permissions.git.reach import find_far
+
+        return find_far(folder, self.standing.folders, self.standing.home)
 
     def _judge_path(self, call: Call, use: FileUse) -> Finding:
         """A tool's own bare name allows it like any other tool; what is protected stays so."""

@@ -37,7 +37,11 @@ class Grounds(msgspec.Struct, frozen=True, kw_only=True):
 class Standing:
     """Never changed: other rules make another one."""
 
-    def __init__(self, rules: Iterable[Rule], grounds: Grounds, outputs: Outputs) -> None:
+    def __init__(
+        self, rules: Iterable[Rule], grounds: Grounds, outputs: Outputs, known: dict[str, str] | None = None
+    ) -> None:
+        """`known`: where folders led when they were first named. A link that is put in their place later leads nowhere new."""
+        self._known = {} if known is None else known
         self.rules = RuleSet(sorted(rules, key=lambda rule: _RANKS[rule.source]))
         self.lookup = Lookup(self.rules)
         self.home = grounds.home or os.path.expanduser("~")  # noqa: PTH111 (a path as text is wanted)
@@ -49,7 +53,11 @@ class Standing:
     def folders(self) -> tuple[str, ...]:
         """The working folder first; real paths."""
         given = (self._grounds.folder, *self._grounds.added)
-        return tuple(dict.fromkeys(os.path.realpath(os.path.join(given[0], folder)) for folder in given))  # noqa: PTH118
+        places = [os.path.join(given[0], folder) for folder in given]  # noqa: PTH118 (a path as text is wanted)
+        for place in places:
+            if place not in self._known:
+                self._known[place] = os.path.realpath(place)
+        return tuple(dict.fromkeys(self._known[place] for place in places))
 
     @cached_property
     def files(self) -> "FileJudge":
@@ -69,4 +77,4 @@ class Standing:
 
     def weakened(self, ruling: Ruling) -> "Standing":
         """As if nobody had written rules of this kind."""
-        return Standing(self.rules.without(ruling).rules, self._grounds, self._outputs)
+        return Standing(self.rules.without(ruling).rules, self._grounds, self._outputs, self._known)

@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tests.permissions.shell.scoring import score
+from tests.permissions.shell.scoring import accept_read_forms, load_read_forms, score
 from tests.permissions.shell.worlds import judge, load_cases
 
 HERE = Path(__file__).parent
@@ -17,7 +17,7 @@ FILES = pytest.mark.parametrize("path", [CORPUS, OWN, REVIEW, ATTACK], ids=["cor
 
 @FILES
 def test_nothing_is_allowed_that_must_not_be_and_nothing_denied_is_merely_asked_about(path):
-    cases = load_cases(path)
+    cases = accept_read_forms(load_cases(path))
 
     counts, missed = score(
         cases, [str(judge(case["command"], case["rules"], given=case.get("input")).ruling) for case in cases]
@@ -26,6 +26,17 @@ def test_nothing_is_allowed_that_must_not_be_and_nothing_denied_is_merely_asked_
     assert missed == []
     assert (counts["breaches"], counts["weak denials"], counts["wrong denials"]) == (0, 0, 0)
     assert counts["overblocked"] < 0.02 * counts["must allow"]
+
+
+def test_the_list_of_forms_that_only_read_names_cases_that_were_asked_about_and_are_allowed_now():
+    cases = {case["id"]: case for path in (CORPUS, OWN, REVIEW, ATTACK) for case in load_cases(path)}
+
+    told = {
+        form: (cases[form]["expect"], cases[form]["rules"].get("deny"), str(judge(cases[form]["command"]).ruling))
+        for form in load_read_forms()
+    }
+
+    assert told == dict.fromkeys(load_read_forms(), ("ask", [], "allow"))
 
 
 @FILES

@@ -8,7 +8,7 @@ from random import Random, SystemRandom
 
 import pytest
 from tests.permissions.shell.fuzzing.grammar import RULES, Grammar
-from tests.permissions.shell.fuzzing.oracle import find_breach
+from tests.permissions.shell.fuzzing.oracle import find_breach, find_unread
 from tests.permissions.shell.fuzzing.stubs import NAMES, run_batch
 from tests.permissions.shell.worlds import make_world, parse_rules
 
@@ -16,12 +16,13 @@ from everturn.permissions.shell.judging import judge_command
 from everturn.ports.policy import Ruling
 
 COUNT = int(os.environ.get("EVERTURN_SHELL_FUZZ", "20000")) // 5
-"""Random lines in each of five tests; `make fuzz` takes more, with new seeds."""
+"""Random lines in each of five tests, and half as many in four more; `make fuzz` takes more, with new seeds."""
 BATCH = 2_000
 IS_REPEATED = os.environ.get("EVERTURN_EXAMPLES", "test") == "test"
 EVERYTHING_BUT_BAD = {"allow": ["Bash", "Edit(/ok.txt)"], "deny": ["Bash(bad:*)"]}
 FRIENDLY = ((0.98, 0.12), (0.9, 0.12), (0.95, 0.6), (0.8, 0.4))
 """Shares of what should be allowed, and of mutations."""
+VARIED = ((0.95, 0.05), (0.9, 0.12), (0.7, 0.1), (0.4, 0.2))
 HOSTILE = ((0.9, 0.1), (0.7, 0.1), (0.6, 0.5), (0.3, 0.3))
 
 
@@ -31,13 +32,13 @@ def seed(request):
     return request.param if IS_REPEATED else SystemRandom().randrange(2**32)
 
 
-def judge_lines(seed, count, rules=RULES, shares=FRIENDLY):
+def judge_lines(seed, count, rules=RULES, shares=FRIENDLY, make=Grammar.line):
     """The lines that are allowed, without repetition."""
     parsed = parse_rules(rules)
     world = make_world(parsed)
     random = Random(seed)  # noqa: S311 (a seed that can be played again)
     grammars = [Grammar(random, friendly=friendly, mutated=mutated) for friendly, mutated in shares]
-    lines = (grammars[number % len(grammars)].line() for number in range(count))
+    lines = (make(grammars[number % len(grammars)]) for number in range(count))
     return [line for line in dict.fromkeys(lines) if judge_command(line, parsed, world).ruling is Ruling.ALLOW]
 
 
@@ -66,6 +67,15 @@ def test_what_is_allowed_runs_nothing_that_the_rules_do_not_name(seed, tmp_path)
 
     assert {line: breach for line, calls, left in ran if (breach := find_breach(calls, left))} == {}
     assert len(allowed) > COUNT / 10, "too few lines are allowed for the test to mean something"
+
+
+def test_what_is_allowed_without_any_rule_calls_only_readers_whatever_its_variables_become(seed, tmp_path):
+    allowed = judge_lines(seed, COUNT // 2, {}, VARIED, Grammar.line_with_variables)
+
+    ran = run_lines(tmp_path / "box", allowed)
+
+    assert {line: breach for line, calls, left in ran if (breach := find_unread(calls, left))} == {}
+    assert len(allowed) > COUNT / 20, "too few lines are allowed for the test to mean something"
 
 
 @pytest.mark.parametrize("seed", [1], indirect=True)

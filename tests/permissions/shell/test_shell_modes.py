@@ -80,7 +80,7 @@ def test_allow_rules_do_not_help_in_plan_mode():
     assert str(judge("npm test", {"allow": ["Bash(npm test)", "Bash"]}, mode="plan").ruling) == "ask"
 
 
-@pytest.mark.parametrize(("cwd", "ruling"), [(CWD, "allow"), (f"{CWD}/vendor/x", "ask")])
+@pytest.mark.parametrize(("cwd", "ruling"), [(CWD, "allow"), (f"{CWD}/vendor/x", "allow"), ("/home/dev/other", "ask")])
 def test_git_is_asked_about_where_an_earlier_command_has_left_the_working_folder(cwd, ruling):
     assert str(judge("git status", cwd=cwd).ruling) == ruling
 

@@ -31,7 +31,8 @@ SHAPES = [
     "$'", "@(", "+(", "?(", "a=(", "==", "-", "1 ", "~", "é", "é ", "\0", "\r", "a\\\n", "function f ", "coproc ", "select a in ", "done ", "fi ", ";;",
     ";", "|", "&", "a <<A <<B ", "cat <<EOF\n$(", "$((a[", "(( ", "declare a=", "[ a ", "((1+", "$((1?", "$((a=(", "x{", "}", ")", "))", "]]", "{1..",
     "\u200b", '"a$', "$(<", "({", "{(", "[[(", "[[ ! ", "!(", "rm x;", "sudo ", "env ", "sh -c ", "eval ", "xargs ", "cat x ", "cd x;", "cd x && ",
-    "timeout 5 ", "../", "cat a/b/c* ", "a é;", "'$(a)' ", 'echo "a" ',
+    "x=$x$x; ", "x=a; for i in 1 2; do x=$x$i; ", "a=1 && ", "((i++)); ", "i=$((i+1)); ", "cat $(find .); ", "for f in *; do cat $f; ", "sort *; ", "ls {a,b,c}*; ",
+    "case a in a) ", "while read x; do ", "[[ $x == a* ]] && ", "x=${x:-a}; ", "`ls`; ", "timeout 5 ", "../", "cat a/b/c* ", "a é;", "'$(a)' ", 'echo "a" ',
 ]  # fmt: skip
 MOST_S = 0.1
 

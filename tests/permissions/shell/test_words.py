@@ -61,7 +61,9 @@ def test_expansions_leave_marks_in_the_template(text, template):
         '$"a"',
         "#a",
         "a\\",
-        "${x:-y}",
+        "${x:=y}",
+        "${x:-$(a)}",
+        "${x[0]}",
     ],
 )
 def test_what_may_be_more_than_a_word_or_run_code_leaves_a_doubt(text):

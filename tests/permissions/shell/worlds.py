@@ -10,10 +10,13 @@ from everturn.permissions.paths.judging import FileJudge
 from everturn.permissions.rules.parsing import RuleProblem, parse_rule
 from everturn.permissions.rules.rule import RuleSet
 from everturn.permissions.shell.judging import judge_command
+from everturn.ports.holding import KnownWalls
 from everturn.ports.policy import Ruling
 
 CWD = "/home/dev/proj"
 HOME = "/home/dev"
+HELD = KnownWalls(reads=True, edits=True)
+"""A machine with both walls."""
 
 
 def load_cases(path):
@@ -30,9 +33,11 @@ def parse_rules(rules):
     return RuleSet(parsed)
 
 
-def make_world(rules, mode="default", cwd=CWD):
+def make_world(rules, mode="default", cwd=CWD, walls=HELD):
     files = FileJudge(rules, folders=(CWD,), home=HOME)
-    return World(cwd=cwd, home=HOME, folders=(CWD,), mode=mode, judge_file=partial(_judge_file, files, mode, cwd))
+    return World(
+        cwd=cwd, home=HOME, folders=(CWD,), mode=mode, judge_file=partial(_judge_file, files, mode, cwd), walls=walls
+    )
 
 
 def judge(command, rules=None, mode="default", given=None, cwd=CWD):

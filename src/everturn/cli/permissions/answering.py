@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import msgspec
 
 from everturn.cli.permissions.cases import Case, CaseRules
 from everturn.cli.permissions.worlds import CaseFiles, SetupError, full_disk, made_files, unprivileged
-from everturn.compose.judging import DEFAULT_MODE, build_call
+from everturn.compose.judging import DEFAULT_MODE, build_call, find_machine_walls
 from everturn.core.errors import EverturnError, InputFault
 from everturn.permissions.policy import RulePolicy
 from everturn.permissions.rules.parsing import RuleProblem, parse_rule
@@ -20,6 +21,7 @@ from everturn.permissions.rules.rule import Rule, Source
 from everturn.permissions.standing import Grounds
 from everturn.ports.abort import AbortSignal
 from everturn.ports.files import FileStates
+from everturn.ports.holding import Walls
 from everturn.ports.policy import Call, Ruling, Verdict
 from everturn.ports.tool import Access, Tool, ToolContext, ToolResult, Traits
 from everturn.workspace.paths import is_inside
@@ -98,12 +100,12 @@ class Answerer:
         mode = case.mode or self._here.mode
         if case.rules is not None:
             rules = (*self._here.more, *self._parse(case, case.rules, grounds.folder, expand))
-            return RulePolicy(mode or DEFAULT_MODE, grounds, rules=rules)
+            return RulePolicy(mode or DEFAULT_MODE, grounds, rules=rules, walls=partial(_find_walls, grounds))
         here = self._here.policy(mode)
         if not case.setup:
             return here
         moved = (msgspec.structs.replace(rule, folder=grounds.folder) for rule in here.rules.rules)
-        return RulePolicy(here.mode, grounds, rules=moved)
+        return RulePolicy(here.mode, grounds, rules=moved, walls=partial(_find_walls, grounds))
 
     def _parse(self, case: Case, rules: CaseRules, folder: str, expand: Callable[[str], str]) -> Iterable[Rule]:
         """One that cannot work is passed over, as it would be in settings."""
@@ -115,6 +117,10 @@ class Answerer:
                     if (told := str(problem)) not in self._warned:
                         self._warned.add(told)
                         self._warn(f"{case.id}: {told}")
+
+
+def _find_walls(grounds: Grounds) -> Walls:
+    return find_machine_walls((os.path.realpath(grounds.folder),), grounds.home)
 
 
 class Hands:

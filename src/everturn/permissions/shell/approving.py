@@ -6,18 +6,23 @@ from posixpath import basename
 
 from everturn.permissions.judgement import Judgement, World
 from everturn.permissions.rules.rule import Rule, RuleSet
-from everturn.permissions.shell.assignments import is_safe_assignment
+from everturn.permissions.shell.assignments import find_names_read, is_safe_assignment
 from everturn.permissions.shell.critical import Danger, judge_removal
 from everturn.permissions.shell.edits import judge_editing
+from everturn.permissions.shell.evaluating import Reader
 from everturn.permissions.shell.fileguard import FileGuard
 from everturn.permissions.shell.files import is_file_command
-from everturn.permissions.shell.listing import judge_listed
+from everturn.permissions.shell.listing import judge_stage
 from everturn.permissions.shell.matching import Pattern, patterns_of
+from everturn.permissions.shell.nesting import is_same_repository
 from everturn.permissions.shell.readonly.find import may_act
-from everturn.permissions.shell.readonly.judge import Reads, judge_reading
+from everturn.permissions.shell.readonly.judge import Reads
+from everturn.permissions.shell.resolving import judge_resolved
 from everturn.permissions.shell.runners import INTERPRETERS, NEVER_BY_PATTERN, RUNNERS
 from everturn.permissions.shell.survey import Survey
-from everturn.permissions.shell.syntax import Assignment, Command, Word, join_words, write_marks
+from everturn.permissions.shell.syntax import Assignment, Command, Redirect, Word, join_words, write_marks
+from everturn.permissions.shell.trees import may_take_along
+from everturn.permissions.shell.unapproved import Unapproved
 from everturn.permissions.shell.wrappers import FROM_INPUT, strip_wrappers
 from everturn.ports.policy import Ruling
 
@@ -34,8 +39,11 @@ class Approval:
         self._plans = world.mode == "plan"
         self._allow = patterns_of(rules, Ruling.ALLOW)
         self._against = patterns_of(rules, Ruling.DENY), patterns_of(rules, Ruling.ASK)
+        self._is_ruled = any(
+            rules.covering(tool, each) for tool in ("Read", "Edit") for each in (Ruling.DENY, Ruling.ASK)
+        )
         self._used: Rule | None = None
-        self._edits = False
+        self._unapproved = Unapproved(survey, world, guard, self._find_own_rule)
         self._everything = None if self._plans else self._find_everything()
 
     def find_trouble(self) -> str | Judgement:
@@ -45,37 +53,58 @@ class Approval:
             for command in self._reading.commands:
                 if trouble := self._part(command):
                     break
-        if not trouble and self._used is not None and (path := self._guard.find_guarded("write")):
+        is_trusted = self._used is not None or self._unapproved.edits
+        if not trouble and is_trusted and (path := self._guard.find_guarded("write")):
             trouble = f"it writes {path[:_SHOWN]}, which is protected: no rule approves that ahead of time"
         if not trouble and self._guard.read_rules and (path := self._guard.find_guarded("read")):
             trouble = f"it reads {path[:_SHOWN]}, which may be a file that a rule keeps from being read"
         if not trouble and self._guard.overflows:
             trouble = "it names too many files"
-        return trouble or Judgement(ruling=Ruling.ALLOW, why=self._why(), rule=self._used)
+        if trouble:
+            return trouble
+        holding, self._used = self._unapproved.plan(self._used)
+        if isinstance(holding, str):
+            return holding
+        return Judgement(ruling=Ruling.ALLOW, why=self._why(), rule=self._used, holding=holding)
 
     def _why(self) -> str:
         if self._used is not None:
             return f"{self._used.shown} allows it"
-        return f"mode {self._world.mode}: it changes files of the working folder" if self._edits else "it only reads"
+        return (
+            f"mode {self._world.mode}: it changes files of the working folder"
+            if self._unapproved.edits
+            else "it only reads"
+        )
 
     def _find_everything(self) -> Rule | None:
         return next((rule for pattern, rule in self._allow.covering("") if pattern.is_everything), None)
 
     def _doubt(self) -> str:
         reading = self._reading
+        held = self._world.walls.reads
         if reading.unsure and (self._everything is None or reading.broken):
-            return f"not understood: {reading.unsure[0]}"
-        if reading.unsure or not reading.commands:
+            doubt = f"not understood: {reading.unsure[0]}"
+            self._unapproved.require_wall(doubt)
+            if not (held and reading.holdable):
+                return doubt
+        elif reading.unsure or not reading.commands:
             self._used = self._everything
         if any(self._against) and (trouble := self._against_all()):
             return trouble
         moved = reading.leaves or self._world.cwd not in self._world.folders
-        if moved and any(strip_wrappers(each.words)[0].template.endswith("git") for each in reading.commands):
-            return "git in another folder than the working folder: its settings may run programs"
+        gits = [each for each in reading.commands if strip_wrappers(each.words)[0].template.endswith("git")]
+        if moved and gits:
+            elsewhere = "git in another folder than the working folder: its settings may run programs"
+            self._unapproved.require_wall(elsewhere)
+            if not (held and all(is_same_repository(each.here, self._world.folders) for each in gits)):
+                return elsewhere
         return ""
 
     def _redirection(self) -> str:
         for redirect, target in self._guard.targets:
+            if target.path is None and self._reads_known(redirect):
+                self._unapproved.require_wall(target.why)
+                continue
             if target.path is None:
                 return target.why
             if target.use == "write" and self._reading.moves:
@@ -84,7 +113,15 @@ class Approval:
                 return f"mode plan: it writes to {target.path[:_SHOWN]}"
             if self._guard.judge(target.use, target.path, redirect.here) is not Ruling.ALLOW:
                 return f"it {target.use}s {target.path[:_SHOWN]}, and no rule covers that file"
+            self._unapproved.writes |= target.use == "write"
         return ""
+
+    def _reads_known(self, redirect: Redirect) -> bool:
+        """`< "$f"`: all that the variable may hold are files that may be read."""
+        if redirect.operator != "<" or redirect.target is None or self._guard.read_rules or not self._world.walls.reads:
+            return False
+        paths = Reader(redirect.scope, redirect.here, self._world.home).list_files(redirect.target)
+        return bool(paths) and all(self._guard.judge("read", path, redirect.here) is Ruling.ALLOW for path in paths)
 
     def _removal(self) -> str:
         for sight in self._survey.sights:
@@ -96,8 +133,13 @@ class Approval:
         words = strip_wrappers(command.words)
         unsafe = [each for each in command.assignments if not is_safe_assignment(each)]
         shown = command.text[:_SHOWN]
+        if self._world.walls.reads and find_names_read(command):
+            self._unapproved.require_wall(f"no rule allows {shown!r}")
+            self._unapproved.add(command, Reads())
+            return ""
         reads = None if unsafe or not words[0].plain else self._reads(command, words)
         if reads is not None and not (trouble := self._reading_trouble(reads, command)):
+            self._unapproved.add(command, reads)
             return ""
         if reads is None:
             trouble = f"no rule allows {shown!r}"
@@ -106,8 +148,11 @@ class Approval:
         if self._plans:
             return f"mode plan: {shown!r} may change something" if reads is None else trouble
         if self._world.mode == "acceptEdits" and not unsafe and words[0].plain and self._is_edit(command, words):
-            self._edits = True
+            self._unapproved.edits = True
+            self._unapproved.add(command, None)
             return ""
+        if self._world.mode == "acceptEdits" and not unsafe and (refused := self._find_refused_edit(command, words)):
+            trouble = refused
         rule = self._find_rule(command, words, unsafe)
         if rule is None:
             return trouble
@@ -119,9 +164,10 @@ class Approval:
         return ""
 
     def _reads(self, command: Command, words: tuple[Word, ...]) -> Reads | None:
-        if words[-1] is not FROM_INPUT:
-            return judge_reading(words, self._world.home)
-        return judge_listed(words[:-1], self._feeding.get(id(command), ()), self._world.home)
+        reads = judge_stage(words, self._feeding.get(id(command), ()), self._world.home)
+        if reads is None and words[-1] is not FROM_INPUT and self._world.walls.reads:
+            return judge_resolved(words, Reader(command.scope, command.here, self._world.home))
+        return reads
 
     @cached_property
     def _feeding(self) -> dict[int, tuple[Command, ...]]:
@@ -144,13 +190,27 @@ class Approval:
             return f"{shown!r} may read a file that a rule keeps from being read"
         if reads.recursive and self._passes_by(reads, command):
             return f"{shown!r} goes through a folder that may hold a file that a rule keeps from being read"
+        if reads.content and any(self._guard.may_pass_by(place, command.here) for place in self._repository()):
+            return f"{shown!r} shows what files hold or have held, and a rule keeps some from being read"
         if reads.of_git:
             own = self._world.find_own_programs(self._world.cwd)
-            return f"git would run {own[:_SHOWN]}, and nobody has trusted this folder" if own else ""
+            if own:
+                return f"git would follow {own[:_SHOWN]}, and nobody has trusted this folder"
+            if far := self._world.find_far(self._world.cwd):
+                return f"git would read {far[:_SHOWN]}, which lies outside the working folder"
         for path in dict.fromkeys(reads.paths):
             if self._guard.judge("read", path, command.here) is not Ruling.ALLOW:
                 return f"{shown!r} reads {path[:_SHOWN]}, and no rule covers that file"
         return ""
+
+    def _repository(self) -> tuple[str, ...]:
+        """What git may show something of, wherever in it a command stands."""
+        if not self._guard.read_rules:
+            return ()
+        from everturn.permissions.git.places import find_git_places
+
+        found = find_git_places(self._world.cwd, self._world.home)
+        return (".", *self._world.folders, *(() if found is None else (found.root,)))
 
     def _passes_by(self, reads: Reads, command: Command) -> bool:
         return any(self._guard.may_pass_by(path, command.here) for path in reads.paths)
@@ -159,7 +219,34 @@ class Approval:
         edits = judge_editing(words)
         if edits is None or self._reading.moves:
             return False
-        return all(self._guard.judge(use, path, command.here) is Ruling.ALLOW for use, path in edits.files)
+        if any(self._guard.judge(use, path, command.here) is not Ruling.ALLOW for use, path in edits.files):
+            return False
+        return all(
+            may_take_along(words, folder, self._world.judge_file, ruled=self._is_ruled, made=self._made)
+            for folder in command.here or ()
+        )
+
+    @cached_property
+    def _made(self) -> frozenset[str]:
+        """Names of what a part of the line makes, with nothing in it."""
+        makers = [each.words for each in self._reading.commands if each.words[0].raw in {"touch", "mkdir"}]
+        return frozenset(word.fixed for words in makers for word in words[1:] if word.fixed)
+
+    def _find_refused_edit(self, command: Command, words: tuple[Word, ...]) -> str:
+        """Why a command that the mode could let run may not: the file, and what is said of it. Empty for other commands."""
+        edits = judge_editing(words)
+        if edits is None:
+            return ""
+        if self._reading.moves:
+            return f"it changes the folder, and {command.text[:_SHOWN]!r} changes files after that"
+        for use, path in edits.files:
+            if (why := self._guard.explain(use, path, command.here)) is not None:
+                return f"it {use}s {path[:_SHOWN]}: {why}"
+        return ""
+
+    def _find_own_rule(self, command: Command) -> Rule | None:
+        """For a part that would run without one, too. In plan mode no rule counts."""
+        return None if self._plans else self._find_rule(command, strip_wrappers(command.words), [])
 
     def _find_rule(self, command: Command, words: tuple[Word, ...], unsafe: list[Assignment]) -> Rule | None:
         if unsafe:

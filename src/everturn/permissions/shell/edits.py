@@ -3,18 +3,18 @@
 import msgspec
 
 from everturn.permissions.judgement import FileUse
-from everturn.permissions.shell.readonly.options import Table, parse_options
+from everturn.permissions.shell.readonly.options import Globs, Table, parse_options
 from everturn.permissions.shell.readonly.sed import split_sed
 from everturn.permissions.shell.syntax import Word
 
 _TABLES = {
-    "mkdir": Table(flags="pv", valued="m", globs=False, long=frozenset({"parents", "verbose"})),
-    "touch": Table(flags="acm", globs=False, long=frozenset({"no-create"})),
-    "rm": Table(flags="rRfvdiI", globs=False, long=frozenset({"recursive", "force", "verbose", "dir"})),
-    "rmdir": Table(flags="pv", globs=False, long=frozenset({"parents", "verbose", "ignore-fail-on-non-empty"})),
-    "mv": Table(flags="fnvuiT", globs=False, long=frozenset({"force", "no-clobber", "verbose", "update"})),
-    "cp": Table(flags="rRapfnvuiLPdT", globs=False, long=frozenset({"recursive", "archive", "force", "no-clobber", "verbose"})),
-}  # fmt: skip
+    "mkdir": Table(short="pvm:", long="mode: parents verbose", globs=Globs.NEVER),
+    "touch": Table(short="acm", long="no-create", globs=Globs.NEVER),
+    "rm": Table(short="rRfvdiI", long="dir force recursive verbose", globs=Globs.NEVER),
+    "rmdir": Table(short="pv", long="ignore-fail-on-non-empty parents verbose", globs=Globs.NEVER),
+    "mv": Table(short="fnvuiT", long="force no-clobber update:: verbose", globs=Globs.NEVER),
+    "cp": Table(short="rRapfnvuiLPdT", long="archive force no-clobber recursive verbose", globs=Globs.NEVER),
+}
 
 
 class Edits(msgspec.Struct, frozen=True):

@@ -1,9 +1,10 @@
 """What the paths room says about the files that a command names, asked once for each file."""
 
 from functools import cached_property
-from posixpath import isabs, normpath
+from posixpath import isabs, join, normpath, realpath
 
 from everturn.permissions.judgement import FileUse, Judgement, World
+from everturn.permissions.paths.judging import is_within
 from everturn.permissions.rules.rule import Rule, RuleSet
 from everturn.permissions.shell.files import find_files
 from everturn.permissions.shell.folders import resolve
@@ -34,6 +35,15 @@ class FileGuard:
         rulings = {self._ask(use, place).ruling for place in places}
         return next(each for each in (Ruling.DENY, Ruling.ASK, Ruling.ALLOW) if each in rulings)
 
+    def explain(self, use: FileUse, path: str, here: Here) -> str | None:
+        """Why it is not allowed; None where it is."""
+        places = resolve(here, path)
+        if places is None:
+            return "it is not known which folder that is in"
+        judged = [self._ask(use, place) for place in places]
+        why = next((each.why for each in judged if each.ruling is not Ruling.ALLOW), None)
+        return None if why is None else why.removeprefix(f"mode {self._world.mode}: ")
+
     def find(self, ruling: Ruling) -> Judgement | None:
         """A file that a rule denies, or wants to be asked about."""
         for use, path, here in self._named:
@@ -49,6 +59,27 @@ class FileGuard:
             if use == wanted and any(self._ask(use, place).guarded for place in resolve(here, path) or (path,)):
                 return path
         return None
+
+    def list_opened(self) -> tuple[str, ...]:
+        """What was asked about and may be read because a rule says so, wherever it lies."""
+        return tuple(
+            dict.fromkeys(
+                self._locate(path)
+                for (use, path), judged in self._known.items()
+                if use == "read" and judged.ruling is Ruling.ALLOW and judged.rule is not None
+            )
+        )
+
+    def is_inside(self, path: str, here: Here) -> bool:
+        """All that it may mean lies in the working folders."""
+        places = resolve(here, path)
+        reals = [self._locate(place) for place in places or ()]
+        return bool(reals) and all(any(is_within(folder, real) for folder in self._world.folders) for real in reals)
+
+    def _locate(self, path: str) -> str:
+        home = self._world.home
+        given = home + path[1:] if path == "~" or path.startswith("~/") else path
+        return realpath(join(self._world.cwd, given))
 
     @cached_property
     def targets(self) -> list[tuple[Redirect, Target]]:
@@ -101,8 +132,9 @@ def _may_hold(folder: str, rule: Rule, world: World) -> bool:
     elif pattern.startswith("~/"):
         start = world.home + pattern[1:]
     elif isabs(pattern):
-        start = (rule.folder or world.cwd) + pattern
+        start = (rule.folder or world.folders[0]) + pattern
     else:
-        start = f"{world.cwd}/{pattern}"
+        # From the working folder, wherever the shell stands by now.
+        start = f"{world.folders[0]}/{pattern}"
     fixed = normpath(start.partition("*")[0].partition("?")[0].partition("[")[0])
     return f"{fixed}/".startswith(f"{folder.rstrip('/')}/") or f"{folder}/".startswith(f"{fixed}/")

@@ -14,7 +14,7 @@ _READERS = frozenset({
     "xzcat", "zless", "bat", "batcat", "view", "vi", "vim", "nvim", "vimdiff", "ed", "ex", "emacs", "nano", "source", ".",
     "paste", "fold", "column", "expand", "unexpand", "pr", "fmt", "shuf", "split", "csplit", "join", "look", "hd", "pv",
     "diff3", "sdiff", "iconv", "openssl", "gpg", "perl", "readlink", "realpath", "ls", "du", "find", "tree", "truncate",
-    "rsync", "scp", "install", "patch", "git",
+    "rsync", "scp", "install", "patch", "git", "nm", "size", "readelf", "objdump", "tsort", "bc",
 })  # fmt: skip
 _WRITERS = frozenset({
     "rm", "rmdir", "mkdir", "touch", "tee", "truncate", "chmod", "chown", "chgrp", "unlink", "shred", "patch",
@@ -30,8 +30,11 @@ _OUTPUTS = {
     "wget": ("-O", "--output-document"),
     "unzip": ("-d",),
     "tar": ("-C", "--directory"),
-} | dict.fromkeys(("cp", "mv", "ln", "install"), ("-t", "--target-directory"))
+}
 """Options whose value is written to."""
+_INTO = frozenset({"cp", "mv", "ln", "install"})
+_GIVES_FOLDER = re.compile(r"(?:-[A-SU-Za-su-z]*t|--t[a-z-]*=?)(.*)")
+"""Of these the folder that they write into: `-t x`, `-rtx`, `--target=x`."""
 _ONLY_INDEX = frozenset({"--cached", "--staged", "-S"})
 _PATTERN_FIRST = frozenset({
     "grep", "egrep", "fgrep", "zgrep", "rg", "ag", "sed", "awk", "gawk", "mawk", "jq", "yq", "perl",
@@ -77,12 +80,18 @@ def _find_written(name: str, words: tuple[str, ...], operands: list[str]) -> Ite
         *sources, target = operands
         yield target
         # Into a folder, if it is one.
-        yield from (f"{target}/{basename(source)}" for source in sources)
+        yield from (f"{target}/{basename(source.rstrip('/'))}" for source in sources)
     if name == "mv":
         yield from operands
     if name == "mv" or (name == "rm" and any(_RECURSIVE.match(word) for word in words)):
         # With a folder goes what is in it.
         yield from (f"{folder}/_" for folder in operands)
+    if name in _INTO:
+        for at, word in enumerate(words):
+            found = _GIVES_FOLDER.fullmatch(word)
+            if found and (folder := found[1] or "".join(words[at + 1 : at + 2])):
+                yield from (folder, f"{folder}/_")
+                yield from (f"{folder}/{basename(source.rstrip('/'))}" for source in operands)
     for option in _OUTPUTS.get(name, ()):
         for at, word in enumerate(words):
             if word == option:
@@ -103,6 +112,12 @@ def _find_written_by_git(words: tuple[str, ...]) -> Iterator[str]:
     if not _ONLY_INDEX.isdisjoint(words):
         return
     if subcommand in {"restore", "rm", "mv"}:
-        yield from (word for word in words[1:] if not word.startswith("-"))
+        # What follows `--source` is a commit, such as HEAD.
+        before = ("", *words)
+        yield from (
+            word
+            for at, word in enumerate(words)
+            if at and not word.startswith("-") and not (subcommand == "restore" and before[at] in {"-s", "--source"})
+        )
     elif subcommand == "checkout" and "--" in words:
         yield from words[words.index("--") + 1 :]

@@ -13,6 +13,7 @@ from everturn.permissions.shell.matching import Patterns, patterns_of
 from everturn.permissions.shell.prescan import LONGEST_ARGUMENT
 from everturn.permissions.shell.survey import Survey, survey_command
 from everturn.permissions.shell.syntax import write_marks
+from everturn.permissions.shell.unapproved import plan_trial
 from everturn.ports.policy import Ruling
 
 _SHOWN = 80
@@ -102,7 +103,7 @@ def _judge_mode(survey: Survey, rules: RuleSet, world: World, guard: FileGuard) 
         return Judgement(ruling=Ruling.ALLOW, why="mode bypassPermissions")
     trouble = Approval(survey, rules, world, guard).find_trouble()
     if isinstance(trouble, str):
-        return Judgement(ruling=Ruling.ASK, why=trouble)
+        return Judgement(ruling=Ruling.ASK, why=trouble, trial=plan_trial(survey, world))
     return trouble
 
 

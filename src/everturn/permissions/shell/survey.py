@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 from posixpath import basename
 
 import msgspec
 
+from everturn.permissions.shell.evaluating import find_settled
 from everturn.permissions.shell.heredocs import lift_bodies, mask_bodies
 from everturn.permissions.shell.parsing import parse
 from everturn.permissions.shell.prescan import count_signs, find_hidden, find_obstacle
@@ -36,6 +38,8 @@ _MOST_SIGNS = 1_200
 _MOST_SCRIPTS = 4
 _MOST_SAID = 4
 """Words of `printf` that may be a script each."""
+_MOST_SETTLED = 64
+"""Commands whose variables are put in."""
 _MOST_WORDS = 1_000
 """Of a command that is not understood, so many are looked at as files."""
 
@@ -50,6 +54,8 @@ class Sight(msgspec.Struct, frozen=True):
 class Survey(msgspec.Struct):
     reading: Reading
     """What the line itself holds; only this can be approved."""
+    text: str = ""
+    """The line as written."""
     sights: list[Sight] = msgspec.field(default_factory=list)
     texts: dict[str, None] = msgspec.field(default_factory=dict)
     """What deny and ask rules are held against."""
@@ -65,18 +71,18 @@ class Survey(msgspec.Struct):
 def survey_command(command: str, cwd: str, home: str) -> Survey:
     obstacle = find_obstacle(command)
     if obstacle:
-        survey = Survey(Reading(commands=(), unsure=(obstacle,), broken=True))
+        survey = Survey(Reading(commands=(), unsure=(obstacle,), broken=True), command)
         _look_closer(command, survey)
         return survey
     reading = _read(command, cwd, home)
-    survey = Survey(reading)
+    survey = Survey(reading, command)
     budget, signs = _MOST_TEXT, max(_MOST_SIGNS - count_signs(command), _MOST_SIGNS // 3)
     waiting = [(reading, 0)]
     known: set[str] = set()
     while waiting:
         current, depth = waiting.pop()
         survey.redirects.extend(current.redirects)
-        for script in _note(current, survey):
+        for script in _note(current, survey, home):
             if script in known:
                 continue
             known.add(script)
@@ -115,14 +121,19 @@ def _read(command: str, cwd: str, home: str) -> Reading:
         # What feeds a pipe is no longer to be seen there.
         reading = reading if plain.unsure else msgspec.structs.replace(plain, fed=(*fed, *plain.fed), pipes=())
     hidden = find_hidden(command)
-    return msgspec.structs.replace(reading, unsure=(*reading.unsure, hidden), broken=True) if hidden else reading
+    return (
+        msgspec.structs.replace(reading, unsure=(*reading.unsure, hidden), broken=True, holdable=False)
+        if hidden
+        else reading
+    )
 
 
-def _note(reading: Reading, survey: Survey) -> list[str]:
+def _note(reading: Reading, survey: Survey, home: str) -> list[str]:
     """Scripts in strings are handed back."""
     scripts: list[str] = []
     listens = interprets = False
-    for command in reading.commands:
+    settled = (each for command in reading.commands for each in find_settled(command, home))
+    for command in (*reading.commands, *islice(settled, _MOST_SETTLED)):
         for text in _spellings(command):
             survey.texts[text] = None
         found = find_inner(command)

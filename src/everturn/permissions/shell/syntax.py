@@ -4,8 +4,30 @@ import re
 
 import msgspec
 
+from everturn.permissions.shell.values import EMPTY, Scope
+
 Here = frozenset[str] | None
 """Folders that a command may run in; None when they cannot be known."""
+
+
+class Expansion(msgspec.Struct, frozen=True, kw_only=True):
+    """A place in a word where bash puts something else."""
+
+    name: str = ""
+    """Of the variable; empty for substitutions and arithmetic."""
+    operator: str = ""
+    """What stands behind the name: `:-default`, `%.py`."""
+    quoted: bool = False
+    """It stays one word, whatever it becomes."""
+    number: bool = False
+    """It becomes a number."""
+    names: tuple[str, ...] = ()
+    """Variables that arithmetic evaluates: they must hold numbers."""
+    is_substitution: bool = False
+    is_pipe: bool = False
+    """`<(..)`: it becomes the name of a pipe."""
+    source: "tuple[Command, ...]" = ()
+    """Of a substitution that is one pipeline of simple commands: its stages."""
 
 
 class Word(msgspec.Struct, frozen=True):
@@ -22,6 +44,10 @@ class Word(msgspec.Struct, frozen=True):
     tilde: bool = False
     unsure: str = ""
     """Why we may have misread it; empty when we have not."""
+    form: str = ""
+    """A form of expansion in it that is understood, and that only held commands may use."""
+    parts: tuple[str | Expansion, ...] = ()
+    """Texts and expansions in order; empty where there is no expansion."""
 
     @property
     def plain(self) -> bool:
@@ -79,6 +105,8 @@ class Command(msgspec.Struct, frozen=True):
     words: tuple[Word, ...]
     assignments: tuple[Assignment, ...] = ()
     here: Here = None
+    scope: Scope = EMPTY
+    """What the variables may hold that were set in the line before it."""
 
     @property
     def text(self) -> str:
@@ -91,6 +119,7 @@ class Redirect(msgspec.Struct, frozen=True):
     target: Word | None
     """None where a descriptor is closed."""
     here: Here = None
+    scope: Scope = EMPTY
 
 
 class Reading(msgspec.Struct, frozen=True):
@@ -103,6 +132,10 @@ class Reading(msgspec.Struct, frozen=True):
     fed: tuple[str, ...] = ()
     """Heredocs and here-strings: scripts, where a shell reads them."""
     unsure: tuple[str, ...] = ()
+    holdable: bool = False
+    """All of `unsure` are forms that are understood; a line of readers may use them where it runs held."""
+    own_names: frozenset[str] = frozenset()
+    """Variables that the line sets for itself."""
     broken: bool = False
     """Not parsed, or not what it looks like: not even a rule for everything covers it."""
     moves: bool = False

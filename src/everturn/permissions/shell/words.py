@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterable
 
 from everturn.permissions.shell.ansi import decode_ansi
-from everturn.permissions.shell.syntax import FOLDER, HOME, UNKNOWN, Word, mark_of
+from everturn.permissions.shell.expansions import match_operator, match_sum
+from everturn.permissions.shell.syntax import FOLDER, HOME, UNKNOWN, Expansion, Word, mark_of
 
 Hole = tuple[int, int]
 """Where a substitution stands that is read elsewhere: begin and end within the word."""
@@ -19,6 +20,8 @@ _SIMPLE = re.compile(r"[A-Za-z0-9_./,:%^@+=\x80-\xff-]+")
 _IN_DOUBLE = re.compile(r"[^\\\"$`]+")
 _IN_HEREDOC = re.compile(r"[^\\$`]+")
 _NAME = re.compile(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\}|([0-9@*#?$!-])|\{([0-9@*#?$!-])\})")
+_COUNTS = frozenset("#?$")
+"""Parameters that are always numbers."""
 _SUM = re.compile(r"\$\(\([0-9 +*/%()-]*\)\)")
 """Arithmetic of numbers alone: names can hold code."""
 _OPENING = frozenset("([{")
@@ -48,9 +51,10 @@ class _Reader:
         self._holes = dict(holes)
         self._value: list[str] = []
         self._template: list[str] = []
+        self._parts: list[str | Expansion] = []
         self._fixed = True
         self._glob = self._brace = self._tilde = False
-        self._unsure = ""
+        self._unsure = self._form = ""
 
     def read(self) -> Word:
         text, at, end = self._text, 0, len(self._text)
@@ -86,6 +90,8 @@ class _Reader:
             brace=self._brace,
             tilde=self._tilde,
             unsure=self._unsure,
+            form=self._form,
+            parts=self._list_parts() if self._tilde or not self._fixed else (),
         )
 
     def read_quoted(self, at: int, run: re.Pattern[str], *, end: str) -> int:
@@ -114,16 +120,21 @@ class _Reader:
             self._doubt("a quote that is never closed")
         return at
 
+    def _list_parts(self) -> tuple[str | Expansion, ...]:
+        return tuple(_decoded(part) if isinstance(part, str) else part for part in self._parts)
+
     def _take(self, text: str) -> None:
         self._value.append(text)
         self._template.append(text)
+        self._parts.append(text)
 
     def _doubt(self, why: str) -> None:
         self._unsure = self._unsure or why
 
-    def _unknown(self, mark: str = UNKNOWN) -> None:
+    def _unknown(self, expansion: Expansion, mark: str = UNKNOWN) -> None:
         self._fixed = False
         self._template.append(mark)
+        self._parts.append(expansion)
 
     def _single(self, at: int) -> int:
         close = self._text.find("'", at + 1)
@@ -147,29 +158,37 @@ class _Reader:
         text = self._text
         if at in self._holes:
             if text[at] == "`":
-                self._doubt("backticks")
-            self._unknown()
+                self._form = self._form or "backticks"
+            self._unknown(Expansion(quoted=quoted, is_substitution=True, is_pipe=text[at] in "<>"))
             return self._holes[at]
         if text.startswith("$'", at) and not quoted:
             return self._ansi(at)
         if name := _NAME.match(text, at):
-            self._unknown(mark_of(name.group(1) or name.group(2) or ""))
+            variable = name.group(1) or name.group(2) or ""
+            self._unknown(
+                Expansion(name=variable, quoted=quoted, number=(name.group(3) or name.group(4)) in _COUNTS),
+                mark_of(variable),
+            )
             return name.end()
         if total := _SUM.match(text, at):
-            self._unknown()
+            self._unknown(Expansion(quoted=quoted, number=True))
             return total.end()
+        if found := match_operator(text, at, quoted=quoted) or match_sum(text, at, quoted=quoted):
+            self._form = self._form or "an expansion with an operator"
+            self._unknown(found[0])
+            return found[1]
         if text[at] == "$" and text[at + 1 : at + 2] not in (_OPENING if quoted else _OPENING_WORD):
             self._take("$")
             return at + 1
         self._doubt(f"an expansion that may run code ({text[at : at + 12]!r})")
-        self._unknown()
+        self._unknown(Expansion(quoted=quoted))
         return at + 1
 
     def _ansi(self, at: int) -> int:
         decoded, close = decode_ansi(self._text, at + 2)
         if decoded is None:
             self._doubt("a $'..' that cannot be read")
-            self._unknown()
+            self._unknown(Expansion(quoted=True))
         else:
             self._take(decoded)
         return close
@@ -182,6 +201,7 @@ class _Reader:
             return 1
         self._tilde = True
         self._value.append(tilde.group())
+        self._parts.append(Expansion(name={"~": "HOME", "~+": "PWD"}.get(tilde.group(), ""), quoted=True))
         self._template.append({"~+": FOLDER, "~-": UNKNOWN}.get(tilde.group(), HOME))
         return tilde.end()
 

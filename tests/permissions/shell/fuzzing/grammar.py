@@ -227,6 +227,31 @@ DELIMITERS = (
     ('"E"F', "EF"), ('"it\'s"', "it's"), ("'E F'", "E F"),
 )  # fmt: skip
 """As they are written, and the line that ends the text."""
+SETTERS = (
+    "x=1", "x=0", "x=a", "x='a b'", 'x="a"', "x=$(cat a)", "x=`cat a`", "x=$(find . -name a)", "x=$(ls)", "x=$(git ls-files)", "x=$((1+2))",
+    "x=$(seq 1 2)", "x=${y:-a}", "x=${x%b}", "x=", "x=a y=b", "x=*", "x=~", "read x <a", "read -r x y <a", "x=$(pwd)", "x=$x", "y=a; x=$y",
+    "x=bad", "x='$(bad)'", "x='a[$(bad)]'", "x=-o", "x='-o out.txt'", "x='-exec bad ;'", "x=--output=out.txt", "x='1e bad'", "x+=bad",
+    "x=$(bad)", "x=`bad`", "x=${y:-$(bad)}", "x=${y:=bad}", "IFS=b", "PATH=.", "x=(bad)", "x[$(bad)]=1", "x=secret", "x=out.txt", "x=a; x=bad",
+    "if true; then x=bad; fi", "true && x=bad", "x=1; for i in a b; do x=bad; done", "x=bad & x=1", "(x=bad)", "x=1 | x=bad", "y=bad; x=$y",
+    "BASH_ENV=./a", "x=a:~", "x=$'bad'", "x={bad,b}", "read x <<<bad", "x=1; read x <a", "ENV=a", "x=$((x=2))", "x=%n",
+)  # fmt: skip
+FRIENDLY_SETTERS = 23
+USES = (
+    "echo $x", 'echo "$x"', "cat $x", 'cat "$x"', "ls ${x}", 'wc -l -- "$x"', "head -n $x a", 'sed -n "${x}p" a', "echo ${x:-b} ${#x}", "echo $((x+1))",
+    "[ $x = 1 ]", '[ "$x" = 1 ]', "[[ $x == b* ]]", "[[ $x -gt 1 ]]", "((x++))", "((x<2)) && ls", 'for f in $x; do cat "$f"; done', "for f in *; do ls $f; done",
+    'find . -name a | while read -r f; do sort "$f"; done', "for ((x=0;x<2;x++)); do echo $x; done", "case $x in bad) echo y;; *) ls;; esac", "while read -r y; do echo $y; done <a",
+    'while read -r f; do cat "$f"; done < <(find . -name a)', "seq 1 2 | while read x; do echo $x; done", "for x in a b; do cat $x; done", "for x in 1 2; do sed -n ${x}p a; done",
+    "cat <(sort a) $(find . -name a)", "grep -c $x a", 'grep -c -- "$x" a', "cat `find . -name a`", "while [ $x -lt 2 ]; do x=$((x+1)); done", "ls {a,b}.txt", 'sort ./"$x"',
+    'if [[ -f "$x" && $x != b ]]; then cat "$x"; fi', "sort *", "sed -n 1p *", 'git log -1 -- "$x"', "until [[ $x -ge 2 ]]; do ((x+=1)); done",
+    "$x", '"$x"', "sort $x a", 'sort "$x" a', "find . $x", "git log $x", "git -c $x log", "sed $x a", 'sed -n "$x" a', "eval $x", "eval echo $x", "printf $x PATH", "env $x",
+    "command $x", "ls >$x", "cat <$x", "cd $x", "cd $x && git status", "echo ${x@P}", "echo ${!x}", "echo ${x[$(bad)]}", "[[ -v $x ]]", "[ -v $x ]", "test $x",
+    "[[ $x -eq 1 ]]", "echo $((x))", "echo $(($x))", "echo $[x]", "((x))", "((a[x]))", "let x", "printf -v $x a", "declare $x=1", "export x", "xargs $x <a", "ls | xargs $x",
+    "for x in bad; do $x; done", "for PATH in .; do ls; done", "for ((x=0;x<a[$(bad)];x++)); do ls; done", "case $(bad) in *) ls;; esac", "case a in $(bad)) ls;; esac", "case a in a) bad;; esac",
+    "while read x; do $x; done <a", "while read x; do eval $x; done <a", "read PATH <a", "read x y PATH <a", "while read -r x; do sort $x; done <a", "for f in $(cat a); do $f; done",
+    "x=1; while :; do $x; x=bad; [ $x = bad ] || break; done", "for f in {-o,{x,y}}; do sort $f a; done", "cat < <(bad)", "cat `bad`", "cat `echo \\`bad\\``", "f() { x=bad; }; f; $x",
+    'trap "$x" EXIT', "source $x", "sort -o$x a", 'sort "--output=$x" a', "uniq a $x", 'uniq a "$x"', "base64 a $x", "find . -fprint $x", "tree -o $x",
+)  # fmt: skip
+FRIENDLY_USES = 38
 
 
 class Grammar:
@@ -255,6 +280,35 @@ class Grammar:
         while self._rarely(self._mutated):
             text = self._mutate(text)
         return text
+
+    def line_with_variables(self) -> str:
+        """What sets variables and what uses them, in any order and nesting."""
+        steps = [self._step() for _ in range(self._random.choice((2, 2, 3, 4)))]
+        text = steps[0]
+        for step in steps[1:]:
+            text += self._pick(SEPARATORS[:7] if self._rarely(0.3) else ("; ", "; ", "\n", " && ")) + step
+        if self._rarely(0.2):
+            form = self._pick(
+                (
+                    "({0})",
+                    "{{ {0}; }}",
+                    "for i in 1 2; do {0}; done",
+                    "if true; then {0}; fi",
+                    "while :; do {0}; break; done",
+                    "echo $({0})",
+                )
+            )
+            text = f"{form.format(text)}; {self._step()}"
+        while self._rarely(self._mutated):
+            text = self._mutate(text)
+        return text
+
+    def _step(self) -> str:
+        if self._rarely(0.5):
+            return self._pick(SETTERS[:FRIENDLY_SETTERS] if self._likely() else SETTERS)
+        if self._rarely(0.1):
+            return self._command(2)
+        return self._pick(USES[:FRIENDLY_USES] if self._likely() else USES)
 
     def _commands(self, count: int, depth: int) -> str:
         text = self._command(depth)

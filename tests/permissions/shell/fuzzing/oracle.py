@@ -28,6 +28,25 @@ def is_named(call: tuple[str, ...]) -> bool:
     return name in _READERS and not _NEVER.get(name, set()) & set(arguments) and "secret" not in arguments
 
 
+def find_unread(calls: list[tuple[str, ...]], left: list[str]) -> str:
+    """Empty when nothing was called but readers, with options that only read, and nothing was written. No rule names anything."""
+    for name, *given in calls:
+        # Behind two dashes nothing is an option any more.
+        arguments = given[: given.index("--")] if "--" in given else given
+        written = any(each.startswith(("-o", "--output")) for each in arguments) and name in {"sort", "git", "tree"}
+        if (
+            name not in _READERS | {"seq", "uniq", "base64", "tree"}
+            or written
+            or _NEVER.get(name, set()) & set(arguments)
+        ):
+            return f"called {name!r} with {arguments!r}"
+        if name == "git" and (not arguments or arguments[0] not in {*_SUBCOMMANDS, "ls-files"}):
+            return f"called git with {arguments!r}"
+        if name in {"uniq", "base64"} and len(arguments) > 1:
+            return f"called {name} with {arguments!r}"
+    return f"wrote {left}" if left else ""
+
+
 def find_breach(calls: list[tuple[str, ...]], left: list[str]) -> str:
     """Empty when nothing happened that the rules do not name."""
     for call in calls:

@@ -1,15 +1,19 @@
 """`find`: its tests read, its actions may write or run anything."""
 
+import msgspec
+
 from everturn.permissions.shell.syntax import Word
 
-_TESTS = frozenset({
+TESTS = frozenset({
     "-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex", "-regextype", "-type",
-    "-xtype", "-maxdepth", "-mindepth", "-size", "-mtime", "-mmin", "-atime", "-amin", "-ctime", "-cmin", "-newer",
-    "-newermt", "-newerct", "-newerat", "-anewer", "-cnewer", "-user", "-group", "-uid", "-gid", "-perm", "-links",
-    "-inum", "-samefile", "-lname", "-ilname", "-fstype", "-used", "-printf",
+    "-xtype", "-maxdepth", "-mindepth", "-size", "-mtime", "-mmin", "-atime", "-amin", "-ctime", "-cmin", "-newermt",
+    "-newerct", "-newerat", "-user", "-group", "-uid", "-gid", "-perm", "-links", "-inum", "-lname", "-ilname", "-fstype",
+    "-used", "-printf",
 })  # fmt: skip
 """Each takes one word."""
-_WITHOUT = frozenset({
+FILE_TESTS = frozenset({"-newer", "-anewer", "-cnewer", "-samefile"})
+"""Each takes the name of a file."""
+SIMPLE = frozenset({
     "-print", "-print0", "-ls", "-o", "-a", "-not", "-and", "-or", "-prune", "-empty", "-true", "-false", "-readable",
     "-writable", "-executable", "-depth", "-d", "-xdev", "-mount", "-follow", "-daystart", "-noleaf", "-nouser",
     "-nogroup", "-quit", "-L", "-H", "-P", "!", "(", ")", ",",
@@ -17,26 +21,58 @@ _WITHOUT = frozenset({
 _ACTIONS = frozenset({
     "-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls",
 })  # fmt: skip
+FOUND = "{}"
+"""What stands for a file that was found."""
 
 
-def find_starts(words: tuple[Word, ...]) -> tuple[Word, ...] | None:
-    """The folders it begins in, when it only reads; else None."""
+class Found(msgspec.Struct, frozen=True):
+    starts: tuple[Word, ...]
+    """Folders that it begins in, and files that its tests look at."""
+    runs: tuple[tuple[Word, ...], ...] = ()
+    """Commands behind `-exec`, with `{}` as a word of its own."""
+
+
+def parse_find(words: tuple[Word, ...]) -> Found | None:
+    """None when it does more than look and run commands on what it finds."""
     starts: list[Word] = []
+    runs: list[tuple[Word, ...]] = []
     at = 1
     while at < len(words):
         text = words[at].fixed
+        at += 1
         if text is None:
             return None
-        at += 1
-        if text in _TESTS:
+        if text in TESTS or text in FILE_TESTS:
             if at >= len(words) or words[at].fixed is None:
                 return None
+            if text in FILE_TESTS:
+                starts.append(words[at])
             at += 1
-        elif text not in _WITHOUT:
-            if text.startswith("-"):
+        elif text == "-exec":
+            run = _command_at(words, at)
+            if run is None:
+                return None
+            runs.append(run)
+            at += len(run) + 1
+        elif text not in SIMPLE:
+            # What is found begins like its start: with `@`, for some programs, it stands for words in a file.
+            if text.startswith(("-", "@")):
                 return None
             starts.append(words[at - 1])
-    return tuple(starts)
+    return Found(tuple(starts), tuple(runs))
+
+
+def _command_at(words: tuple[Word, ...], at: int) -> tuple[Word, ...] | None:
+    """Up to `;`, or to a `+` behind `{}`. Within another word, `{}` would make a word that nobody has seen."""
+    run: list[Word] = []
+    for word in words[at:]:
+        text = word.fixed
+        if text is None or (FOUND in text and text != FOUND):
+            return None
+        if text == ";" or (text == "+" and run and run[-1].fixed == FOUND):
+            return tuple(run) if run else None
+        run.append(word)
+    return None
 
 
 def may_act(words: tuple[Word, ...]) -> bool:

@@ -1,156 +1,136 @@
-"""`git`: the forms that only read, by subcommand and option.
+"""`git`: the forms that only read, the files that they name, and whether they show what lies in files."""
 
-Left out is what writes (`--output`), what runs programs (`-c`, `--ext-diff`, `--textconv`, `-O` of grep, `--upload-pack`,
-`--show-signature`, `%G` in formats), what looks at other repositories, and what goes to the network.
-"""
+import re
 
-from everturn.permissions.shell.readonly.options import Operands, Table, parse_options
+import msgspec
+
+from everturn.permissions.shell.readonly.git_tables import GIT_TABLES
+from everturn.permissions.shell.readonly.options import Operands, Parsed, parse_options
 from everturn.permissions.shell.syntax import Word
 
-
-def _names(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_DIFF = (
-    "abbrev anchored binary break-rewrites cached cc check color color-moved color-moved-ws color-words "
-    "combined-all-paths compact-summary cumulative dd default-prefix diff-algorithm diff-filter diff-merges dirstat "
-    "dirstat-by-file dst-prefix end-of-options exit-code find-copies find-copies-harder find-object find-renames "
-    "full-index function-context histogram ignore-all-space ignore-blank-lines ignore-cr-at-eol "
-    "ignore-matching-lines ignore-space-at-eol ignore-space-change ignore-submodules indent-heuristic "
-    "inter-hunk-context irreversible-delete ita-invisible-in-index ita-visible-in-index line-prefix merge-base "
-    "minimal name-only name-status no-color no-color-moved no-color-moved-ws no-diff-merges no-ext-diff "
-    "no-indent-heuristic no-patch no-prefix no-relative no-rename-empty no-renames no-textconv numstat patch "
-    "patch-with-raw patch-with-stat patience pickaxe-all pickaxe-regex quiet raw relative rename-empty rotate-to "
-    "shortstat skip-to src-prefix staged stat stat-count stat-graph-width stat-name-width stat-width submodule "
-    "summary text unified word-diff word-diff-regex ws-error-highlight"
+_GLOBAL = frozenset({
+    "--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs", "--glob-pathspecs", "--icase-pathspecs",
+    "--no-replace-objects",
+})  # fmt: skip
+_TWO_WORDS = frozenset({"stash", "worktree", "remote", "reflog"})
+_LISTING = {"branch": frozenset({"--list"}), "tag": frozenset({"--list", "-l"})}
+"""`-l` of branch made a reflog once."""
+_FORMATS = frozenset({"--format", "--pretty", "--group", "--sort"})
+_RUNS = re.compile(r"%[-+ ]*G|signature|trailers|describe")
+"""Formats that have git verify signatures, or start another git."""
+_REFLOG_VERBS = frozenset({"expire", "delete", "drop", "write", "list", "exists"})
+_TOLD = re.compile(
+    r"(?:user|author|committer)\.(?:name|email|signingkey|useconfigonly)"
+    r"|(?:core|remote|branch|init|pull|push|fetch|merge|rebase|diff|color|column|commit|tag|log|status|submodule|gc|rerere|stash|blame"
+    r"|grep|i18n|extensions|help|advice|feature|index|gpg|format|notes|pack|protocol|checkout|clean|worktree|alias|apply|am)\..+"
 )
-_LOG = (
-    f"{_DIFF} "
-    "abbrev-commit after all all-match ancestry-path author author-date-order basic-regexp before bisect boundary "
-    "branches cherry cherry-mark cherry-pick children clear-decorations committer date date-order decorate "
-    "decorate-refs decorate-refs-exclude dense do-walk encoding exclude exclude-first-parent-only exclude-hidden "
-    "expand-tabs extended-regexp first-parent fixed-strings follow format full-diff full-history glob graph grep "
-    "grep-reflog ignore-missing in-commit-order invert-grep left-only left-right log-size mailmap max-age max-count "
-    "max-parents merge merges min-age min-parents no-abbrev no-abbrev-commit no-decorate no-expand-tabs no-graph "
-    "no-mailmap no-max-parents no-merges no-min-parents no-notes no-standard-notes no-use-mailmap no-walk not notes "
-    "oneline parents perl-regexp pretty reflog regexp-ignore-case relative-date remotes remove-empty reverse "
-    "right-only show-linear-break show-notes show-pulls simplify-by-decoration simplify-merges since "
-    "since-as-filter single-worktree skip source sparse standard-notes tags topo-order unpacked until use-mailmap "
-    "walk-reflogs"
-)
-_DIFF_TABLE = Table(flags="abpuswRWz", valued="USGlI", joined="MCBXD", number=True, long=_names(_DIFF), globs=False)
-_LOG_TABLE = Table(
-    flags="abpuswcmgiqEFPRWztr", valued="USGlLnI", joined="MCBXD", number=True, long=_names(_LOG), globs=False
-)
-_BARE = Table(operands=Operands.NONE, globs=False)
+"""Settings that anybody may know. Programs keep tokens in sections of their own (`github.token`), and people in any."""
+_SECRET = re.compile(r"tok[ae]n|pass|secret|auth|cookie|header|credential|\.helper$|apikey|api-key")
 
-TABLES: dict[str, Table] = {
-    "status": Table(
-        flags="sbvz",
-        joined="u",
-        long=_names(
-            "ahead-behind branch column find-renames ignore-submodules ignored long no-ahead-behind no-column no-renames "
-            "null porcelain renames short show-stash untracked-files verbose"
-        ),
-        globs=False,
-    ),
-    "log": _LOG_TABLE,
-    "show": _LOG_TABLE,
-    "diff": _DIFF_TABLE,
-    "diff-tree": _LOG_TABLE,
-    "shortlog": Table(flags="nsec", valued="w", long=_names(f"{_LOG} numbered summary email group"), globs=False),
-    "whatchanged": _LOG_TABLE,
-    "blame": Table(
-        flags="bcefklnpstw",
-        valued="LS",
-        joined="MC",
-        long=_names(
-            "abbrev color-by-age color-lines date encoding first-parent ignore-rev incremental line-porcelain minimal "
-            "no-progress porcelain progress reverse root score-debug show-email show-name show-number show-stats since"
-        ),
-        globs=False,
-    ),
-    "rev-parse": Table(
-        flags="q",
-        long=_names(
-            "abbrev-ref absolute-git-dir all branches disambiguate exclude flags git-common-dir git-dir git-path glob is-bare-repository "
-            "is-inside-git-dir is-inside-work-tree is-shallow-repository local-env-vars no-flags no-revs not path-format quiet remotes "
-            "revs-only shared-index-path short show-cdup show-object-format show-prefix show-ref-format since sq until after before "
-            "show-superproject-working-tree show-toplevel symbolic symbolic-full-name tags verify"
-        ),
-        globs=False,
-    ),
-    "rev-list": Table(flags="n", valued="n", number=True, long=_names(f"{_LOG} count objects"), globs=False),
-    "ls-files": Table(
-        flags="cdmosuiktvzf",
-        valued="x",
-        long=_names(
-            "abbrev cached debug deduplicate deleted directory empty-directory eol error-unmatch exclude exclude-standard format "
-            "full-name ignored killed modified no-empty-directory others resolve-undo sparse stage unmerged"
-        ),
-        globs=False,
-    ),
-    "ls-tree": Table(
-        flags="drtlz", long=_names("abbrev full-name full-tree long name-only name-status object-only"), globs=False
-    ),
-    "cat-file": Table(flags="pts", operands=Operands.FILES, globs=False),
-    "describe": Table(
-        long=_names("abbrev all always contains dirty exact-match first-parent long match tags"), globs=False
-    ),
-    "merge-base": Table(flags="a", long=_names("all fork-point is-ancestor octopus"), globs=False),
-    "name-rev": Table(long=_names("all always name-only tags"), globs=False),
-    "branch": Table(
-        flags="arv",
-        operands=Operands.NONE,
-        long=_names("all color list no-color remotes show-current sort verbose"),
-        globs=False,
-    ),
-    "tag": Table(flags="l", operands=Operands.NONE, long=_names("list sort"), globs=False),
-    "remote": Table(flags="v", operands=Operands.NONE, long=_names("verbose"), globs=False),
-    "grep": Table(
-        flags="EFGPivwcLlqonhHzaIp",
-        valued="emABC",
-        long=_names(
-            "after-context all-match and before-context cached color context count extended-regexp files-with-matches "
-            "files-without-match fixed-strings full-name heading ignore-case invert-match line-number max-depth name-only "
-            "no-color only-matching or perl-regexp quiet show-function untracked word-regexp"
-        ),
-        globs=False,
-    ),
-    "stash list": _BARE,
-    "worktree list": Table(operands=Operands.NONE, long=_names("porcelain"), globs=False),
-    "version": _BARE,
-}
-_GLOBAL = frozenset({"--no-pager", "--no-optional-locks", "--literal-pathspecs"})
-_FORMATS = ("--format", "--pretty", "--group")
+_ALWAYS_CONTENT = frozenset({"blame", "grep", "range-diff"})
+_PATCHES = frozenset({"diff", "show", "stash show"})
+"""They show patches unless told otherwise."""
+_PATCH = frozenset({
+    "-p", "-u", "--patch", "-U", "--unified", "--patch-with-raw", "--patch-with-stat", "-L", "-S", "-G", "-c", "-m", "--cc", "--dd",
+    "--diff-merges", "--word-diff", "--word-diff-regex", "--color-words", "-W", "--function-context", "--binary", "--check",
+    "--full-diff", "--find-object",
+})  # fmt: skip
+_NAMES = frozenset({
+    "--name-only", "--name-status", "--stat", "--shortstat", "--numstat", "--raw", "--summary", "--quiet", "-q", "-s", "--no-patch",
+    "--dirstat", "--compact-summary",
+})  # fmt: skip
+_A_COMMIT = re.compile(r"(?:HEAD|@)(?:[~^][0-9]*)*")
 
 
-def find_git_paths(words: tuple[Word, ...]) -> tuple[str, ...] | None:
-    """What it may show the content of, when it only reads; else None. Revisions are among them: only git can tell."""
+class GitReads(msgspec.Struct, frozen=True):
+    paths: tuple[str, ...] = ()
+    """Words that may name files, revisions among them: only git can tell."""
+    content: bool = False
+    """It shows lines of files, from history, the index or the working tree; not only names, hashes and messages."""
+    recursive: bool = False
+    """It reads folders that git does not manage."""
+
+
+def judge_git(words: tuple[Word, ...]) -> GitReads | None:
+    """None when it may do more than read."""
     at = 1
     while at < len(words) and words[at].raw in _GLOBAL:
         at += 1
-    if at >= len(words):
+    if at >= len(words) or not words[at].plain:
         return None
     name = words[at].raw
-    if name in {"stash", "worktree"} and at + 1 < len(words):
+    following = words[at + 1].raw if at + 1 < len(words) else ""
+    if name in _TWO_WORDS and f"{name} {following}" in GIT_TABLES:
         at += 1
-        name = f"{name} {words[at].raw}"
-    if words[at].raw == "--version" and len(words) == at + 1:
-        return ()
-    table = TABLES.get(name)
-    if table is None:
+        name = f"{name} {following}"
+    parsed = _parse(name, words[at:])
+    if parsed is None or any(_RUNS.search(option.value or "") for option in parsed.options if option.name in _FORMATS):
         return None
-    parsed = parse_options(table, words[at:])
-    if parsed is None or (table.operands is Operands.NONE and parsed.operands):
-        return None
-    if any("%G" in word.template for word in words if word.template.startswith(_FORMATS)):
-        return None
-    return tuple(_path_of(word.fixed or "") for word in parsed.operands)
+    words_of_files = parsed.named + parsed.operands
+    if GIT_TABLES[name].operands is Operands.PATTERN and not parsed.has(GIT_TABLES[name].patterns):
+        words_of_files = parsed.named + parsed.operands[1:]
+    return GitReads(
+        tuple(dict.fromkeys(path for word in words_of_files for path in _paths_of(word.fixed or ""))),
+        content=_shows_content(name, parsed),
+        recursive=parsed.has(frozenset({"--no-index"})),
+    )
 
 
-def _path_of(operand: str) -> str:
-    """`HEAD:.env` is a file, too."""
+def _parse(name: str, words: tuple[Word, ...]) -> Parsed | None:
+    if name in _LISTING and any(word.raw in _LISTING[name] for word in words):
+        # Patterns, not names of something new.
+        name = f"{name} --list"
+    table = GIT_TABLES.get(name)
+    parsed = None if table is None else parse_options(table, words)
+    if table is None or parsed is None:
+        return None
+    operands = [word.fixed or "" for word in parsed.operands]
+    if table.operands is Operands.NONE and operands:
+        return None
+    if table.most is not None and len(operands) > table.most:
+        return None
+    match name:
+        case "branch --list" | "tag --list" if not parsed.has(_LISTING[name.split()[0]]):
+            return None
+        case "stash list" | "stash show" if any(word.fixed == "--" for word in words):
+            # It is dropped there: what follows are options still.
+            return None
+        case "reflog" if not _REFLOG_VERBS.isdisjoint(operands):
+            return None
+        case "config" if not _asks_config(parsed, operands):
+            return None
+        case _:
+            return parsed
+
+
+def _asks_config(parsed: Parsed, operands: list[str]) -> bool:
+    """One setting by its name, or all of the repository's own: other files may hold what is nobody's business."""
+    names = {option.name for option in parsed.options}
+    if names & {"-l", "--list"} or operands == ["list"]:
+        return "--local" in names and not set(operands) - {"list"}
+    keys = operands[1:] if operands[:1] == ["get"] else operands
+    if len(keys) != 1 or "--get-regexp" in names:
+        return len(keys) == 1 and "--local" in names
+    key = keys[0].lower()
+    return "--local" in names or (_TOLD.fullmatch(key) is not None and _SECRET.search(key) is None)
+
+
+def _shows_content(name: str, parsed: Parsed) -> bool:
+    if name in _ALWAYS_CONTENT:
+        return True
+    if any("raw" in (option.value or "") for option in parsed.options if option.name == "--format"):
+        return name in {"for-each-ref", "branch", "tag"} or parsed.has(_PATCH)
+    if name == "cat-file":
+        return not parsed.has(frozenset({"-e", "-t", "-s"}))
+    if name == "status":
+        return parsed.has(frozenset({"-v", "--verbose"}))
+    if name == "show" and any(not _A_COMMIT.fullmatch(word.fixed or "") for word in parsed.operands):
+        # A blob is shown as it is, whatever the options say.
+        return True
+    return parsed.has(_PATCH) or (name in _PATCHES and not parsed.has(_NAMES))
+
+
+def _paths_of(operand: str) -> tuple[str, ...]:
+    """`HEAD:.env` names a file, too; and so may the whole of it."""
     revision, colon, path = operand.partition(":")
-    return path if colon and path and revision else operand
+    return (path, operand) if colon and path and revision else (operand,)

@@ -5,11 +5,14 @@ import re
 import msgspec
 
 from everturn.permissions.shell.folders import find_cd_target
-from everturn.permissions.shell.readonly.find import find_starts
-from everturn.permissions.shell.readonly.git import find_git_paths
-from everturn.permissions.shell.readonly.options import Operands, Parsed, Table, parse_options
+from everturn.permissions.shell.readonly.awk import find_awk_files
+from everturn.permissions.shell.readonly.find import FOUND, parse_find
+from everturn.permissions.shell.readonly.git import judge_git
+from everturn.permissions.shell.readonly.jq import is_plain_program
+from everturn.permissions.shell.readonly.options import Globs, Operands, Parsed, Table, parse_options
 from everturn.permissions.shell.readonly.sed import split_sed
 from everturn.permissions.shell.readonly.tables import TABLES
+from everturn.permissions.shell.readonly.versions import tells_version
 from everturn.permissions.shell.syntax import LOOKS, Word
 
 _BINARY = frozenset({
@@ -24,12 +27,15 @@ class Reads(msgspec.Struct, frozen=True):
     """A command that changes nothing."""
 
     paths: tuple[str, ...] = ()
-    """All of these it opens, or lists."""
+    """Every file and folder that its words name, to be judged; of git, also revisions, which look like files that do not exist."""
     recursive: bool = False
+    """It reads whole folders of these."""
     varies: bool = False
-    """Globs are among them: they may become any file of their folder."""
+    """Globs are among them, or names that come from elsewhere: they may become any file of their folder."""
     of_git: bool = False
-    """The paths are relative to what git says; the files themselves may not even exist."""
+    """What the repository's configuration names may run, and files of the whole repository may be shown, whatever `paths` says."""
+    content: bool = False
+    """Of git: it shows lines of files, old ones too, and not only names, hashes and messages."""
 
 
 def judge_reading(words: tuple[Word, ...], home: str) -> Reads | None:
@@ -54,18 +60,52 @@ def judge_reading(words: tuple[Word, ...], home: str) -> Reads | None:
         case "command":
             return Reads() if len(words) > 1 and words[1].raw in {"-v", "-V"} else None
         case "find":
-            starts = find_starts(words)
-            return None if starts is None else _files(starts, recursive=False)
+            return _finds(words, home)
         case "git":
-            shown = find_git_paths(words)
-            return None if shown is None else Reads(shown, of_git=True)
+            shown = judge_git(words)
+            if shown is None:
+                return None
+            return Reads(shown.paths, recursive=shown.recursive, of_git=True, content=shown.content)
         case "sed":
             split = split_sed(words)
             return None if split is None or split[0] else _files(split[1], recursive=False)
+        case "awk":
+            files = find_awk_files(words)
+            return _version(words) if files is None else _files(files, recursive=False)
         case "date":
-            return Reads() if _tells_time(words) else None
+            return _tells_time(words)
         case _:
-            return _by_table(words)
+            return _by_table(words) or _version(words)
+
+
+def _version(words: tuple[Word, ...]) -> Reads | None:
+    return Reads() if tells_version(words) else None
+
+
+def _finds(words: tuple[Word, ...], home: str) -> Reads | None:
+    """What `-exec` runs must read, too. Names of found files begin with that of a start: they are no options."""
+    found = parse_find(words)
+    if found is None:
+        return None
+    reads = _files(found.starts, recursive=bool(found.runs))
+    named: list[str] = list(reads.paths) if found.starts or not found.runs else ["."]
+    for run in found.runs:
+        on_found = None
+        if run[0].plain and run[0].raw in READERS_OF_PATHS:
+            on_found = judge_reading(tuple(_A_PATH if word.fixed == FOUND else word for word in run), home)
+        if on_found is None:
+            return None
+        named.extend(path for path in on_found.paths if path != _A_PATH.raw)
+    return Reads(tuple(named), recursive=reads.recursive, varies=bool(found.runs))
+
+
+READERS_OF_PATHS = frozenset({
+    "cat", "head", "tail", "wc", "nl", "grep", "egrep", "fgrep", "ls", "stat", "du", "file", "md5sum", "sha1sum", "sha256sum", "sha512sum",
+    "cksum", "echo", "basename", "dirname", "realpath", "readlink", "sed", "sort", "cut", "od", "hexdump", "strings",
+})  # fmt: skip
+"""Readers that take any number of files, of which they write none."""
+_A_PATH = Word(raw="./_", value="./_", template="./_")
+"""In the place of `{}`: where a script should stand, it is none."""
 
 
 def _by_table(words: tuple[Word, ...]) -> Reads | None:
@@ -73,30 +113,32 @@ def _by_table(words: tuple[Word, ...]) -> Reads | None:
     parsed = None if table is None else parse_options(table, words)
     if table is None or parsed is None or (table.most is not None and len(parsed.operands) > table.most):
         return None
+    if words[0].raw == "jq" and not is_plain_program(parsed.operands[0].fixed or "" if parsed.operands else ""):
+        return None
     match table.operands:
         case Operands.NONE:
             return None if parsed.operands else Reads()
         case Operands.TEXT:
             return Reads()
         case Operands.FILES:
-            return _files(parsed.operands, recursive=_is_recursive(table, parsed))
+            return _files(parsed.named + parsed.operands, recursive=_is_recursive(table, parsed))
         case Operands.PATTERN:
             return _behind_pattern(table, parsed)
 
 
 def _behind_pattern(table: Table, parsed: Parsed) -> Reads | None:
-    given = {"e", "regexp", "files", "type-list"} & set(parsed.options)
-    operands = parsed.operands if given else parsed.operands[1:]
-    if not given and (not parsed.operands or parsed.operands[0].fixed is None):
-        return None
+    files = parsed.operands
+    if not parsed.has(table.patterns):
+        if not files or files[0].fixed is None:
+            return None
+        files = files[1:]
     recursive = _is_recursive(table, parsed)
-    if recursive and not operands:
-        return Reads((".",), recursive=True)
-    return _files(operands, recursive=recursive)
+    reads = _files(parsed.named + files, recursive=recursive)
+    return msgspec.structs.replace(reads, paths=(*reads.paths, ".")) if recursive and not files else reads
 
 
 def _is_recursive(table: Table, parsed: Parsed) -> bool:
-    return table.recursive == "*" or any(each in table.recursive or "recursive" in each for each in parsed.options)
+    return "*" in table.recursive or parsed.has(table.recursive)
 
 
 def _files(words: tuple[Word, ...], *, recursive: bool) -> Reads:
@@ -142,12 +184,18 @@ def _tests(words: tuple[Word, ...]) -> bool:
             return False
 
 
-def _tells_time(words: tuple[Word, ...]) -> bool:
-    parsed = parse_options(_DATE, words)
-    return parsed is not None and all((word.value or "").startswith("+") for word in parsed.operands)
+def _tells_time(words: tuple[Word, ...]) -> Reads | None:
+    """Another operand than a format would set the clock."""
+    parsed = parse_options(DATE, words)
+    if parsed is None or not all((word.value or "").startswith("+") for word in parsed.operands):
+        return None
+    return _files(parsed.named, recursive=False)
 
 
-_DATE = Table(
-    flags="uRI", valued="d", globs=False, long=frozenset({"iso-8601", "rfc-3339", "rfc-email", "utc", "date"}),
-    operands=Operands.FILES,
-)  # fmt: skip
+DATE = Table(
+    short="uRI::d:r:",
+    long="date: help iso-8601:: reference: rfc-3339= rfc-email utc universal version",
+    paths=frozenset({"-r", "--reference"}),
+    globs=Globs.NEVER,
+)
+"""Without `-s`, and without `-f`: dates from a file."""

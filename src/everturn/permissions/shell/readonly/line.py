@@ -1,7 +1,7 @@
 """Tells whether a whole command line changes nothing: then it may run beside others, and a crash leaves no question open."""
 
 from everturn.permissions.shell.assignments import is_safe_assignment
-from everturn.permissions.shell.readonly.judge import judge_reading
+from everturn.permissions.shell.listing import judge_stage
 from everturn.permissions.shell.redirects import find_target
 from everturn.permissions.shell.survey import read_command
 from everturn.permissions.shell.syntax import Command, Redirect
@@ -13,7 +13,10 @@ def only_reads(command: str, cwd: str, home: str) -> bool:
     reading = read_command(command, cwd, home)
     if reading.unsure or reading.moves or not reading.commands:
         return False
-    return not any(map(_writes, reading.redirects)) and all(_reads(each, home) for each in reading.commands)
+    before = {id(stage): pipe[:at] for pipe in reading.pipes for at, stage in enumerate(pipe)}
+    return not any(map(_writes, reading.redirects)) and all(
+        _reads(each, before.get(id(each), ()), home) for each in reading.commands
+    )
 
 
 def _writes(redirect: Redirect) -> bool:
@@ -21,7 +24,7 @@ def _writes(redirect: Redirect) -> bool:
     return target is not None and target.use == "write"
 
 
-def _reads(command: Command, home: str) -> bool:
+def _reads(command: Command, before: tuple[Command, ...], home: str) -> bool:
     words = strip_wrappers(command.words)
     is_plain = words[0].plain and all(map(is_safe_assignment, command.assignments))
-    return is_plain and judge_reading(words, home) is not None
+    return is_plain and judge_stage(words, before, home) is not None

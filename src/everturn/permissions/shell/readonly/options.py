@@ -1,10 +1,20 @@
-"""Reads a command's options against its table: an option that the table does not name makes it another command."""
+"""Reads a command's words as the program itself reads them: options, their values, operands.
 
+A word that we take for a value and the program for an option (or the other way round) is a hole, so a table says of each
+option whether it takes a value, and what the table does not name makes it another command.
+"""
+
+import re
+from collections.abc import Mapping
 from enum import StrEnum
+from functools import lru_cache
 
 import msgspec
 
 from everturn.permissions.shell.syntax import Word
+
+_SHORT = re.compile(r"([^:=])(::|:\?|:)?")
+_LONG = re.compile(r"([^\s:=]+)(::|:\?|:2|:|=)?")
 
 
 class Operands(StrEnum):
@@ -17,91 +27,191 @@ class Operands(StrEnum):
     NONE = "none"
 
 
+class Globs(StrEnum):
+    """Which unquoted globs may stand among the operands."""
+
+    ANY = "any"
+    """A file whose name is that of an option does no harm."""
+    NAMED = "named"
+    """Only those that begin with a letter or a folder: they become no option."""
+    NEVER = "never"
+
+
+class Arity(StrEnum):
+    """Whether an option takes a value. The values are the marks behind its name in a table, most of them those of getopt."""
+
+    NONE = ""
+    NEEDED = ":"
+    """The rest of the word, what stands behind `=`, or the next word."""
+    OPTIONAL = "::"
+    """The rest of the word, or what stands behind `=`; never the next word."""
+    WRITTEN = "="
+    """Behind `=`. Versions of the program differ about the bare option, so that one asks."""
+    UNLESS_LAST = ":?"
+    """As NEEDED, but none where the option is the last word (git's `--merged`)."""
+    PAIR = ":2"
+    """The next two words (jq's `--arg`)."""
+
+
+_IN_NEXT = {Arity.NEEDED: 1, Arity.UNLESS_LAST: 1, Arity.PAIR: 2}
+"""How many words follow where the value is not joined."""
+
+
 class Table(msgspec.Struct, frozen=True, kw_only=True):
     """The options that only read, and what else a command takes. It is a value: to teach a command is to add a row."""
 
-    flags: str = ""
-    """Letters of short options without a value."""
-    valued: str = ""
-    """Letters of short options with one."""
-    long: frozenset[str] = frozenset()
-    """Long options without dashes, with or without `=value`; abbreviations are not taken."""
-    joined: str = ""
-    """Letters of short options whose value, if there is one, stands in the same word."""
+    short: str = ""
+    """Letters with their marks: `aI:w::` has a flag, an option with a value, and one whose value can only be joined."""
+    long: str = ""
+    """Names without dashes, with their marks: `all width: color::`. Abbreviations are not taken."""
+    words: frozenset[str] = frozenset()
+    """Whole words that are options without a value: `-ps` of xxd."""
+    paths: frozenset[str] = frozenset()
+    """Options whose value names a file."""
+    dashed: frozenset[str] | None = None
+    """Options that take a next word which begins with a dash; None when all do. Others than these ask."""
     number: bool = False
     """`-5` is an option."""
+    permutes: bool = True
+    """Options may follow operands; otherwise all that follows the first operand is one."""
+    clusters: bool = True
+    """`-ab` is `-a -b`."""
+    glued: bool = True
+    """A value may be joined to its letter."""
+    responds: bool = False
+    """`@file` anywhere stands for the words in that file."""
     operands: Operands = Operands.FILES
     most: int | None = None
     """A further operand would be written to."""
-    globs: bool = True
-    """Whether an unquoted glob may become an option without harm."""
-    recursive: str = ""
-    """Letters of options that go down into folders."""
+    globs: Globs = Globs.ANY
+    recursive: frozenset[str] = frozenset()
+    """Options that make it read whole folders; `*`: it always does."""
+    patterns: frozenset[str] = frozenset()
+    """Options that stand for the pattern: with one of them, all operands are files."""
+
+    @property
+    def options(self) -> Mapping[str, Arity]:
+        """By name with its dashes."""
+        return _arities(self.short, self.long)
+
+
+class Option(msgspec.Struct, frozen=True):
+    name: str
+    """With its dashes; `-5` is `-#`."""
+    value: str | None = None
 
 
 class Parsed(msgspec.Struct, frozen=True):
-    options: tuple[str, ...]
-    """Letters and long names, in order."""
+    options: tuple[Option, ...]
     operands: tuple[Word, ...]
+    named: tuple[Word, ...] = ()
+    """Files that values of options name."""
+
+    def has(self, names: frozenset[str]) -> bool:
+        return any(option.name in names for option in self.options)
 
 
 def parse_options(table: Table, words: tuple[Word, ...]) -> Parsed | None:
     """None when an option is not in the table, or a word could be one."""
-    options: list[str] = []
+    if table.responds and any(word.template.startswith("@") for word in words[1:]):
+        return None
+    options: list[Option] = []
     operands: list[Word] = []
-    at, ended = 1, False
+    named: list[Word] = []
+    at, ended, varied = 1, False, False
     while at < len(words):
         word = words[at]
         at += 1
         text = word.fixed
-        if text is None:
-            if not _may_vary(table, word):
-                return None
+        if text is None and not _may_vary(table, word):
+            return None
+        varied = varied or text is None
+        if text is None or ended or text == "-" or not text.startswith("-"):
             operands.append(word)
-        elif ended or text == "-" or not text.startswith("-"):
-            operands.append(word)
-        elif text == "--":
-            ended = not _may_want_value(words[at - 2])
-        elif text.startswith("--"):
-            name = text[2:].partition("=")[0]
-            if name not in table.long:
+            ended = ended or not table.permutes
+            continue
+        if text == "--":
+            # A file called `-e` that a glob became would have taken it.
+            if varied:
                 return None
-            options.append(name)
-        elif table.number and text[1:].isdecimal() and text.isascii():
-            options.append("number")
-        else:
-            taken = _parse_letters(table, text[1:], options)
-            if taken is None or (taken and at >= len(words)):
-                return None
-            if taken and words[at].fixed is None:
-                return None
+            ended = True
+            continue
+        read = _read_word(table, text)
+        if read is None:
+            return None
+        taken = _count_awaited(table, read[-1], left=len(words) - at)
+        values = [_value_of(table, read[-1].name, following) for following in words[at : at + taken]]
+        if len(values) < taken or None in values or (values and varied):
+            return None
+        if values:
             at += taken
-    return Parsed(tuple(options), tuple(operands))
+            read[-1] = Option(read[-1].name, values[-1])
+        options.extend(read)
+        named.extend(_as_word(option.value) for option in read if option.name in table.paths and option.value)
+    return Parsed(tuple(options), tuple(operands), tuple(named))
 
 
-def _may_want_value(option: Word) -> bool:
-    """A long option may take even `--` for its value: then what follows are options still."""
-    text = option.fixed or ""
-    return text.startswith("--") and "=" not in text
+@lru_cache(maxsize=256)
+def _arities(short: str, long: str) -> Mapping[str, Arity]:
+    letters = {f"-{letter}": Arity(mark) for letter, mark in _SHORT.findall(short)}
+    return letters | {f"--{name}": Arity(mark) for name, mark in _LONG.findall(long)}
+
+
+def _read_word(table: Table, text: str) -> list[Option] | None:
+    """The options in one word."""
+    if text in table.words:
+        return [Option(text)]
+    if text.startswith("--"):
+        name, equals, value = text.partition("=")
+        arity = table.options.get(name)
+        if arity is None or (equals and arity in {Arity.NONE, Arity.PAIR}) or (not equals and arity is Arity.WRITTEN):
+            return None
+        return [Option(name, value if equals else None)]
+    if table.number and text[1:].isdecimal() and text.isascii():
+        return [Option("-#", text[1:])]
+    return _read_letters(table, text[1:])
+
+
+def _read_letters(table: Table, letters: str) -> list[Option] | None:
+    read: list[Option] = []
+    for at, letter in enumerate(letters):
+        name, rest = f"-{letter}", letters[at + 1 :]
+        arity = table.options.get(name)
+        if arity is None or (read and not table.clusters):
+            return None
+        if arity is not Arity.NONE and rest:
+            return [*read, Option(name, rest)] if table.glued else None
+        read.append(Option(name))
+    return read
+
+
+def _count_awaited(table: Table, option: Option, *, left: int) -> int:
+    """How many of the words that are left belong to it."""
+    arity = table.options.get(option.name)
+    if option.value is not None or arity is None or (arity is Arity.UNLESS_LAST and not left):
+        return 0
+    return _IN_NEXT.get(arity, 0)
+
+
+def _value_of(table: Table, name: str, word: Word) -> str | None:
+    """What stands in the next word; None when that is not certain. Of `--`, programs make this or that."""
+    text = word.fixed
+    if text is None or text == "--":
+        return None
+    may_be_dashed = table.dashed is None or name in table.dashed
+    return text if may_be_dashed or not text.startswith("-") else None
+
+
+def _as_word(text: str) -> Word:
+    return Word(raw=text, value=text, template=text)
 
 
 def _may_vary(table: Table, word: Word) -> bool:
+    if table.globs is Globs.NEVER:
+        return False
     if table.operands is Operands.TEXT:
-        return table.globs
+        return True
     fixed_but_glob = word.glob and word.value is not None and not word.brace and not word.tilde
-    return table.globs and fixed_but_glob and ".." not in word.raw
-
-
-def _parse_letters(table: Table, letters: str, options: list[str]) -> int | None:
-    """How many words the last letter takes: a value that is not joined to it."""
-    for at, letter in enumerate(letters):
-        if letter in table.valued:
-            options.append(letter)
-            return 0 if letters[at + 1 :] else 1
-        if letter in table.joined:
-            options.append(letter)
-            return 0
-        if letter not in table.flags:
-            return None
-        options.append(letter)
-    return 0
+    if not fixed_but_glob or ".." in word.raw:
+        return False
+    return table.globs is Globs.ANY or word.raw[:1].isalnum() or word.raw.startswith(("./", "/"))

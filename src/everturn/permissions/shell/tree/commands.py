@@ -1,14 +1,17 @@
 """Simple commands of the tree, and where they move the shell."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from everturn.permissions.shell.assignments import find_names_read
+from everturn.permissions.shell.evaluating import Reader, of_line, settle
 from everturn.permissions.shell.folders import MOVERS, follow_cd, unite
-from everturn.permissions.shell.syntax import LOOKS, Assignment, Command, Here, Word
+from everturn.permissions.shell.syntax import Assignment, Command, Expansion, Here, Word
 from everturn.permissions.shell.tree.notes import BLANKS, SHOWN
 from everturn.permissions.shell.tree.redirects import REDIRECTS, Redirects
-from everturn.permissions.shell.tree.words import WORDS, After, find_spans
+from everturn.permissions.shell.tree.words import WORDS, After, attach_sources, find_spans
+from everturn.permissions.shell.values import ANYTHING, Value
 from everturn.permissions.shell.words import read_word
 from everturn.permissions.shell.wrappers import strip_wrappers
 
@@ -53,31 +56,45 @@ class Commands(Redirects):
         if not words:
             self.doubt("no command's name")
             return here, here
-        command = Command(words=tuple(words), assignments=tuple(assignments), here=here)
+        command = Command(words=tuple(words), assignments=tuple(assignments), here=here, scope=self.scope)
         self.commands.append(command)
+        self._note_read(command)
         return self._moved(command, here)
 
-    def test(self, node: "Node", here: Here) -> After:
-        """`[ -f x ]` is a command like any other; `[[ ]]` is not, and evaluates."""
-        words: list[Word] = []
+    def assign_all(self, node: "Node", here: Here) -> After:
+        """`x=1`, or several of these: they stay."""
+        children = [node] if node.type == "variable_assignment" else node.children
         at = node.start_byte
-        for leaf in _leaves(node):
-            self.check_gap(at, leaf.start_byte, BLANKS, touching=not words)
-            at = leaf.end_byte
-            words.append(self.word(leaf, here))
-        if (words[0].raw, words[-1].raw) != ("[", "]") and not _only_looks(words):
-            self.doubt("a test that evaluates is not judged")
-        self.commands.append(Command(words=tuple(words), here=here))
+        for child in children:
+            self.check_gap(at, child.start_byte, BLANKS, touching=child is children[0])
+            at = child.end_byte
+            self.note_form("variable assignment is not judged")
+            adds = self.text(child).partition("=")[0].endswith("+")
+            name, value = self._set(child, here, adds=adds)
+            self.assign(name, ANYTHING if adds else value)
         return here, here
 
+    def _set(self, node: "Node", here: Here, *, adds: bool) -> tuple[str, Value]:
+        assignment = self._assignment(node, here, adds=adds)
+        return assignment.name, Reader(self.scope, here, self._home).evaluate(assignment.value)
+
+    def _note_read(self, command: Command) -> None:
+        """`read x`: what the line has before it, or anything."""
+        names = find_names_read(command)
+        if names is None:
+            return
+        value = of_line(self.feed, self._home) if self.feed and len(names) == 1 else ANYTHING
+        for name in names:
+            self.assign(name, value)
+
     def _moved(self, command: Command, here: Here) -> After:
-        words = strip_wrappers(command.words)
+        words = strip_wrappers(settle(command, self._home).words)
         if words[0].template not in MOVERS:
             return here, here
         self.moves = True
         arrived = follow_cd(here, words, self._home)
         self.leaves = self.leaves or arrived is None or arrived != here
-        return (arrived, here) if words is command.words else (unite(arrived, here), here)
+        return (arrived, here) if words[0] is command.words[0] else (unite(arrived, here), here)
 
     def _command_name(self, node: "Node", here: Here) -> Word:
         children = node.children
@@ -90,33 +107,16 @@ class Commands(Redirects):
             self.doubt(f"{word.raw!r} where a command's name should stand")
         return word
 
-    def _assignment(self, node: "Node", here: Here) -> Assignment:
+    def _assignment(self, node: "Node", here: Here, *, adds: bool = False) -> Assignment:
         text = self.text(node)
         name = _NAME.match(text)
-        if name is None or text[name.end() : name.end() + 1] != "=":
+        equals = "+=" if adds else "="
+        if name is None or not text.startswith(equals, name.end()):
             self.doubt("an assignment that is not plain")
             self.find_all(node.children, here)
             return Assignment(text.partition("=")[0], read_word(text), read_word(""))
         whole = self.word(node, here)
-        start = node.start_byte + name.end() + 1
+        start = node.start_byte + name.end() + len(equals)
         value = read_word(self.source[start : node.end_byte], find_spans(node, start))
-        return Assignment(name.group(), whole, value)
-
-
-def _only_looks(words: list[Word]) -> bool:
-    """As in `[[ -f x ]]`."""
-    if len(words) != len(("[[", "-f", "x", "]]")):
-        return False
-    opening, operator, _, closing = [word.raw for word in words]
-    return (opening, closing) == ("[[", "]]") and operator in LOOKS
-
-
-def _leaves(node: "Node") -> Iterator["Node"]:
-    """Of a test: its words and operators, in order."""
-    waiting = list(reversed(node.children))
-    while waiting:
-        current = waiting.pop()
-        if current.type in WORDS or not current.child_count:
-            yield current
-        else:
-            waiting.extend(reversed(current.children))
+        sources = [part.source for part in whole.parts if isinstance(part, Expansion) and part.is_substitution]
+        return Assignment(name.group(), whole, attach_sources(value, sources))

@@ -80,7 +80,8 @@ class Heredocs(Words):
         if body is None or delimiter.value != delimiter.raw:
             self.bodies.append((first, end.start_byte))
             return
-        if read_body(text, find_spans(body, first)).unsure or "`" in text:
+        read = read_body(text, find_spans(body, first))
+        if read.unsure or read.form or "`" in text:
             self.doubt("a heredoc that may run code")
         if _LIVE_TICK.search(text):
             # The parser may pass over what they hold.

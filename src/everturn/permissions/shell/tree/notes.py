@@ -31,9 +31,15 @@ class Notes:
         self.moves = self.leaves = False
         self._misread = False
         self._doubts: dict[str, None] = {}
+        self._forms: dict[str, None] = {}
+        self.own_names: set[str] = set()
 
     def doubt(self, why: str) -> None:
         self._doubts[why] = None
+
+    def note_form(self, why: str) -> None:
+        """A form that is understood, and that may be used by what runs held: it is a doubt everywhere else."""
+        self._forms[why] = None
 
     def distrust(self, why: str) -> None:
         """A doubt about the tree itself: bash may see other commands in this line."""
@@ -70,7 +76,9 @@ class Notes:
             redirects=tuple(self.redirects),
             pipes=tuple(self.pipes),
             fed=tuple(self.fed),
-            unsure=tuple(self._doubts),
+            unsure=(*self._doubts, *self._forms),
+            holdable=not (self._doubts or broken or self._misread),
+            own_names=frozenset(self.own_names),
             broken=broken or self._misread,
             moves=self.moves,
             leaves=self.leaves,

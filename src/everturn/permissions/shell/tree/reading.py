@@ -4,16 +4,17 @@ Kinds of nodes that are listed here are read strictly: each byte must belong to 
 Everything else is walked loosely, so that what hides there is found, and leaves a doubt.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from everturn.permissions.shell.folders import unite
 from everturn.permissions.shell.heredocs import Span
-from everturn.permissions.shell.syntax import Command, Here, Reading, Word
+from everturn.permissions.shell.syntax import Command, Expansion, Here, Reading, Word
 from everturn.permissions.shell.tree.compounds import Compounds
 from everturn.permissions.shell.tree.notes import BLANKS, LINES
 from everturn.permissions.shell.tree.redirects import REDIRECTS
-from everturn.permissions.shell.tree.words import After
+from everturn.permissions.shell.tree.words import OTHER_INPUT, After
 from everturn.permissions.shell.words import read_word
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ _SEPARATORS = frozenset({";", "&", "\n"})
 _DECLARATIONS = frozenset({"declaration_command", "unset_command"})
 """`export`, `declare`, `unset`: commands to bash and to deny rules, statements to the parser."""
 _SIMPLE = frozenset({"command", "redirected_statement"})
-_OTHER_INPUT = ("<", "|&", "(", "`", "{")
-"""What may feed a stage of a pipe besides the one before it, or put more commands into a stage."""
 _DEEPEST = 60
 
 
@@ -51,6 +50,10 @@ class _Walk(Compounds):
             "subshell": self.subshell,
             "compound_statement": self.group,
             "for_statement": self.loop,
+            "c_style_for_statement": self.counting_loop,
+            "case_statement": self.choice,
+            "variable_assignment": self.assign_all,
+            "variable_assignments": self.assign_all,
             "while_statement": self.loop,
             "if_statement": self.branches,
             "test_command": self.test,
@@ -67,7 +70,7 @@ class _Walk(Compounds):
 
     def sequence(self, children: Sequence["Node"], here: Here, start: int, end: int) -> Here:
         """Statements one after the other, each ended by a separator or a line end."""
-        at, parted, before = start, True, here
+        at, parted, before, held = start, True, here, self.scope
         for node in children:
             parted = "\n" in self.check_gap(at, node.start_byte, LINES) or parted
             at = node.end_byte
@@ -78,11 +81,13 @@ class _Walk(Compounds):
                 parted = True
                 if kind == "&":
                     here = unite(before, here)
+                    self.scope = held.join(self.scope)
             elif not node.is_named:
                 self.doubt(f"{self.text(node)!r} where a command should stand")
             else:
                 if not parted:
                     self.doubt("two commands without a separator")
+                held = self.scope
                 before, here = here, unite(*self.statement(node, here))
                 parted = False
         self.check_gap(at, end, LINES)
@@ -99,13 +104,22 @@ class _Walk(Compounds):
     def pipeline(self, node: "Node", here: Here) -> After:
         if any(child.type == "negated_command" for child in node.children[1:]):
             self.doubt("a negation inside a pipeline")
-        self._around(node, here, frozenset({"|", "|&"}))
+        first = len(self.commands)
+        with self.forked():
+            self._around(node, here, frozenset({"|", "|&"}), first)
         stages = [child for child in node.children if child.is_named]
         text = self.text(node)
-        if all(stage.type in _SIMPLE for stage in stages) and not any(sign in text for sign in _OTHER_INPUT):
+        if all(stage.type in _SIMPLE for stage in stages) and not any(sign in text for sign in OTHER_INPUT):
             # Without substitutions, each stage has left one command.
             self.pipes.append(tuple(self.commands[-len(stages) :]))
         return here, here
+
+    def _feed_stage(self, node: "Node", stage: "Node", first: int) -> None:
+        """`first`: where the commands of the pipe begin. What stands before the stage is what `read` in it reads."""
+        before = [child for child in node.children if child.is_named and child.end_byte <= stage.start_byte]
+        text = self.source[node.start_byte : stage.start_byte]
+        simple = all(each.type in _SIMPLE for each in before) and not any(sign in text for sign in OTHER_INPUT)
+        self.feed = tuple(self.commands[first:]) if before and simple else ()
 
     def find(self, node: "Node", here: Here) -> None:
         kind = node.type
@@ -154,10 +168,12 @@ class _Walk(Compounds):
         success, failure = self.statement(node, here)
         for operator_type, right in reversed(steps):
             if operator_type == "&&":
-                success, failed = self.statement(right, success)
+                with self.perhaps():
+                    success, failed = self.statement(right, success)
                 failure = unite(failure, failed)
             elif operator_type == "||":
-                other, failure = self.statement(right, failure)
+                with self.perhaps():
+                    other, failure = self.statement(right, failure)
                 success = unite(success, other)
             else:
                 self.doubt(f"{operator_type!r} between commands")
@@ -168,7 +184,7 @@ class _Walk(Compounds):
         success, failure = self._around(node, here, frozenset({"!"}))
         return failure, success
 
-    def _around(self, node: "Node", here: Here, operators: frozenset[str]) -> After:
+    def _around(self, node: "Node", here: Here, operators: frozenset[str], first: int | None = None) -> After:
         """Statements with operators between them; each begins in the same folder."""
         at, after = node.start_byte, (here, here)
         for child in node.children:
@@ -177,7 +193,12 @@ class _Walk(Compounds):
             if child.type == "comment":
                 self.check_comment(child)
             elif child.is_named:
-                after = self.statement(child, here)
+                if first is None:
+                    after = self.statement(child, here)
+                else:
+                    self._feed_stage(node, child, first)
+                    with self.forked():
+                        after = self.statement(child, here)
             elif child.type not in operators:
                 self.doubt(f"{child.type!r} in a {node.type}")
         return after
@@ -203,6 +224,25 @@ class _Walk(Compounds):
         if body is None:
             self.doubt("a redirection without a command")
             return here, here
+        with self._fed_by(node):
+            return self._redirected_body(node, body, extra, here)
+
+    @contextmanager
+    def _fed_by(self, node: "Node") -> Iterator[None]:
+        """The body reads from what its redirections say, if one of them does."""
+        before = self.feed
+        inputs = [child for child in node.children if child.type in REDIRECTS and "<" in self.text(child)]
+        if inputs:
+            self.feed = ()
+            last = self.redirects[-1].target if len(inputs) == 1 and self.redirects else None
+            if last is not None and self.text(inputs[0]).endswith(last.raw):
+                self.feed = next(
+                    (part.source for part in last.parts if isinstance(part, Expansion) and part.is_pipe), ()
+                )
+        yield
+        self.feed = before
+
+    def _redirected_body(self, node: "Node", body: "Node", extra: list[Word], here: Here) -> After:
         if body.type == "command":
             return self.command(body, here, extra)
         pipes = len(self.pipes)

@@ -62,5 +62,7 @@ class Redirects(Heredocs):
         if not operator or not words:
             self.doubt("a redirection without a target")
             return words
-        self.redirects.append(Redirect(operator=operator, target=words[0], here=here))
+        if words[0].raw.startswith("<("):
+            self.note_form("input from a substitution")
+        self.redirects.append(Redirect(operator=operator, target=words[0], here=here, scope=self.scope))
         return words[1:]

@@ -1,0 +1,68 @@
+"""Where nothing holds a command, only these run unasked: a dozen programs with fixed arguments, and what the shell does itself."""
+
+import re
+
+from everturn.permissions.shell.readonly.judge import Reads
+from everturn.permissions.shell.syntax import Word
+
+OF_THE_SHELL = frozenset(
+    {":", "[", "[[", "break", "cd", "continue", "echo", "exit", "false", "printf", "pwd", "test", "true"}
+)
+"""It opens no file and starts nothing for them, whatever their words become, globs aside: what these run is judged by itself."""
+_OPTIONS = {
+    "cat": r"-[An]",
+    "date": r"-u",
+    "grep": r"-[EFHchilnovwx]+",
+    "head": r"-[0-9]+|-n[0-9]+|-c[0-9]+",
+    "ls": r"-[1AFRSTahlrst]+",
+    "sleep": r"",
+    "sort": r"-[bfnru]+",
+    "tail": r"-[0-9]+|-n\+?[0-9]+|-c[0-9]+",
+    "uniq": r"-[cdiu]+",
+    "wc": r"-[Lclmw]+",
+    "whoami": r"",
+}
+"""Each word that begins with a dash must be one of these."""
+_NUMBERED = frozenset({"head", "tail"})
+"""`-n 20`, in two words."""
+_NUMBER = re.compile(r"\+?[0-9]+")
+_NO_FILES = {"date": r"\+[^`$]*", "sleep": r"[0-9.]+[smh]?", "whoami": r"(?!)"}
+"""What else they are given."""
+_GIT = re.compile(
+    r"git (?:status(?: (?:-s|-sb|--short|--porcelain))?|log --oneline(?: -[0-9]+)?|diff(?: (?:--stat|--name-only|--cached|--staged)){0,2}"
+    r"|branch(?: --show-current)?|rev-parse (?:--short )?HEAD)"
+)
+
+
+def judge_bare(words: tuple[Word, ...], reads: Reads) -> bool:
+    """`reads`: what it was found to read. Every word of a program must be known: it may be an option, or any file."""
+    name = words[0].raw
+    if not words[0].plain:
+        return False
+    if name in OF_THE_SHELL:
+        # A glob in another folder tells the names of what lies there, by a link maybe outside.
+        return not any(word.glob and "/" in (word.value or "/") for word in words)
+    if reads.recursive or reads.varies or any(word.fixed is None for word in words):
+        return False
+    if name == "git":
+        return _GIT.fullmatch(" ".join(word.fixed or "" for word in words)) is not None
+    options = _OPTIONS.get(name)
+    return options is not None and _is_plain(name, [word.fixed or "" for word in words[1:]], options)
+
+
+def _is_plain(name: str, texts: list[str], options: str) -> bool:
+    operands: list[str] = []
+    at = 0
+    while at < len(texts):
+        text = texts[at]
+        at += 1
+        if name in _NUMBERED and text == "-n" and at < len(texts) and _NUMBER.fullmatch(texts[at]):
+            at += 1
+        elif text.startswith("-"):
+            if operands or not re.fullmatch(options, text):
+                return False
+        else:
+            operands.append(text)
+    if name in _NO_FILES:
+        return len(operands) <= 1 and all(re.fullmatch(_NO_FILES[name], each) for each in operands)
+    return bool(operands) if name == "grep" else name != "uniq" or len(operands) <= 1

@@ -1,0 +1,96 @@
+"""The variables that a line sets for itself, followed through branches, loops and subshells."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from everturn.permissions.shell.assignments import is_own_name
+from everturn.permissions.shell.syntax import Command
+from everturn.permissions.shell.tree.notes import Notes
+from everturn.permissions.shell.values import ANYTHING, EMPTY, NUMBER, UNSET, Scope, Value, join_values
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_NUMBERS = frozenset({"RANDOM", "SECONDS", "LINENO"})
+"""Bash keeps numbers in them."""
+_MOST_NAMES = 40
+_ARITHMETIC = frozenset({"arithmetic_expansion", "c_style_for_statement"})
+
+
+class Scopes(Notes):
+    def __init__(self, source: str) -> None:
+        super().__init__(source)
+        self.scope: Scope = EMPTY
+        self.feed: tuple[Command, ...] = ()
+        """What `read` would read from, where that is one pipeline of simple commands."""
+
+    def assign(self, name: str, value: Value) -> None:
+        if not is_own_name(name):
+            self.doubt(f"it sets {name}, which may be a variable of the environment")
+        self.own_names.add(name)
+        if len(self.own_names) > _MOST_NAMES:
+            self.doubt("it sets too many variables")
+            return
+        self.scope = self.scope.set(name, value)
+
+    def calculate(self, names: tuple[str, ...]) -> None:
+        """Arithmetic evaluates what its names hold, and may change it: all of them must hold numbers, and will."""
+        for name in names:
+            value = self.scope.find(name)
+            if name in _NUMBERS:
+                continue
+            if value is None or not value.is_number:
+                self.doubt(f"arithmetic with {name}, which may hold code")
+            else:
+                self.assign(name, join_values(value, NUMBER))
+
+    @contextmanager
+    def forked(self) -> Iterator[None]:
+        """In a subshell: what it sets stays there."""
+        before, fed = self.scope, self.feed
+        try:
+            yield
+        finally:
+            self.scope, self.feed = before, fed
+
+    @contextmanager
+    def perhaps(self) -> Iterator[None]:
+        """What may run, or not."""
+        before = self.scope
+        yield
+        self.scope = before.join(self.scope)
+
+    @contextmanager
+    def repeated(self, node: "Node") -> Iterator[None]:
+        """What may run any number of times: at its beginning, everything may hold already that it sets."""
+        for name, value in _find_set(node, self.source):
+            if is_own_name(name) and len(self.scope.values) <= _MOST_NAMES:
+                self.scope = self.scope.set(name, join_values(self.scope.find(name) or UNSET, value))
+        with self.perhaps():
+            yield
+
+
+def _find_set(node: "Node", source: str) -> Iterator[tuple[str, Value]]:
+    """Every name that something below the node may set, and to what."""
+    waiting = [(node, False)]
+    while waiting:
+        current, calculates = waiting.pop()
+        kind = current.type
+        text = source[current.start_byte : current.end_byte]
+        if kind == "variable_assignment":
+            yield text.partition("=")[0].rstrip("+"), _sort_of(current)
+        elif kind == "for_statement":
+            yield from ((source[child.start_byte : child.end_byte], ANYTHING) for child in current.children[1:2])
+        elif kind == "command" and "read" in text:
+            yield from ((word, ANYTHING) for word in text.split())
+        elif calculates and kind in {"variable_name", "word"}:
+            yield text, NUMBER
+        opens = kind in _ARITHMETIC or (kind == "compound_statement" and text.startswith("(("))
+        calculates = (calculates or opens) and kind not in {"do_group", "command_substitution"}
+        waiting.extend((child, calculates) for child in current.children)
+
+
+def _sort_of(assignment: "Node") -> Value:
+    value = assignment.children[-1].type
+    return NUMBER if value in {"arithmetic_expansion", "number"} and assignment.child_count == len("x=1") else ANYTHING

@@ -1,0 +1,185 @@
+"""How a line is held of which nobody has approved everything: as a whole, or its parts must be beyond doubt."""
+
+import re
+from collections.abc import Callable
+
+from everturn.permissions.judgement import World
+from everturn.permissions.rules.rule import Rule
+from everturn.permissions.shell.evaluating import of_glob
+from everturn.permissions.shell.fileguard import FileGuard
+from everturn.permissions.shell.readonly.bare import OF_THE_SHELL, judge_bare
+from everturn.permissions.shell.readonly.judge import Reads
+from everturn.permissions.shell.survey import Survey
+from everturn.permissions.shell.syntax import Command, Word
+from everturn.permissions.shell.wrappers import strip_wrappers
+from everturn.ports.holding import Holding
+from everturn.ports.policy import Ruling
+
+_VARIABLE = re.compile(r"\$\{?[#!]?([A-Za-z_][A-Za-z0-9_]*)")
+_GLOB = re.compile(r"[*?\[]")
+_STATE = frozenset({"export", "declare", "typeset", "readonly", "unset", "source", ".", "env", "printenv", "set"})
+"""They are about variables: of a held command these are others, and none is taken over."""
+_SHOWN = 80
+
+
+class Unapproved:
+    """What of one line no rule has allowed, gathered while it is judged."""
+
+    def __init__(
+        self, survey: Survey, world: World, guard: FileGuard, find_rule: Callable[[Command], Rule | None]
+    ) -> None:
+        """`find_rule`: one that allows a part."""
+        self._survey, self._world, self._guard = survey, world, guard
+        self._find_rule = find_rule
+        self._parts: list[tuple[Command, Reads | None]] = []
+        self.edits = False
+        """The mode lets a part change files."""
+        self.writes = False
+        """A redirection writes."""
+        self.needs_wall = ""
+        """Why the line may run only where all of it is held, and only reads."""
+
+    def add(self, command: Command, reads: Reads | None) -> None:
+        """A part, and what it reads where it only reads."""
+        self._parts.append((command, reads))
+
+    def require_wall(self, why: str) -> None:
+        self.needs_wall = self.needs_wall or why
+
+    def plan(self, used: Rule | None) -> tuple[Holding | str | None, Rule | None]:
+        """How the line is held; None where rules have allowed it, or where it needs no holding; else the trouble.
+
+        `used`: a rule that has allowed a part. With it comes the rule that the judgement names.
+        """
+        if self.needs_wall:
+            if used is not None or self.edits or self.writes:
+                return self.needs_wall, used
+            return self._hold(writes=False), used
+        if used is None and (common := self._find_common_rule()):
+            return None, common
+        if used is not None or not self._parts:
+            return self._let_loose(used)
+        walls = self._world.walls
+        if not (self.edits or self.writes):
+            return (self._hold(writes=False), None) if walls.reads else self._let_loose(None)
+        if walls.edits and self._writes_inside():
+            return self._hold(writes=True), None
+        if self.edits:
+            return (
+                f"it changes files, and nothing here can hold it to the working folders ({walls.why}; that takes bubblewrap)",
+                None,
+            )
+        return self._let_loose(None)
+
+    def _find_common_rule(self) -> Rule | None:
+        """The last of the rules that allow every part, although each may run without."""
+        found: Rule | None = None
+        for command, _ in self._parts:
+            found = self._find_rule(command)
+            if found is None:
+                return None
+        return found
+
+    def _hold(self, *, writes: bool) -> Holding | str:
+        is_for_git = self._is_for_git()
+        if not is_for_git and self._uses_git() and (around := self._world.find_around(self._world.cwd)):
+            return f"git reads {around[:_SHOWN]}, and what stands beside it could open more of that than it names"
+        return self._find_lacking() or Holding(writes=writes, opened=self._guard.list_opened(), uses_git=is_for_git)
+
+    def _uses_git(self) -> bool:
+        return any(reads is not None and reads.of_git for _, reads in self._parts)
+
+    def _is_for_git(self) -> bool:
+        """What git may read around the working folders is not for others.
+
+        Beside it nothing may open files that were not judged by name: a link of the folder could lead there.
+        """
+        parts = [reads for _, reads in self._parts]
+        is_used = self._uses_git()
+        named = all(reads is not None and (reads.of_git or not (reads.varies or reads.recursive)) for reads in parts)
+        return is_used and named and all(target.path is not None for _, target in self._guard.targets)
+
+    def _find_lacking(self) -> str:
+        """What a held command would not get, so that it would tell something else than an ordinary one."""
+        if name := find_missing_variable(self._survey.text, self._survey, self._world):
+            return f"it reads the variable {name}, which commands that run unasked are not given"
+        for command, _ in self._parts:
+            for word in (command.words[0], strip_wrappers(command.words)[0]):
+                if found := self._world.walls.find_foreign(word.raw):
+                    return _say_foreign(word.raw, found)
+        return ""
+
+    def _find_told(self, command: Command, words: tuple[Word, ...]) -> str:
+        """What a part that is not held would tell of the environment, or of folders that are nobody's business."""
+        text = self._survey.text if self._survey.reading.fed else command.text
+        if name := find_missing_variable(text, self._survey, self._world):
+            return f"it reads the variable {name}, which commands that run unasked are not given"
+        for word in words[1:]:
+            folders = _find_looked_through(word) if word.glob else ()
+            if folders is None:
+                return f"what {word.raw[:_SHOWN]} stands for is not known before it runs"
+            if any(self._guard.judge("read", each, command.here) is not Ruling.ALLOW for each in folders):
+                return f"{command.text[:_SHOWN]!r} looks through a folder, and no rule covers that"
+        return ""
+
+    def _writes_inside(self) -> bool:
+        targets = [(redirect, target) for redirect, target in self._guard.targets if target.use == "write"]
+        return all(self._guard.is_inside(target.path or "", redirect.here) for redirect, target in targets)
+
+    def _let_loose(self, used: Rule | None) -> tuple[str | None, Rule | None]:
+        """Without a holding: each part that no rule allows must be harmless by itself."""
+        for command, reads in self._parts:
+            words = strip_wrappers(command.words)
+            if reads is not None and not command.assignments and judge_bare(words, reads):
+                if told := self._find_told(command, words):
+                    return told, used
+                name = words[0].raw
+                local = "" if name in OF_THE_SHELL else self._world.walls.find_foreign(name, held=False)
+                if local:
+                    return _say_foreign(name, local), used
+            elif (rule := self._find_rule(command)) is not None:
+                used = rule
+            elif used is not None:
+                return (
+                    f"{used.shown} lets a part of it run, and {command.text[:_SHOWN]!r} beside it is not held then",
+                    used,
+                )
+            else:
+                return f"nothing here can hold {command.text[:_SHOWN]!r} ({self._world.walls.why})", None
+        return None, used
+
+
+def _find_looked_through(word: Word) -> tuple[str, ...] | None:
+    """The folders whose names a glob would tell; None where they are not known before it runs."""
+    inner = _GLOB.split(word.value or "", maxsplit=1)[-1]
+    value = of_glob(word)
+    # Behind a star, a folder may be a link to anywhere.
+    if value.anything or word.brace or word.tilde or "/" in inner.rstrip("/"):
+        return None
+    return tuple(value.folders)
+
+
+def plan_trial(survey: Survey, world: World) -> Holding | None:
+    """How a line that would be asked about could be tried; None where held it would tell something else, or lose its state."""
+    programs = {word for sight in survey.sights for word in sight.argv if not word.startswith(("-", "/"))}
+    if (
+        not world.walls.reads
+        or survey.murky
+        or "git" in survey.text
+        or find_missing_variable(survey.text, survey, world)
+    ):
+        return None
+    if not _STATE.isdisjoint(programs) or any(map(world.walls.find_foreign, programs)):
+        return None
+    # What git may read around the working folders is not for other programs.
+    return Holding(tries=True)
+
+
+def find_missing_variable(text: str, survey: Survey, world: World) -> str:
+    """One that the text, a part of the line, reads, and that held commands are not given."""
+    names = dict.fromkeys(_VARIABLE.findall(text))
+    return next((name for name in names if name not in survey.reading.own_names and world.walls.lacks(name)), "")
+
+
+def _say_foreign(name: str, place: str) -> str:
+    return f"{name} is {place[:_SHOWN]}, and only programs of the system run unasked"
