@@ -12,7 +12,7 @@ from everturn.frontends.asking.approver import TerminalApprover
 from everturn.frontends.asking.dialogue import MARK, Dialogue
 from everturn.frontends.asking.floor import Floor
 from everturn.frontends.asking.keyboard import Keyboard
-from everturn.ports.policy import Call, Offer, Ruling, Scope, Verdict
+from everturn.ports.policy import SETTINGS_QUESTION, Call, Offer, Ruling, Scope, Verdict
 from everturn.ports.tool import Traits
 
 COMMAND = {"command": "make"}
@@ -107,6 +107,23 @@ def desk():
 )
 async def test_a_key_is_a_verdict(desk, keys, verdict):
     assert await desk(*keys).ask(bash(offers=(SESSION, ALWAYS))) == verdict
+
+
+@pytest.mark.parametrize(
+    ("keys", "verdict"),
+    [
+        (["y"], Verdict(ruling=Ruling.ALLOW, reason="the person said yes")),
+        (["s", "a", "n"], Verdict(ruling=Ruling.DENY, reason="the person said no")),
+        (["\n"], Verdict(ruling=Ruling.DENY, reason="the person said no")),
+        (["\x04"], Verdict(ruling=Ruling.DENY, reason="the person did not answer")),
+    ],
+)
+async def test_settings_that_changed_are_shown_whole_and_agreed_to_or_not(desk, keys, verdict):
+    changes = [f"/p/.everturn/settings.json:{number} allows Bash(make {number} \x1b[2J)" for number in range(100)]
+    question = Call(id="1", name=SETTINGS_QUESTION, input={"changes": changes}, traits=Traits(), line="")
+    table = desk(*keys)
+    assert await table.ask(question) == verdict
+    assert all(f"(make {number} \\e[2J)" in table.written.replace("\n│ ", "") for number in range(100))
 
 
 async def test_a_key_that_was_pressed_while_the_question_was_being_shown_is_no_answer(desk):

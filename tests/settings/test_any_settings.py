@@ -69,7 +69,7 @@ def test_before_trust_no_repository_gains_anything(files):
     assert set(merged.found) <= TIGHTENING
     assert merged.env == {"PATH": "/bin"}
     assert {rule.ruling for rule in merged.permissions.rules} <= {"deny", "ask"}
-    assert (merged.permissions.folders, merged.definitions) == ((), ())
+    assert (merged.permissions.paths, merged.definitions) == ((), ())
 
 
 @given(FILES)

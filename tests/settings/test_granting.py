@@ -19,7 +19,8 @@ def path(tmp_path):
 
 
 def test_a_new_file_is_its_owners_alone(tmp_path, path):
-    assert append_allow_rules(str(tmp_path), ["Bash(npm test *)"]) == str(path)
+    written = append_allow_rules(str(tmp_path), ["Bash(npm test *)"])
+    assert (written.path, written.content) == (str(path), path.read_bytes())
 
     assert path.read_text() == '{\n  "permissions": {\n    "allow": [\n      "Bash(npm test *)"\n    ]\n  }\n}\n'
     assert stat.S_IMODE(path.stat().st_mode) == 0o600

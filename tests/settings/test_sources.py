@@ -70,7 +70,7 @@ def test_lists_of_models_are_replaced_and_lists_of_permissions_joined(ground):
     )
     assert merged.found["permissions.allow"].value == ["Read", "Glob"]
     assert merged.found["fallbackModel"].value == ["c"]
-    assert merged.permissions.folders == ("/a", str(ground.folder.parent / "b"))
+    assert merged.permissions.paths == ("/a", str(ground.folder.parent / "b"))
 
 
 def test_a_file_given_by_name_is_the_anchor_of_its_own_rules(ground, tmp_path):

@@ -49,7 +49,7 @@ def test_before_trust_only_what_tightens_counts(ground, file):
         "permissions.disableBypassPermissionsMode",
     ]
     assert [rule.text for rule in merged.permissions.rules] == ["WebFetch", "Read(.env)"]
-    assert (merged.env, merged.definitions, merged.permissions.folders) == ({"PATH": "/bin"}, (), ())
+    assert (merged.env, merged.definitions, merged.permissions.paths) == ({"PATH": "/bin"}, (), ())
     assert merged.held == (
         "this folder is not trusted, so this of its settings is held back: model, env, permissions.allow, "
         "permissions.additionalDirectories, mcpServers.evil, apiKeyHelper, hooks.SessionStart, statusLine "

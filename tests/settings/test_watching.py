@@ -3,14 +3,14 @@
 import os
 import time
 
+import msgspec
 import pytest
 from tests.pace import slowness
 
-from everturn.compose.rules import LivePolicy, find_missing, join_rules
+from everturn.compose.rules import find_missing, join_rules
 from everturn.core.errors import OptionError
-from everturn.ports.policy import Call, Ruling, Verdict
+from everturn.ports.policy import Ruling
 from everturn.ports.rules import Permissions, WrittenRule
-from everturn.ports.tool import Access, Traits
 from everturn.settings.trust import Holding
 from everturn.settings.watching import SettingsWatch
 
@@ -27,14 +27,14 @@ def texts(permissions: Permissions | None) -> list[str] | None:
     return None if permissions is None else [rule.text for rule in permissions.rules]
 
 
-def test_what_is_written_counts_from_then_on(ground, watch):
+def test_what_is_written_is_seen_from_then_on(ground, watch):
     ground.write("user", {"permissions": {"deny": ["A"]}})
     live = watch()
     assert live.changed() is None
     ground.write("user", {"permissions": {"deny": ["A", "B"], "additionalDirectories": ["/x"]}})
     changed = live.changed()
     assert texts(changed) == ["A", "B"]
-    assert changed.folders == ("/x",)
+    assert changed.paths == ("/x",)
     assert live.changed() is None
 
 
@@ -52,17 +52,20 @@ def test_a_file_that_comes_or_goes_is_a_change(ground, watch):
     assert texts(live.changed()) == ["B", "C"]
 
 
-def test_a_file_that_became_malformed_keeps_the_last_good_rules_and_is_told_once(ground, watch):
+def test_a_file_that_became_malformed_is_told_once_and_the_others_are_still_read(ground, watch):
     ground.write("user", {"permissions": {"deny": ["A"]}})
     live = watch()
     path = ground.write("user", '{"permissions": {"deny": []')
+    ground.write("local", {"permissions": {"deny": ["C"]}})
     changed = live.changed()
-    assert texts(changed) == ["A"]
+    assert texts(changed) == ["C"]
+    assert changed.partial
     assert [notice.startswith("settings changed and cannot be used") for notice in changed.notices] == [True]
     assert f"{path}:1" in changed.notices[0]
     assert live.changed() is None
     ground.write("user", {"permissions": {"deny": ["B"]}})
-    assert texts(live.changed()) == ["B"]
+    changed = live.changed()
+    assert (texts(changed), changed.partial) == (["B", "C"], False)
 
 
 def test_an_untrusted_folder_gains_nothing_by_writing_later(ground, watch):
@@ -75,11 +78,32 @@ def test_an_untrusted_folder_gains_nothing_by_writing_later(ground, watch):
 
 def test_what_a_person_had_written_down_is_not_told_to_them_again(ground, watch):
     live = watch()
-    ground.write("local", {"permissions": {"allow": ["Bash(make)"]}})
-    live.overlook()
+    path = ground.write("local", {"permissions": {"allow": ["Bash(make)"]}})
+    live.note_written(str(path), path.read_bytes())
     assert live.changed().notices == ()
     ground.write("local", {"permissions": {"allow": ["Bash(make)"]}, "model": "opus"})
     assert len(live.changed().notices) == 1
+
+
+def test_what_somebody_else_wrote_in_the_same_moment_is_told(ground, watch):
+    live = watch()
+    path = ground.write("local", {"permissions": {"allow": ["Bash(make)"]}})
+    live.note_written(str(path), path.read_bytes())
+    ground.write("local", {"permissions": {"allow": ["Bash(make)", "Bash"]}})
+    assert "permissions.allow" in live.changed().notices[0]
+
+
+def test_managed_settings_that_we_could_write_ourselves_are_not_taken_for_an_administrators(ground, watch):
+    live = watch()
+    ground.write("managed", {"permissions": {"allow": ["Bash"]}})
+    assert not live.changed().managed_by_others
+
+
+def test_managed_settings_are_the_administrators_where_we_are_not_root(ground):
+    grounds = msgspec.structs.replace(ground.grounds, managed=("/etc/everturn",))
+    live = SettingsWatch(grounds, {}, holding=Holding(), now=ground.merge())
+    ground.write("user", {})
+    assert live.changed().managed_by_others == (os.geteuid() != 0)
 
 
 def test_a_look_costs_next_to_nothing(ground, watch):
@@ -94,35 +118,6 @@ def timed(live: SettingsWatch) -> float:
     for _ in range(10):
         live.changed()
     return (time.process_time() - start) / 10
-
-
-class Recorded:
-    """A policy that remembers which rules it was given."""
-
-    def __init__(self) -> None:
-        self.rules: list[str] = []
-        self.told: list[str] = []
-
-    def judge(self, call: Call) -> Verdict:
-        return Verdict(ruling=Ruling.ALLOW, reason=",".join(self.rules))
-
-    def replace(self, rules, folders) -> None:
-        self.rules = [rule.text for rule in rules]
-
-
-CALL = Call(id="1", name="Read", input={}, traits=Traits(access=Access.READ), line="Read")
-
-
-def test_the_next_call_is_judged_by_the_changed_rules(ground, watch):
-    policy = Recorded()
-    live = LivePolicy(policy, watch(), replace=policy.replace, tell=policy.told.append)
-    assert live.judge(CALL).reason == ""
-    ground.write("user", {"permissions": {"deny": ["Bash(rm *)"], "allow": ["Bash(", "Read"]}})
-    assert live.judge(CALL).reason == "Read,Bash(rm *)"
-    assert len(policy.told) == 1
-    ground.write("user", {"permissions": {"deny": ["Bash(rm"]}})
-    assert live.judge(CALL).reason == "Read,Bash(rm *)"
-    assert "stay in force" in policy.told[1]
 
 
 def rule(text: str, ruling: Ruling) -> WrittenRule:
@@ -143,15 +138,6 @@ def test_a_working_folder_that_is_not_there_is_told(tmp_path):
     (tmp_path / "there").mkdir()
     folders = [str(tmp_path / "there"), str(tmp_path / "missing")]
     assert find_missing(folders) == [f"{tmp_path}/missing is to be a working folder, too, and is not there"]
-
-
-def test_whoever_begins_anew_hears_what_holds_now(ground, watch):
-    live = watch()
-    ground.write("user", {"permissions": {"deny": ["A"]}})
-    assert texts(live.changed()) == ["A"]
-    live.forget()
-    assert texts(live.changed()) == ["A"]
-    assert live.changed() is None
 
 
 def test_a_deny_that_another_tools_rules_cover_is_taken_as_what_was_meant():

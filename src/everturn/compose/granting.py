@@ -10,10 +10,11 @@ from everturn.core.errors import OptionError
 from everturn.permissions.modes import Mode
 from everturn.permissions.policy import RulePolicy
 from everturn.permissions.rules.rule import Rule, Source
-from everturn.ports.policy import HOST_QUESTION, Call, Offer, Ruling, Scope
-from everturn.ports.rules import LivePermissions
+from everturn.ports.policy import HOST_QUESTION, SETTINGS_QUESTION, Call, Offer, Ruling, Scope
+from everturn.ports.shell_folder import ShellFolder
 
 if TYPE_CHECKING:
+    from everturn.compose.live_rules import LiveRules
     from everturn.permissions.granting import Grant
 
 HOST_RULE = "sandbox.network.allowedDomains: "
@@ -35,13 +36,14 @@ class PolicyGrants:
         user_home: str,
         trusted: bool,
         only_managed: bool = False,
-        live: LivePermissions | None = None,
+        live: "LiveRules | None" = None,
         allow_host: Callable[[str], None] | None = None,
+        shell: ShellFolder | None = None,
     ) -> None:
         """Local settings lie at the root of the repository, and count only where that is `trusted`.
 
         `only_managed`: nobody but the administrator allows anything for longer than one call. `live` watches the file
-        that is written here. `allow_host` lets commands in the sandbox reach one, the session long.
+        that is written here. `shell` knows what earlier commands have exported. `allow_host` lets commands in the sandbox reach one, the session long.
         """
         self._policy = policy
         self._folder = folder
@@ -50,19 +52,31 @@ class PolicyGrants:
         self._only_managed = only_managed
         self._live = live
         self._allow_host = allow_host
+        self._shell = shell or ShellFolder()
         self._asked: deque[Call] = deque(maxlen=MOST_REMEMBERED)
 
     def prepare(self, call: Call) -> Call:
         from everturn.compose.command_parts import judge_parts
         from everturn.permissions.granting import plan_grants
 
+        if call.name == SETTINGS_QUESTION:
+            return call
         if call.name == HOST_QUESTION:
             return msgspec.structs.replace(call, offers=self._offer_host(call))
         grants = () if self._only_managed else plan_grants(call)
         offers = tuple(offer for grant in grants if (offer := self._try(call, grant)) is not None)
         details = tuple(f"{each.ruling}: {part} ({each.why})" for part, each in judge_parts(self._policy, call))
+        if call.name == "Bash":
+            details = (*details, *self._list_exports())
         self._asked.append(call)
         return msgspec.structs.replace(call, offers=offers, details=details)
+
+    def _list_exports(self) -> Iterable[str]:
+        """What decides which programs a command runs, and was set by an earlier one."""
+        from everturn.tools.bash.exports import matters
+
+        exports = self._shell.exports
+        return (f"exported by an earlier command: {name}={exports[name]}" for name in sorted(exports) if matters(name))
 
     def add(self, rules: tuple[str, ...], scope: Scope) -> str:
         from everturn.permissions.rules.parsing import RuleProblem
@@ -73,15 +87,16 @@ class PolicyGrants:
         if rules and all(rule.startswith(HOST_RULE) for rule in rules):
             return self._add_hosts([rule.removeprefix(HOST_RULE) for rule in rules], scope)
         try:
-            for rule in self._parse(rules):
+            added = self._parse(rules)
+            for rule in added:
                 self._policy.add_rule(rule)
         except RuleProblem as problem:
             return f"The rule was not added: {problem}."
         try:
             if scope is Scope.ALWAYS:
-                append_allow_rules(self._find_root(), rules)
+                written = append_allow_rules(self._find_root(), rules)
                 if self._live is not None:
-                    self._live.overlook()
+                    self._live.note_written(written, added)
         except OptionError as problem:
             return f"The rule holds for this session only: {problem}."
         return ""
@@ -97,9 +112,9 @@ class PolicyGrants:
             return f"The host was not added: {problem}."
         try:
             if scope is Scope.ALWAYS:
-                append_allowed_hosts(self._find_root(), hosts)
+                written = append_allowed_hosts(self._find_root(), hosts)
                 if self._live is not None:
-                    self._live.overlook()
+                    self._live.note_written(written)
         except OptionError as problem:
             return f"The host may be reached in this session only: {problem}."
         return ""

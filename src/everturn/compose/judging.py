@@ -1,16 +1,20 @@
 """The policy without an engine: for whoever wants to know what would happen to a call."""
 
+import os
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 from everturn.compose.cli import naming_way_out, plan_launch
+from everturn.compose.holding import WITHOUT_VARIABLE
 from everturn.compose.policy import GIVEN, advise, build_policy
 from everturn.permissions.policy import RulePolicy
+from everturn.ports.holding import Walls
 from everturn.ports.outputs import Outputs
 from everturn.ports.policy import Call
 from everturn.ports.shell_folder import ShellFolder
 from everturn.ports.tool import Tool, Traits
+from everturn.settings.environment import find_user_home
 
 DEFAULT_MODE = "default"
 FILLED: dict[str, dict[str, Any]] = {
@@ -47,9 +51,18 @@ def load_policy(env: Mapping[str, str], flags: Mapping[str, Any]) -> tuple[RuleP
     launch = plan_launch(flags, env)
     with naming_way_out(launch.grounds):
         policy, warnings = build_policy(launch.setup, launch.env, Outputs(), ShellFolder())
+    policy.find_walls = lambda: find_machine_walls(policy.folders, find_user_home(env))
     from everturn.tools.builtin import NAMES
 
     return policy, (*launch.warnings, *warnings, *advise(policy, NAMES, _name_flag))
+
+
+@cache
+def find_machine_walls(folders: tuple[str, ...], home: str, program: str | None = None) -> Walls:
+    """What holds commands that nobody approves, on this machine. `program`: where bubblewrap is."""
+    from everturn.sandbox.held.walls import MachineWalls
+
+    return MachineWalls(folders, home, program=program, without=os.environ.get(WITHOUT_VARIABLE, ""))
 
 
 def _name_flag(field: str) -> str:

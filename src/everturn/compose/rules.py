@@ -1,13 +1,13 @@
 """From the rules as they were written to rules in force: a wrong allow is passed over, a wrong deny or ask stops everything."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from everturn.core.errors import OptionError
 from everturn.permissions.rules.parsing import RuleProblem, parse_rule
 from everturn.permissions.rules.rule import Rule, Source
-from everturn.ports.policy import Call, Policy, Ruling, Verdict
-from everturn.ports.rules import LivePermissions, Permissions, WrittenRule
+from everturn.ports.policy import Ruling
+from everturn.ports.rules import WrittenRule
 
 
 def join_rules(written: Iterable[WrittenRule]) -> tuple[tuple[Rule, ...], tuple[str, ...]]:
@@ -15,8 +15,19 @@ def join_rules(written: Iterable[WrittenRule]) -> tuple[tuple[Rule, ...], tuple[
 
     To leave out an allow costs a question; to leave out a deny would let run what somebody forbade.
     """
+    rules, warnings, problems = parse_written(written)
+    if problems:
+        raise problems[0]
+    return rules, warnings
+
+
+def parse_written(
+    written: Iterable[WrittenRule],
+) -> tuple[tuple[Rule, ...], tuple[str, ...], tuple[OptionError, ...]]:
+    """The rules that can work, a warning for each that was passed over, and a problem for each that somebody relies on."""
     rules: list[Rule] = []
     warnings: list[str] = []
+    problems: list[OptionError] = []
     for one in written:
         try:
             rules.append(_parse(one, one.text))
@@ -28,8 +39,8 @@ def join_rules(written: Iterable[WrittenRule]) -> tuple[tuple[Rule, ...], tuple[
                 warnings.append(f"{one.origin}: permissions.{one.ruling}: {one.text} is taken as {problem.nearest}")
             else:
                 told = f"permissions.{one.ruling} holds a rule that cannot work: {problem}"
-                raise OptionError(one.origin, told) from None
-    return tuple(rules), tuple(warnings)
+                problems.append(OptionError(one.origin, told))
+    return tuple(rules), tuple(warnings), tuple(problems)
 
 
 def _parse(one: WrittenRule, text: str) -> Rule:
@@ -50,38 +61,3 @@ def find_missing(folders: Iterable[str]) -> list[str]:
     """A warning for each working folder that is not there: a misspelt one is no use to anybody."""
     missing = (folder for folder in folders if not os.path.isdir(folder))  # noqa: PTH112 (before the first request)
     return [f"{folder} is to be a working folder, too, and is not there" for folder in missing]
-
-
-class LivePolicy:
-    """`ports.policy.Policy` that looks at the settings files before each call. What changed counts from that call on."""
-
-    def __init__(
-        self,
-        policy: Policy,
-        live: LivePermissions,
-        *,
-        replace: Callable[[tuple[Rule, ...], tuple[str, ...]], None],
-        tell: Callable[[str], None],
-    ) -> None:
-        """`replace` takes rules and added folders; `tell` a notice for the person."""
-        self._policy = policy
-        self._live = live
-        self._replace = replace
-        self._tell = tell
-
-    def judge(self, call: Call) -> Verdict:
-        if (permissions := self._live.changed()) is not None:
-            self._take(permissions)
-        return self._policy.judge(call)
-
-    def _take(self, permissions: Permissions) -> None:
-        for notice in permissions.notices:
-            self._tell(notice)
-        try:
-            rules, warnings = join_rules(permissions.rules)
-        except OptionError as problem:
-            self._tell(f"settings changed and cannot be used, so the rules from before stay in force: {problem}")
-            return
-        for warning in (*warnings, *find_missing(permissions.folders)):
-            self._tell(warning)
-        self._replace(rules, permissions.folders)

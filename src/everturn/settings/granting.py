@@ -26,27 +26,33 @@ def local_path(root: str) -> str:
     return f"{root}/{OURS}/{LOCAL_NAME}"
 
 
-def append_allow_rules(root: str, rules: Sequence[str]) -> str:
-    """The path that was written. Everything else in the file stays. Raises `OptionError`; then nothing has changed."""
+class WrittenFile(msgspec.Struct, frozen=True, kw_only=True):
+    path: str
+    content: bytes
+
+
+def append_allow_rules(root: str, rules: Sequence[str]) -> WrittenFile:
+    """Everything else in the file stays. Raises `OptionError`; then nothing has changed."""
     return _change(root, lambda settings, path: _with_rules(settings, rules, path))
 
 
-def append_allowed_hosts(root: str, hosts: Sequence[str]) -> str:
+def append_allowed_hosts(root: str, hosts: Sequence[str]) -> WrittenFile:
     """As with rules, but hosts that commands in the sandbox may reach."""
     return _change(root, lambda settings, path: _with_hosts(settings, hosts, path))
 
 
-def _change(root: str, change: Callable[[dict[str, Any], str], dict[str, Any]]) -> str:
+def _change(root: str, change: Callable[[dict[str, Any], str], dict[str, Any]]) -> WrittenFile:
     path = local_path(root)
     try:
         with _opened_folder(root) as folder:
             text = _load(folder, path)
             settings = parse_settings(text, path).values
-            _replace(folder, _render(change(settings, path)))
+            content = _render(change(settings, path))
+            _replace(folder, content)
             _hide_from_git(folder)
     except OSError as error:
         raise OptionError(path, f"cannot be written: {error.strerror}") from None
-    return path
+    return WrittenFile(path=path, content=content)
 
 
 def _with_rules(settings: dict[str, Any], rules: Sequence[str], path: str) -> dict[str, Any]:

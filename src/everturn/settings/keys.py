@@ -83,6 +83,11 @@ KEYS: dict[str, Key] = {
     FOLDERS: Key(
         check=checks.list_of(checks.text), joins=True, meaning="folders to work in besides the one that we start in"
     ),
+    "permissions.tryHeld": Key(
+        check=checks.flag,
+        option="try_held",
+        meaning="a command that would be asked about runs held first, and is asked about only where it met the wall",
+    ),
     NO_BYPASS: Key(
         check=checks.one_of("disable"), reach=Reach.ANYWHERE, meaning="disable: the mode bypassPermissions is refused"
     ),

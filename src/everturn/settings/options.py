@@ -65,6 +65,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     """Rules of settings files, each with its source. What `allowed_tools` and `disallowed_tools` say counts as the command line's."""
     additional_directories: Sequence[str] = ()
     """Folders to work in besides the working folder."""
+    try_held: bool = False
+    """A command that would be asked about runs held first (see docs/held.md); only where it meets the wall a person is asked."""
     bypass_disabled: bool = False
     """The mode bypassPermissions is refused, whoever asks for it."""
     only_managed_rules: bool = False
@@ -289,6 +291,7 @@ CHECKS: dict[str, Check] = {
     "add_dirs": checks.list_of(_path),
     "rules": checks.list_of(_WRITTEN_RULE),
     "additional_directories": checks.list_of(_path),
+    "try_held": checks.flag,
     "bypass_disabled": checks.flag,
     "only_managed_rules": checks.flag,
     "trusted": checks.flag,

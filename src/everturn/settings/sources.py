@@ -8,7 +8,7 @@ import msgspec
 
 from everturn.core.errors import OptionError
 from everturn.ports.policy import Ruling
-from everturn.ports.rules import Permissions, WrittenRule
+from everturn.ports.rules import Permissions, WrittenBan, WrittenFolder, WrittenRule
 from everturn.settings.environment import Environment, parse_environment
 from everturn.settings.files import INLINE, SettingsText, find_item_lines, load_given, load_settings
 from everturn.settings.flattening import Flat, Remarks, flatten_settings
@@ -88,7 +88,7 @@ class Merged(msgspec.Struct, frozen=True, kw_only=True):
             "limits": limits,
             "sandbox": held,
             "rules": self.permissions.rules,
-            "additional_directories": self.permissions.folders,
+            "additional_directories": self.permissions.paths,
             "bypass_disabled": self.bypass_disabled is not None,
             "only_managed_rules": self.only_managed_rules,
             "trusted": self.trusted,
@@ -177,7 +177,16 @@ def merge_layers(
         found=found,
         env=merged_env,
         env_origins=_origins_of(below) | {name: name for name in _env_of(below) if env.get(name)} | _origins_of(above),
-        permissions=Permissions(rules=rules, folders=_gather_folders(held.flats, folder)),
+        permissions=Permissions(
+            rules=rules,
+            folders=_gather_folders(held.flats, folder),
+            no_bypass=tuple(
+                WrittenBan(source=flat.place.source, origin=flat.place.path)
+                for flat in held.flats
+                if NO_BYPASS in flat.values
+            ),
+            partial=bool(remarks.problems),
+        ),
         definitions=held.kept,
         of_repository=tuple(
             (name, value, flat.place.path)
@@ -245,11 +254,17 @@ def _gather_rules(flats: Iterable[Flat], *, only_managed: bool) -> tuple[Written
     return tuple(rules)
 
 
-def _gather_folders(flats: Iterable[Flat], folder: str) -> tuple[str, ...]:
-    """Absolute; what is relative starts from the working folder."""
-    given = [name for flat in flats for name in flat.values.get(FOLDERS, ())]
-    paths = (os.path.join(folder, os.path.expanduser(name)) for name in given)  # noqa: PTH118, PTH111
-    return tuple(dict.fromkeys(os.path.normpath(path) for path in paths))
+def _gather_folders(flats: Iterable[Flat], folder: str) -> tuple[WrittenFolder, ...]:
+    """What is relative starts from the working folder."""
+    return tuple(
+        WrittenFolder(
+            path=os.path.normpath(os.path.join(folder, os.path.expanduser(name))),  # noqa: PTH118, PTH111
+            source=flat.place.source,
+            origin=flat.place.path,
+        )
+        for flat in flats
+        for name in flat.values.get(FOLDERS, ())
+    )
 
 
 def environment_values(environment: Environment) -> dict[str, tuple[Any, str]]:

@@ -36,12 +36,16 @@ class SettingsWatch:
         self._given = given
         self._holding = holding
         self._wanted = wanted
-        self._good = now.permissions
+        self._start = now.permissions
         self._held = now.held
         self._told = ""
-        self._overlooks = False
+        self._written: tuple[str, bytes] | None = None
         self._paths = self._find_paths()
         self._last = self._look()
+
+    @property
+    def start(self) -> Permissions:
+        return self._start
 
     def changed(self) -> Permissions | None:
         look = self._look()
@@ -50,24 +54,37 @@ class SettingsWatch:
         merged = load_merged(self._grounds, self._env, self._given, holding=self._holding, wanted=self._wanted)
         self._paths = self._find_paths()
         self._last = self._look()
-        return self._judge(merged)
+        return msgspec.structs.replace(
+            merged.permissions, notices=self._judge(merged), managed_by_others=self._is_managed_by_others()
+        )
 
-    def overlook(self) -> None:
-        self._overlooks = True
+    def note_written(self, path: str, content: bytes) -> None:
+        self._written = path, content
 
-    def forget(self) -> None:
-        self._last = ()
-
-    def _judge(self, merged: Merged) -> Permissions:
+    def _judge(self, merged: Merged) -> tuple[str, ...]:
         if merged.problems:
             told = "; ".join(str(problem) for problem in merged.problems)
             notice = f"settings changed and cannot be used, so the rules from before stay in force: {told}"
             fresh, self._told = notice != self._told, notice
-            return msgspec.structs.replace(self._good, notices=(notice,) if fresh else ())
-        self._good, self._told = merged.permissions, ""
-        held = (merged.held,) if merged.held not in {"", self._held} and not self._overlooks else ()
-        self._held, self._overlooks = merged.held, False
-        return msgspec.structs.replace(self._good, notices=held)
+            return (notice,) if fresh else ()
+        self._told = ""
+        is_news = merged.held not in {"", self._held} and not self._reads_as_written()
+        self._held = merged.held
+        return (merged.held,) if is_news else ()
+
+    def _reads_as_written(self) -> bool:
+        if self._written is None:
+            return False
+        path, content = self._written
+        with suppress(OSError):
+            descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+            with os.fdopen(descriptor, "rb") as file:
+                return file.read(len(content) + 1) == content
+        return False
+
+    def _is_managed_by_others(self) -> bool:
+        """Whoever could write the administrator's files, as root can, could do so in this session."""
+        return not any(_may_write(path) for path in self._paths if path.startswith(self._grounds.managed))
 
     def _look(self) -> Look:
         return tuple(_glance(path) for path in self._paths)
@@ -89,3 +106,13 @@ def _glance(path: str) -> tuple[int, int, int] | None:
     except OSError:
         return None
     return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def _may_write(path: str) -> bool:
+    """The file or something above it: who may write a folder may put another file in its place."""
+    while path:
+        with suppress(OSError):
+            if os.stat(path).st_uid == os.geteuid() or os.access(path, os.W_OK):  # noqa: PTH116
+                return True
+        path = path.rpartition("/")[0]
+    return os.access("/", os.W_OK)

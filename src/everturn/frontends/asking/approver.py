@@ -5,7 +5,8 @@ from everturn.frontends.asking.dialogue import Dialogue
 from everturn.frontends.asking.floor import Floor
 from everturn.frontends.asking.plans import ask_about_plan, ask_to_plan
 from everturn.frontends.asking.questions import ask_questions
-from everturn.ports.policy import Call, Verdict
+from everturn.frontends.asking.settings import ask_about_settings
+from everturn.ports.policy import SETTINGS_QUESTION, Call, Verdict
 
 
 class TerminalApprover:
@@ -30,5 +31,7 @@ class TerminalApprover:
                 return await ask_about_plan(self._dialogue, call)
             case "EnterPlanMode":
                 return await ask_to_plan(self._dialogue)
+            case name if name == SETTINGS_QUESTION:
+                return await ask_about_settings(self._dialogue, call)
             case _:
                 return await ask_consent(self._dialogue, call, reason)
