@@ -90,6 +90,34 @@ def test_signals_do_not_reach_processes_outside(world, victim):
     assert victim.poll() is None
 
 
+def test_neither_signals_nor_limits_reach_the_program_that_started_it_nor_its_threads(world):
+    said = world.say(
+        python(
+            *CALL,
+            "import signal",
+            "parent = os.getppid()",
+            "while open(f'/proc/{parent}/comm').read().strip() in ('bash', 'sh') and os.path.exists(f'/proc/{parent}/stat'):",
+            "    parent = int(open(f'/proc/{parent}/stat').read().rpartition(')')[2].split()[1])",
+            "try: threads = [int(name) for name in os.listdir(f'/proc/{parent}/task')]",
+            "except OSError: threads = []",
+            "for thread in (parent, *threads):",
+            "    for words in ((62, thread, 9), (200, thread, 9), (234, parent, thread, 9), (234, thread, thread, 9)):",
+            "        if thread > 1: print(call(*words))",
+            "    try:",
+            "        descriptor = os.pidfd_open(thread)",
+            "        signal.pidfd_send_signal(descriptor, 9)",
+            "        print('done' if thread > 1 else 'refused')",
+            "    except OSError as error: print('refused')",
+            "limits = ctypes.create_string_buffer(16)",
+            "print(call(302, parent, 7, ctypes.addressof(limits), 0) if parent > 1 else 'refused')",
+        )
+    )
+
+    assert "done" not in said.split()
+    # It still works, with all its descriptors.
+    assert world.say("echo on") == "on"
+
+
 def test_processes_outside_cannot_be_traced_or_read(world, victim):
     said = world.say(
         python(

@@ -1,10 +1,12 @@
 """The parts by themselves: what is planned, without a sandbox around it."""
 
 import errno
+import os
 import re
 import shutil
 import stat
 import struct
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -14,19 +16,35 @@ from hypothesis import strategies as st
 from everturn.core.errors import OptionError, ToolFault
 from everturn.ports.sandbox import Start
 from everturn.ports.tool import Confinement
+from everturn.sandbox.aside import Aside
+from everturn.sandbox.beneath import open_straight
 from everturn.sandbox.calls import MACHINES
 from everturn.sandbox.confining import CommandSandbox, Surroundings
 from everturn.sandbox.denials import Held, explain_denials
 from everturn.sandbox.excluded import find_exclusion
-from everturn.sandbox.filter import AF_INET, AF_NETLINK, AF_UNIX, FORBIDDEN, INTERNET, LOCAL, encode_filter
-from everturn.sandbox.kept import Kept
+from everturn.sandbox.filter import (
+    AF_INET,
+    AF_NETLINK,
+    AF_UNIX,
+    FORBIDDEN,
+    INTERNET,
+    LOCAL,
+    OF_READERS,
+    SIGNALS,
+    encode_filter,
+    encode_sparing,
+)
+from everturn.sandbox.kept import Keeper
 from everturn.sandbox.placeholders import MODE, Placeholders
 from everturn.sandbox.places import Places, find_nested, find_places
-from everturn.sandbox.probe import find_means, try_bubblewrap
+from everturn.sandbox.probe import Means, find_means, try_bubblewrap
+from everturn.sandbox.removing import remove_tree
 from everturn.sandbox.settings import Wishes, parse_wishes
+from everturn.sandbox.survivors import has_scope
 from everturn.sandbox.temporary import Temporary
 
 ALLOW = 0x7FFF_0000
+START = Start(arguments=["/bin/sh", "-c", ":"], environment={})
 
 
 def play(program, number, first=0, second=0, *, audit=None, machine="x86_64"):
@@ -42,6 +60,8 @@ def play(program, number, first=0, second=0, *, audit=None, machine="x86_64"):
             at += yes if value == operand else no
         elif code == 0x45:
             at += yes if value & operand else no
+        elif code == 0x54:
+            value &= operand
         else:
             assert code == 0x06
             return None if operand == ALLOW else operand & 0xFFFF
@@ -51,7 +71,7 @@ def play(program, number, first=0, second=0, *, audit=None, machine="x86_64"):
 def test_the_filter_refuses_what_it_names_and_nothing_else(machine):
     program = encode_filter(MACHINES[machine], LOCAL | INTERNET)
     numbers = MACHINES[machine].numbers
-    asks_more = {"socket", "clone", "ioctl"}
+    asks_more = {"socket", "socketpair", "clone", "ioctl"}
 
     refused = {
         name: play(program, number, machine=machine) for name, number in numbers.items() if name not in asks_more
@@ -77,12 +97,91 @@ def test_the_filter_refuses_what_it_names_and_nothing_else(machine):
         ("ioctl", 0, 0x5401, None),
         ("ioctl", 0, 0x5412, errno.EPERM),
         ("ioctl", 0, (1 << 32) | 0x5412, errno.EPERM),
+        ("ioctl", 0, 0x4008_6602, None),
+        # A stream, and packets in order; with flags. Datagrams can be sent to whoever listens on this machine.
+        ("socketpair", AF_UNIX, 1, None),
+        ("socketpair", AF_UNIX, 0x80801, None),
+        ("socketpair", AF_UNIX, 5, None),
+        ("socketpair", AF_UNIX, 2, errno.EPERM),
+        ("socketpair", AF_UNIX, 0x80802, errno.EPERM),
+        ("socketpair", AF_UNIX, 3, errno.EPERM),
+        ("socketpair", 30, 1, errno.EPERM),
     ],
 )
 def test_the_filter_looks_at_arguments_as_the_kernel_does(name, first, second, error):
     program = encode_filter(MACHINES["x86_64"], LOCAL | INTERNET)
 
     assert play(program, MACHINES["x86_64"].numbers[name], first, second) == error
+
+
+def test_where_local_sockets_are_wanted_pairs_of_all_kinds_are_fine():
+    program = encode_filter(MACHINES["x86_64"], frozenset({AF_UNIX}))
+
+    assert play(program, MACHINES["x86_64"].numbers["socketpair"], AF_UNIX, 2) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "second", "error"),
+    [
+        ("ioctl", 0, 0x5401, None),
+        ("ioctl", 0, 0x5412, errno.EPERM),
+        ("ioctl", 0, 0x8008_6601, None),
+        # FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR, FS_IOC_ENABLE_VERITY, BTRFS_IOC_SNAP_CREATE, FIOSETOWN
+        ("ioctl", 0, 0x4008_6602, errno.ENOTTY),
+        ("ioctl", 0, 0x401C_5820, errno.ENOTTY),
+        ("ioctl", 0, 0x4080_6685, errno.ENOTTY),
+        ("ioctl", 0, 0x5000_9401, errno.ENOTTY),
+        ("ioctl", 0, 0x8901, errno.ENOTTY),
+        ("fcntl", 0, 3, None),
+        ("fcntl", 0, 8, errno.EPERM),
+        ("fcntl", 0, 1024, errno.EPERM),
+        ("fcntl", 0, 1026, errno.EPERM),
+        ("setpriority", 0, 0, None),
+        ("setpriority", 0, 4711, errno.EPERM),
+        ("setpriority", 2, 0, errno.EPERM),
+        ("prlimit64", 0, 0, None),
+        ("prlimit64", 4711, 0, errno.EPERM),
+        ("kill", 4711, 9, None),
+        ("socketpair", AF_UNIX, 1, None),
+        ("socketpair", AF_UNIX, 2, errno.EPERM),
+    ],
+)
+def test_the_filter_for_readers_looks_at_arguments_as_the_kernel_does(name, first, second, error):
+    program = encode_filter(MACHINES["x86_64"], frozenset(), reads=True)
+
+    assert play(program, MACHINES["x86_64"].numbers[name], first, second) == error
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_the_filter_for_readers_refuses_what_it_names_and_sockets_of_all_kinds(machine):
+    program = encode_filter(MACHINES[machine], frozenset(), reads=True, version=1)
+    numbers = MACHINES[machine].numbers
+    named = {*FORBIDDEN, *OF_READERS, *SIGNALS} & numbers.keys()
+
+    refused = {name for name in named if play(program, numbers[name], machine=machine) != errno.EPERM}
+
+    assert refused == set()
+    assert {play(program, numbers["socket"], family, machine=machine) for family in range(64)} == {errno.EPERM}
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_the_thread_that_starts_commands_is_out_of_their_reach(machine):
+    numbers, thread, other = MACHINES[machine].numbers, 4711, 4712
+    program = encode_sparing(MACHINES[machine], thread)
+
+    def judge(name, first, second=0):
+        return play(program, numbers[name], first, second, machine=machine)
+
+    for name in ("kill", "tkill", "rt_sigqueueinfo"):
+        assert (judge(name, thread), judge(name, other), judge(name, thread | 1 << 32)) == (
+            errno.EPERM,
+            None,
+            errno.EPERM,
+        )
+    for name in ("tgkill", "rt_tgsigqueueinfo"):
+        assert (judge(name, other, thread), judge(name, thread, other)) == (errno.EPERM, None)
+    assert judge("pidfd_send_signal", 3) == errno.EPERM
+    assert judge("kill", -1 & 0xFFFFFFFF) is None
 
 
 @pytest.mark.parametrize(
@@ -213,7 +312,8 @@ def test_what_was_changed_is_put_back_and_the_change_kept_aside(tmp_path):
     (folder / "inner").chmod(0o750)
     file.write_text("old")
     link.symlink_to("file")
-    kept = Kept(map(str, (folder, file, link, missing)))
+    keeper = Keeper()
+    keeper.begin(map(str, (folder, file, link, missing)), [str(tmp_path)])
     (folder / "inner").write_text("new")
     (folder / "more").write_text("new")
     file.unlink()
@@ -222,12 +322,188 @@ def test_what_was_changed_is_put_back_and_the_change_kept_aside(tmp_path):
     missing.mkdir()
     (missing / "new").write_text("new")
 
-    assert set(kept.put_back()) == {str(folder), str(file), str(link), str(missing)}
+    aside = Aside()
+    done = keeper.end(aside)
+
+    assert (set(done.changed), done.lost) == ({str(folder), str(file), str(link), str(missing)}, ())
     assert [path.name for path in folder.iterdir()] == ["inner"]
     assert ((folder / "inner").read_text(), (folder / "inner").stat().st_mode & 0o777) == ("old", 0o750)
     assert (file.read_text(), str(link.readlink()), missing.exists()) == ("old", "file", False)
-    assert len(list(Path(kept.aside).iterdir())) == 3
-    shutil.rmtree(kept.aside)
+    # Of the folder what was changed in it, and no more.
+    assert len(list(Path(aside.place).iterdir())) == 4
+    shutil.rmtree(aside.place)
+    aside.close()
+
+
+LANDLOCK = Means(kind="landlock", why="", machine=MACHINES["x86_64"], version=5)
+
+
+def test_where_what_runs_on_cannot_be_found_commands_are_asked_about(tmp_path):
+    """Before Linux 6.12 signals know no rules."""
+    around = Surroundings(folders=(str(tmp_path),), home="/nonexistent")
+
+    sandbox = CommandSandbox(Wishes(enabled=True, auto_allow=True), LANDLOCK, around)
+
+    assert sandbox.judge("true", leave=False) is Confinement.INSIDE
+
+
+@pytest.mark.needs("Landlock")
+async def test_where_something_protected_is_too_large_to_be_put_back_commands_are_asked_about(tmp_path):
+    large = tmp_path / ".vscode"
+    large.mkdir()
+    around = Surroundings(folders=(str(tmp_path),), home="/nonexistent")
+    sandbox = CommandSandbox(Wishes(enabled=True, auto_allow=True), find_means(without="bubblewrap"), around)
+    assert sandbox.judge("true", leave=False) is Confinement.ENOUGH
+
+    with (large / "huge").open("wb") as file:
+        file.truncate(1 << 30)
+    cell = await sandbox.confine("true", START, str(tmp_path))
+    cell.close()
+
+    assert sandbox.judge("true", leave=False) is Confinement.INSIDE
+    await sandbox.aclose()
+
+
+@pytest.mark.needs("Landlock")
+def test_signals_stay_among_those_under_the_same_rules():
+    assert has_scope(find_means(without="bubblewrap").version) is (find_means(without="bubblewrap").version >= 6)
+    assert not has_scope(5)
+
+
+def test_a_keeper_leaves_no_descriptor_open(tmp_path):
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "a" / "b" / "file").write_text("old")
+    keeper = Keeper()
+
+    def work():
+        keeper.begin([str(tmp_path / "a" / "b" / "file"), str(tmp_path / "a" / "missing")], [str(tmp_path)])
+        shutil.rmtree(tmp_path / "a")
+        aside = Aside()
+        keeper.end(aside)
+        aside.close()
+        shutil.rmtree(aside.place, ignore_errors=True)
+
+    work()
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    work()
+
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+    assert (tmp_path / "a" / "b" / "file").read_text() == "old"
+
+
+NAMES = st.text(alphabet="ab\n\udcff", min_size=1, max_size=3)
+TREES = st.recursive(
+    st.binary(max_size=8) | NAMES.map(Path), lambda inner: st.dictionaries(NAMES, inner, max_size=4), max_leaves=12
+)
+
+
+def plant(path, tree):
+    if isinstance(tree, dict):
+        path.mkdir()
+        for name, inner in tree.items():
+            plant(path / name, inner)
+    elif isinstance(tree, bytes):
+        path.write_bytes(tree)
+    else:
+        path.symlink_to(tree)
+
+
+def gather(path):
+    if path.is_symlink():
+        return path.readlink()
+    if path.is_dir():
+        return {inner.name: gather(inner) for inner in path.iterdir()}
+    return path.read_bytes()
+
+
+@given(TREES, TREES)
+def test_whatever_a_command_makes_of_it_it_is_as_it_was(before, after):
+    with tempfile.TemporaryDirectory() as made:
+        kept = Path(made).resolve() / "kept"
+        plant(kept, before)
+        keeper, aside = Keeper(), Aside()
+        keeper.begin([str(kept)], [str(kept.parent)])
+        shutil.rmtree(kept) if kept.is_dir() and not kept.is_symlink() else kept.unlink()
+        plant(kept, after)
+
+        done = keeper.end(aside)
+
+        assert gather(kept) == before
+        assert done.lost == ()
+        keeper.close()
+        aside.close()
+        shutil.rmtree(aside.place, ignore_errors=True)
+
+
+@given(TREES)
+def test_a_tree_is_removed_whatever_is_in_it(tree):
+    with tempfile.TemporaryDirectory() as made:
+        plant(Path(made) / "tree", {"inner": tree})
+        folder = open_straight(str(Path(made).resolve()))
+
+        assert remove_tree(folder, "tree")
+        os.close(folder)
+        assert list(Path(made).iterdir()) == []
+
+
+def test_temporary_files_go_however_deep_they_lie_and_nothing_behind_a_link_does(tmp_path):
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / "file").write_text("kept")
+    temporary = Temporary(str(tmp_path))
+    (Path(temporary.path) / "link").symlink_to(theirs)
+    folder = os.open(temporary.path, os.O_RDONLY)
+    for _ in range(3_000):
+        os.mkdir("d", dir_fd=folder)
+        inner = os.open("d", os.O_RDONLY, dir_fd=folder)
+        os.close(folder)
+        folder = inner
+    os.close(folder)
+
+    temporary.close()
+
+    assert [path.name for path in tmp_path.iterdir()] == ["theirs"]
+    assert (theirs / "file").read_text() == "kept"
+
+
+def test_a_link_in_place_of_the_temporary_folder_takes_nothing_with_it(tmp_path):
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / "file").write_text("kept")
+    temporary = Temporary(str(tmp_path))
+    Path(temporary.path).rename(tmp_path / "moved")
+    Path(temporary.path).symlink_to(theirs)
+
+    temporary.close()
+
+    assert (theirs / "file").read_text() == "kept"
+
+
+async def test_a_placeholder_is_removed_where_it_was_made_and_nowhere_else(tmp_path):
+    folder, theirs = tmp_path / "folder", tmp_path / "theirs"
+    folder.mkdir()
+    (theirs / ".claude").mkdir(parents=True)
+    placeholders = Placeholders()
+    placeholders.put([str(folder.resolve() / ".claude")])
+    folder.rename(tmp_path / "moved")
+    folder.symlink_to(theirs)
+
+    placeholders.remove([str(folder.resolve().parent / "folder" / ".claude")])
+    placeholders.remove([str(tmp_path.resolve() / "folder" / ".claude")])
+    placeholders.sweep()
+
+    assert stat.S_IMODE((theirs / ".claude").stat().st_mode) != MODE
+    assert (theirs / ".claude").is_dir()
+    assert list((tmp_path / "moved").iterdir()) == []
+
+
+async def test_no_placeholder_is_made_behind_a_link(tmp_path):
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (tmp_path / "link").symlink_to(theirs)
+
+    assert Placeholders().put([str(tmp_path.resolve() / "link" / ".claude")]) == ()
+    assert list(theirs.iterdir()) == []
 
 
 def test_nested_repositories_are_found(tmp_path):
@@ -246,7 +522,6 @@ def test_a_program_that_is_not_bubblewrap_is_not_taken_for_it():
     assert find_means("/nonexistent", without="landlock").kind == "none"
 
 
-START = Start(arguments=["/bin/sh", "-c", ":"], environment={})
 AROUND = Surroundings(folders=(), home="/nonexistent")
 
 

@@ -4,6 +4,8 @@ import os
 
 import pytest
 
+from everturn.core.protected import FILES, FOLDERS, HOME, HOME_TOOLS, START_UP
+
 
 def picture(folder):
     """All names below, with contents; the objects of git aside."""
@@ -143,6 +145,97 @@ def test_a_home_that_is_the_workspace_keeps_its_start_up_files(world):
     assert picture(world.workspace / ".ssh") == {}
     assert (world.workspace / ".bashrc").read_text() == "true"
     assert not (world.workspace / ".profile").exists()
+
+
+def test_a_home_that_is_the_workspace_keeps_every_place_that_judgement_protects(world):
+    """There or not; what only some programs read, where it is there."""
+    for path in HOME_TOOLS:
+        (world.workspace / path).mkdir(parents=True, exist_ok=True)
+    (world.workspace / ".config/nvim").mkdir(parents=True, exist_ok=True)
+    world.own(world.workspace)
+    before = picture(world.workspace)
+    places = (*START_UP, *HOME, *HOME_TOOLS)
+
+    world.run(
+        "; ".join(f"mkdir -p {path}; echo evil > {path}/evil; echo evil > {path}" for path in places),
+        "mv .config old; mkdir -p .config/autostart; echo evil > .config/autostart/evil; rm -rf old",
+        home=str(world.workspace),
+    )
+
+    assert picture(world.workspace) == before
+
+
+def test_memory_files_are_neither_written_nor_made(world):
+    (world.workspace / "AGENTS.md").write_text("Use tabs.")
+    world.own(world.workspace)
+
+    said = world.run(
+        "echo evil >> AGENTS.md; rm -f AGENTS.md; echo evil > new; mv new AGENTS.md; rm -f new; ls",
+        "echo evil > CLAUDE.md",
+    )
+
+    assert (world.workspace / "AGENTS.md").read_text() == "Use tabs."
+    assert not (world.workspace / "CLAUDE.md").exists()
+    assert f"{world.workspace}/CLAUDE.md" in said[1]["content"]
+
+
+def test_nothing_stands_in_the_place_of_a_memory_file_while_a_command_runs(world):
+    assert world.say("ls") == "(no output)"
+
+
+def test_what_judgement_protects_by_name_stays_as_it_is_where_it_is_there(world):
+    names = [*FOLDERS[1:], *FILES]
+    for name in names:
+        file = world.workspace / (f"{name}/x" if name in FOLDERS else name)
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("old")
+    world.own(world.workspace)
+    before = picture(world.workspace)
+
+    world.run("; ".join(f"echo evil > {name}/x; rm -rf {name}; mv {name} away; echo evil > {name}" for name in names))
+
+    assert {name: data for name, data in picture(world.workspace).items() if name in before} == before
+
+
+def test_our_interpreter_in_the_workspace_is_not_written(world):
+    site = world.workspace / ".venv/lib/python3.11/site-packages"
+    site.mkdir(parents=True)
+    (world.workspace / ".venv/pyvenv.cfg").write_text("home = /usr/bin")
+    world.own(world.workspace)
+    before = picture(world.workspace)
+
+    world.run(
+        "echo 'import evil' > .venv/lib/python3.11/site-packages/evil.pth; echo evil > .venv/pyvenv.cfg",
+        "mv .venv old; mkdir -p .venv; echo evil > .venv/pyvenv.cfg",
+        code=[str(world.workspace / ".venv")],
+    )
+
+    assert picture(world.workspace / ".venv") == {
+        name.removeprefix(".venv/"): data for name, data in before.items() if name.startswith(".venv/")
+    }
+
+
+SHAPES = ("modules/a", "modules/lib/b", "modules/a/modules/inner")
+
+
+def test_settings_of_submodules_at_any_depth_and_of_worktrees_stay_as_they_are(world):
+    git = world.workspace / ".git"
+    for shape in SHAPES:
+        (git / shape / "hooks").mkdir(parents=True)
+        (git / shape / "HEAD").write_text("ref: refs/heads/main")
+        (git / shape / "config").write_text("[core]")
+    (git / "worktrees/w").mkdir(parents=True)
+    (git / "worktrees/w/HEAD").write_text("ref: refs/heads/w")
+    (git / "worktrees/w/commondir").write_text("../..")
+    world.own(world.workspace)
+    before = picture(git)
+
+    world.run(
+        "; ".join(f"echo evil > .git/{shape}/config; echo evil > .git/{shape}/hooks/post-checkout" for shape in SHAPES),
+        "echo /tmp > .git/worktrees/w/commondir; echo evil > .git/config.worktree; echo evil > .git/worktrees/w/config.worktree",
+    )
+
+    assert picture(git) == before
 
 
 def test_our_own_home_is_not_written_and_its_settings_not_read(world):

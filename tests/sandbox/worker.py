@@ -50,7 +50,12 @@ async def run_job(job: dict[str, Any]) -> dict[str, Any]:
     sandbox = CommandSandbox(
         parse_wishes({"enabled": True, **job.get("settings", {})}, folder, job.get("home", "/nonexistent")),
         means,
-        Surroundings(folders=(), home=job.get("home", "/nonexistent"), own=tuple(job.get("own", ()))),
+        Surroundings(
+            folders=(),
+            home=job.get("home", "/nonexistent"),
+            own=tuple(job.get("own", ())),
+            code=tuple(job.get("code", ())),
+        ),
         asks="answers" in job,
     )
     bash, tasks, person = bash_tool(sandbox=sandbox), Tasks(), Person(job.get("answers", {}))

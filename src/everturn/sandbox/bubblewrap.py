@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -10,6 +10,8 @@ from everturn.sandbox.places import Places
 
 PROGRAM = "bwrap"
 FILTER_DESCRIPTOR = 239
+INFORMATION_DESCRIPTOR = 237
+"""There bubblewrap tells the number of its first process inside."""
 KEPT_CAPABILITIES = (
     "CAP_CHOWN",
     "CAP_DAC_OVERRIDE",
@@ -48,9 +50,13 @@ def plan_view(program: str, *, as_root: bool, has_own_network: bool = False) -> 
 
 
 def plan_mounts(places: Places, placeholders: tuple[str, ...]) -> list[str]:
+    return order_mounts(_list_mounts(places, placeholders))
+
+
+def order_mounts(mounts: Iterable[Mount]) -> list[str]:
     """Parents first, so that the nearest word counts; at one place, what forbids counts."""
-    mounts = sorted(_list_mounts(places, placeholders), key=lambda mount: (_depth(mount.path), mount.path, mount.rank))
-    return [word for mount in mounts for word in mount.words]
+    ordered = sorted(mounts, key=lambda mount: (_depth(mount.path), mount.path, mount.rank))
+    return [word for mount in ordered for word in mount.words]
 
 
 def _list_mounts(places: Places, placeholders: tuple[str, ...]) -> Iterator[Mount]:

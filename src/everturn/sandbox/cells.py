@@ -7,8 +7,10 @@ import msgspec
 
 from everturn.ports.sandbox import Start
 from everturn.sandbox.denials import Held, explain_denials
-from everturn.sandbox.kept import Kept
+from everturn.sandbox.kept import PutBack
 from everturn.sandbox.network.doorway import Doorway
+from everturn.sandbox.placeholders import explain_placeholders
+from everturn.sandbox.survivors import Survivors
 
 UNMISTAKABLE = "Read-only file system"
 
@@ -43,18 +45,23 @@ class CommandCell:
         start: Start,
         held: Held,
         *,
-        kept: Kept,
+        survivors: Survivors | None,
+        put_back: Callable[[], PutBack],
         note_closed: Callable[[], None] | None = None,
         filtered: int = -1,
         doorway: Doorway | None = None,
+        placeholders: tuple[str, ...] = (),
     ) -> None:
+        """`put_back` is called once, when nothing of the command runs any more."""
         self.start = start
         self._held = held
-        self._kept = kept
+        self._survivors = survivors
         self._note_closed = note_closed
         self._filtered = filtered
         self._doorway = doorway
-        self._put_back: tuple[str, ...] | None = None
+        self._put_back = put_back
+        self._placeholders = placeholders
+        self._done: PutBack | None = None
 
     @property
     def asked_s(self) -> float:
@@ -65,26 +72,23 @@ class CommandCell:
             self._doorway.consent.stop()
 
     def note_started(self) -> None:
-        if self._filtered >= 0:
-            os.close(self._filtered)
-            self._filtered = -1
-        if self._doorway is not None:
-            self._doorway.let_go()
+        if self._survivors is not None:
+            self._survivors.note_started()
+        self._let_go()
 
     def explain(self, output: str, code: int | None) -> tuple[str, ...]:
         refused = tuple(self._doorway.refused) if self._doorway else ()
         # A command may go on after a refusal and end well: then only what is unmistakable is told.
         heard = output if code or (UNMISTAKABLE in output and not self._held.by_rules) else ""
-        if not (code or heard or refused or self._restore()):
-            return ()
-        put_back = self._restore()
-        held = msgspec.structs.replace(
-            self._held, output=heard, refused=refused, put_back=put_back, aside=self._kept.aside
-        )
-        return explain_denials(held)
+        done = self._restore()
+        remarks = explain_placeholders(output, self._placeholders)
+        if not (code or heard or refused or done.is_told):
+            return remarks
+        denied = explain_denials(msgspec.structs.replace(self._held, output=heard, refused=refused, put_back=done))
+        return (*remarks, *denied)
 
     def close(self) -> None:
-        self.note_started()
+        self._let_go()
         if self._doorway is not None:
             self._doorway.close()
         self._restore()
@@ -92,7 +96,15 @@ class CommandCell:
             self._note_closed()
             self._note_closed = None
 
-    def _restore(self) -> tuple[str, ...]:
-        if self._put_back is None:
-            self._put_back = self._kept.put_back()
-        return self._put_back
+    def _let_go(self) -> None:
+        if self._filtered >= 0:
+            os.close(self._filtered)
+            self._filtered = -1
+        if self._doorway is not None:
+            self._doorway.let_go()
+
+    def _restore(self) -> PutBack:
+        if self._done is None:
+            is_over = self._survivors is None or self._survivors.end()
+            self._done = msgspec.structs.replace(self._put_back(), is_over=is_over)
+        return self._done

@@ -1,6 +1,5 @@
 """The sandbox of a session: chooses what holds each command, prepares it, and tells afterwards what was held back."""
 
-import fcntl
 import os
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -10,22 +9,25 @@ import msgspec
 from everturn.core.errors import ToolFault
 from everturn.ports.sandbox import Start
 from everturn.ports.tool import Confinement, Inquire
-from everturn.sandbox.bubblewrap import FILTER_DESCRIPTOR, plan_mounts, plan_view
+from everturn.sandbox.aftermath import Aftermath
+from everturn.sandbox.bubblewrap import FILTER_DESCRIPTOR, INFORMATION_DESCRIPTOR, plan_mounts, plan_view
 from everturn.sandbox.cells import CommandCell, OpenCell
 from everturn.sandbox.denials import Held
+from everturn.sandbox.descriptors import make_readable
 from everturn.sandbox.excluded import find_exclusion
 from everturn.sandbox.filter import AF_UNIX, INTERNET, LOCAL, encode_filter
-from everturn.sandbox.kept import Kept
 from everturn.sandbox.landlock import plan_entry
 from everturn.sandbox.network.consent import Consent
-from everturn.sandbox.network.doorway import ABOVE_ALL, Doorway, may_make_networks, plan_opening, plan_variables
+from everturn.sandbox.network.doorway import Doorway, may_make_networks, plan_opening, plan_variables
 from everturn.sandbox.network.hosts import parse_pattern
 from everturn.sandbox.network.proxy import Proxy
+from everturn.sandbox.pins import Pins
 from everturn.sandbox.placeholders import Placeholders
 from everturn.sandbox.places import Places, find_nested, find_places
 from everturn.sandbox.probe import Means
 from everturn.sandbox.process_limit import limit_processes
 from everturn.sandbox.settings import Wishes
+from everturn.sandbox.survivors import RuledSurvivors, ViewedSurvivors, has_scope
 from everturn.sandbox.temporary import Temporary
 
 FIELD = "sandbox.network.allowedDomains"
@@ -44,6 +46,8 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
     """The person's."""
     own: tuple[str, ...] = ()
     """Folders of ours: commands neither write them, nor read the settings in them."""
+    code: tuple[str, ...] = ()
+    """Folders of the programs that we are made of: commands do not write them."""
 
 
 class Ruled(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,7 +81,10 @@ class CommandSandbox:
         self._asks = asks and wishes.asks_hosts and wishes.own_proxy_port is None
         self._ruled = ruled
         self._wishes = msgspec.structs.replace(
-            wishes, deny_read=(*wishes.deny_read, *(f"{own}/settings.json" for own in surroundings.own))
+            wishes,
+            deny_read=(*wishes.deny_read, *(f"{own}/settings.json" for own in surroundings.own)),
+            # As they are before the first command: one may lie in the workspace, and a command put a link in its place.
+            allow_write=tuple(map(os.path.realpath, wishes.allow_write)),
         )
         self._surroundings = surroundings
         self._allowed = [parse_pattern(FIELD, text) for text in wishes.allowed_hosts]
@@ -86,9 +93,11 @@ class CommandSandbox:
             self._allowed, denied, own_port=wishes.own_proxy_port, object_to=lambda host: self._ruled().object_to(host)
         )
         self._placeholders = Placeholders()
+        self._aftermath = Aftermath()
+        self._is_looked_at = False
         self._temporary: Temporary | None = None
         self._nested: dict[str, list[str]] = {}
-        self._pins: set[str] = set()
+        self._pins = Pins()
         self._running = 0
         families = LOCAL | ({AF_UNIX} if wishes.unix_sockets else set())
         wide = families | INTERNET if means.kind == "bubblewrap" else families
@@ -110,9 +119,9 @@ class CommandSandbox:
             else ""
         )
         return (
-            "Commands run in a sandbox. They can write inside the working folder and $TMPDIR, not to settings of agents, "
-            f"editors, shells and git (.git/hooks, .git/config) there; everything else is read-only. Network: {network}. "
-            f"What a command starts ends with it; for a server use run_in_background.{leaving}"
+            "Commands run in a sandbox. They can write inside the working folder and $TMPDIR, not to settings of agents and "
+            f"git (.git/hooks, .git/config) there, nor to those of editors and shells that exist; everything else is read-only. Network: {network}. "
+            f"What a command starts ends with it, and a server is reached only by the command that started it.{leaving}"
         )
 
     def _describe_network(self) -> str:
@@ -134,7 +143,21 @@ class CommandSandbox:
             return Confinement.LEAVES
         # The weaker kind holds no metadata, and protected files only afterwards: it is enough for who says so.
         is_enough = self.means.kind == "bubblewrap" if self._wishes.auto_allow is None else self._wishes.auto_allow
+        if is_enough and self.means.kind == "landlock":
+            is_enough = self._can_put_back()
         return Confinement.ENOUGH if is_enough else Confinement.INSIDE
+
+    def _can_put_back(self) -> bool:
+        """Nothing of a command lives on to change what was put back, and nothing is too large for it."""
+        if not has_scope(self.means.version):
+            return False
+        if not self._is_looked_at:
+            self._is_looked_at = True
+            for folder in self._surroundings.folders:
+                places = self._find_places(folder)
+                self._aftermath.begin(_list_kept(places), places, self.temporary)
+                self._aftermath.end()
+        return not self._aftermath.unheld
 
     async def confine(
         self, command: str, start: Start, folder: str, inquire: Inquire | None = None
@@ -166,6 +189,7 @@ class CommandSandbox:
 
     async def aclose(self) -> None:
         self._placeholders.sweep()
+        self._aftermath.close()
         if self._temporary is not None:
             self._temporary.close()
             self._temporary = None
@@ -179,6 +203,7 @@ class CommandSandbox:
 
     def _find_places(self, folder: str) -> Places:
         around, ruled, wishes = self._surroundings, self._ruled(), self._wishes
+        wishes = msgspec.structs.replace(wishes, allow_write=tuple(filter(_is_straight, wishes.allow_write)))
         if ruled.deny_read or ruled.deny_write:
             wishes = msgspec.structs.replace(
                 wishes,
@@ -187,22 +212,13 @@ class CommandSandbox:
             )
         places = find_places(
             wishes,
-            folders=dict.fromkeys((folder, *around.folders, *ruled.folders)),
+            folders=dict.fromkeys((folder, *around.folders, *filter(_is_straight, ruled.folders))),
             temporary=self.temporary,
             homes=(around.home,),
-            own=around.own,
+            own=(*around.own, *around.code),
             nested=self._find_nested(folder),
         )
-        return msgspec.structs.replace(places, pinned=self._judge_pins(places.pinned))
-
-    def _judge_pins(self, pinned: tuple[str, ...]) -> tuple[str, ...]:
-        """A command that still runs could put a link in a new one's place before it is mounted, and so open what is behind.
-
-        It cannot do so to those that were pinned when it started.
-        """
-        if not self._running:
-            self._pins.update(pinned)
-        return tuple(path for path in pinned if path in self._pins)
+        return msgspec.structs.replace(places, pinned=self._pins.judge(places.pinned, running=self._running))
 
     def _find_nested(self, folder: str) -> list[str]:
         """Once: to look each time would take longer than the command."""
@@ -227,27 +243,31 @@ class CommandSandbox:
         enter = partial(doorway.run_opening, machine) if doorway and machine and may_make_networks() else None
         line = [doorway.make_line()] if doorway and not enter else []
         view = plan_view(self.means.program, as_root=os.geteuid() == 0, has_own_network=enter is not None)
-        filtered = _make_readable(self._filter)
+        filtered = make_readable(self._filter)
+        survivors = ViewedSurvivors()
+        self._aftermath.begin((*places.traps, *places.links), places, self.temporary)
         limited = limit_processes(arguments)
         inner = plan_opening(limited) if line else limited
         return CommandCell(
             Start(
                 arguments=[
-                    *view, *plan_mounts(places, placeholders), "--seccomp", str(FILTER_DESCRIPTOR), "--chdir", held.folder,
-                    "--", *inner,
+                    *view, *plan_mounts(places, placeholders), "--seccomp", str(FILTER_DESCRIPTOR),
+                    "--info-fd", str(INFORMATION_DESCRIPTOR), "--chdir", held.folder, "--", *inner,
                 ],
                 environment=environment,
-                descriptors=((filtered, FILTER_DESCRIPTOR), *line),
+                descriptors=((filtered, FILTER_DESCRIPTOR), (survivors.writable, INFORMATION_DESCRIPTOR), *line),
                 enter=enter,
                 # Bubblewrap dies with who started it: that is the thread.
                 stay=doorway.closed.wait if doorway and enter else None,
                 wrapped=True,
             ),
             held,
-            kept=Kept((*places.traps, *places.links)),
+            survivors=survivors,
+            put_back=self._aftermath.end,
             note_closed=lambda: self._note_closed(placeholders),
             filtered=filtered,
             doorway=doorway,
+            placeholders=placeholders,
         )  # fmt: skip
 
     def _note_closed(self, placeholders: tuple[str, ...]) -> None:
@@ -258,22 +278,26 @@ class CommandSandbox:
         if self.means.machine is None:
             raise ToolFault("The command did not run: this machine is not known to the sandbox.")
         places = held.places
+        enter = plan_entry(self.means.machine, self.means.version, places, self._filter)
+        survivors = RuledSurvivors(self.means.machine, enter) if has_scope(self.means.version) else None
+        self._aftermath.begin(_list_kept(places), places, self.temporary)
         return CommandCell(
             Start(
                 arguments=limit_processes(arguments),
                 environment=environment,
-                enter=plan_entry(self.means.machine, self.means.version, places, self._filter),
+                enter=survivors.enter if survivors else enter,
+                stay=survivors.stay if survivors else None,
             ),
             held,
-            kept=Kept((*places.protected, *places.missing, *places.traps, *places.links)),
+            survivors=survivors,
+            put_back=self._aftermath.end,
         )
 
 
-def _make_readable(data: bytes) -> int:
-    readable, writable = os.pipe()
-    try:
-        os.write(writable, data)
-        return fcntl.fcntl(readable, fcntl.F_DUPFD_CLOEXEC, ABOVE_ALL)
-    finally:
-        os.close(writable)
-        os.close(readable)
+def _is_straight(path: str) -> bool:
+    """No link has been put on the way to it since it was resolved."""
+    return os.path.realpath(path) == path
+
+
+def _list_kept(places: Places) -> tuple[str, ...]:
+    return (*places.protected, *places.missing, *places.traps, *places.links)

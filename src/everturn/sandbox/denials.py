@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from everturn.sandbox.kept import PutBack
 from everturn.sandbox.network.proxy import Refused
 from everturn.sandbox.places import Places
 
@@ -43,9 +44,7 @@ class Held(msgspec.Struct, frozen=True, kw_only=True):
     network: bool = False
     unix_sockets: bool = False
     refused: Sequence[Refused] = ()
-    put_back: Sequence[str] = ()
-    aside: str = ""
-    """Where that is which was there instead."""
+    put_back: PutBack = PutBack()
     may_leave: bool = True
 
 
@@ -82,9 +81,19 @@ def _explain_files(held: Held, lines: list[str]) -> Iterable[str]:
         yield f"only {writable} can be written (sandbox.filesystem.allowWrite adds more)"
     if hidden:
         yield f"{_list(hidden)} cannot be read (sandbox.filesystem.denyRead, sandbox.credentials.files)"
-    if held.put_back:
-        where = f"; what was there instead is in {held.aside}" if held.aside else ""
-        yield f"{_list(held.put_back)} was changed, and has been put back as it was (protected{where})"
+    yield from explain_put_back(held.put_back)
+
+
+def explain_put_back(done: PutBack) -> Iterable[str]:
+    where = f"; what was there instead is in {done.aside}" if done.aside else ""
+    if mended := [path for path in done.changed if path not in done.lost]:
+        yield f"{_list(mended)} was changed, and has been put back as it was (protected{where})"
+    if done.lost:
+        yield f"{_list(done.lost)} was changed, and could not be put back as it was (protected{where}): the person must look at it"
+    if done.disarmed:
+        yield f"{_list(done.disarmed)} would have git run a program outside, and was taken away (it is in {done.aside})"
+    if not done.is_over:
+        yield "something that the command started could not be ended, and may change protected files later"
 
 
 def _explain_network(held: Held, lines: list[str]) -> Iterable[str]:
@@ -128,4 +137,6 @@ def _is_below(path: str, folders: Iterable[str]) -> bool:
 
 def _list(paths: Sequence[str]) -> str:
     more = len(paths) - _MOST_NAMED
-    return ", ".join(paths[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(path if path.isprintable() else ascii(path) for path in paths[:_MOST_NAMED]) + (
+        f" and {more} more" if more > 0 else ""
+    )

@@ -3,6 +3,7 @@
 import ctypes
 import errno
 import struct
+from collections.abc import Iterable
 
 import msgspec
 
@@ -25,15 +26,54 @@ FORBIDDEN = (
     "delete_module", "reboot", "swapon", "swapoff", "acct", "quotactl", "quotactl_fd", "settimeofday", "clock_settime",
     "iopl", "ioperm",
 )  # fmt: skip
+OF_READERS = (
+    # A right to write is no part of these: modes, owners, times, attributes, and lengths by name.
+    "truncate", "chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat", "utime", "utimes",
+    "futimesat", "utimensat", "setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr",
+    "fremovexattr", "removexattrat", "file_setattr",
+    # Other processes: their memory, their descriptors, how they are scheduled, what they share.
+    "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "pidfd_getfd", "kcmp", "migrate_pages",
+    "move_pages", "sched_setparam", "sched_setscheduler", "sched_setaffinity", "sched_setattr", "ioprio_set",
+    "shmget", "shmat", "shmctl", "semget", "semop", "semctl", "semtimedop", "msgget", "msgsnd", "msgrcv", "msgctl",
+    "mq_open", "mq_unlink",
+    # A program without a file: rules about files do not hold it.
+    "memfd_create", "memfd_secret",
+    # What others do to files, told by name.
+    "inotify_add_watch", "fanotify_init", "fanotify_mark",
+    # What the kernel has said.
+    "syslog",
+)  # fmt: skip
+"""Forbidden on top to commands that may only read."""
+SIGNALS = ("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_send_signal")
+"""Forbidden where nothing else keeps signals from other processes."""
+OWNERS = (8, 10, 15)
+"""fcntl: F_SETOWN, F_SETSIG and F_SETOWN_EX, by which the kernel sends a signal in somebody's stead."""
+WATCHING = (1024, 1026)
+"""fcntl: F_SETLEASE and F_NOTIFY, which keep others from a file, or tell what they do."""
+ABOUT_TERMINALS = 0x5400
+"""ioctl: the group of requests about terminals and descriptors."""
+TELLING = (0x8008_6601, 0x8004_6601, 0x801C_581F, 0x8008_7601, 0xC020_660B)
+"""ioctl: flags, attributes, version and extents of a file, told. Others of these groups set them, and ask for no right to write."""
+SEALED = 12
+"""The limit on message queues: by it a session's processes are known, so that no process may change it."""
+SCOPED, TRUNCATING, NEWEST = 6, 3, 99
+"""Versions of Landlock that keep signals among those whom the same rules bind, and files from being emptied."""
+EMPTYING = 0x200
+EMPTIES = (EMPTYING, EMPTYING | 0b11)
+"""open: O_TRUNC without a right to write is asked for."""
 TYPING = (0x5412, 0x541C)
 """ioctl: TIOCSTI and TIOCLINUX, which put words into a terminal as if somebody typed them."""
+LEADING_NOWHERE = (1, 5)
+"""Kinds of a pair of local sockets that is a pair for good: of a stream, and of packets in order. Others can be sent elsewhere."""
+KIND_OF_SOCKET = 0xF
+PRIO_USER = 2
 NEW_NAMESPACES = 0x7E02_0000
 """clone: any of the flags that make a namespace."""
 
 _ALLOW = 0x7FFF_0000
 _ERRNO = 0x0005_0000
-_LOAD, _EQUAL, _ANY_BIT, _RETURN = 0x20, 0x15, 0x45, 0x06
-_NUMBER, _ARCHITECTURE, _FIRST, _SECOND = 0, 4, 16, 24
+_LOAD, _EQUAL, _ANY_BIT, _RETURN, _AND = 0x20, 0x15, 0x45, 0x06, 0x54
+_NUMBER, _ARCHITECTURE, _FIRST, _SECOND, _THIRD = 0, 4, 16, 24, 32
 """Offsets in what a filter sees; of arguments the lower halves, on machines that store these first."""
 
 
@@ -47,8 +87,12 @@ class _Step(msgspec.Struct, frozen=True):
         return struct.pack("=HBBI", self.code, self.yes, self.no, self.value)
 
 
-def encode_filter(machine: Machine, families: frozenset[int]) -> bytes:
-    """`families`: the kinds of socket that may be made. Pairs of local sockets are always fine: they lead nowhere."""
+def encode_filter(machine: Machine, families: frozenset[int], *, reads: bool = False, version: int = NEWEST) -> bytes:
+    """`families`: the kinds of socket that may be made. Pairs of local sockets that lead nowhere are always fine.
+
+    `reads`: for a command that may change nothing, neither files nor other processes. `version`: of Landlock, whose rules
+    hold what it opens; what an older one lets pass is refused here.
+    """
     steps = [
         _Step(_LOAD, _ARCHITECTURE),
         _Step(_EQUAL, machine.audit, yes=1),
@@ -60,14 +104,50 @@ def encode_filter(machine: Machine, families: frozenset[int]) -> bytes:
     numbers = machine.numbers
     # A filter cannot look behind the pointer that clone3 takes: programs fall back to clone.
     steps += [_Step(_EQUAL, numbers["clone3"], no=1), _refuse(errno.ENOSYS)]
-    for name in FORBIDDEN:
+    more = (*OF_READERS, *(() if version >= SCOPED else SIGNALS)) if reads else ()
+    for name in (*FORBIDDEN, *more):
         if name in numbers:
             steps += [_Step(_EQUAL, numbers[name], no=1), _refuse(errno.EPERM)]
     steps += _judge_argument(numbers["clone"], _FIRST, [_Step(_ANY_BIT, NEW_NAMESPACES, no=1), _refuse(errno.EPERM)])
-    typing = [step for request in TYPING for step in (_Step(_EQUAL, request, no=1), _refuse(errno.EPERM))]
-    steps += _judge_argument(numbers["ioctl"], _SECOND, typing)
-    known = [step for family in sorted(families) for step in (_Step(_EQUAL, family, no=1), _Step(_RETURN, _ALLOW))]
-    steps += _judge_argument(numbers["socket"], _FIRST, [*known, _refuse(errno.EPERM)])
+    steps += _judge_argument(numbers["ioctl"], _SECOND, [*_refuse_each(TYPING), *(_control() if reads else ())])
+    if reads and version < TRUNCATING:
+        steps += [_Step(_EQUAL, numbers["openat2"], no=1), _refuse(errno.ENOSYS)]
+        for name, offset in (("open", _SECOND), ("openat", _THIRD)):
+            if name in numbers:
+                steps += _judge_argument(numbers[name], offset, [_Step(_AND, EMPTYING | 0b11), *_refuse_each(EMPTIES)])
+    if reads:
+        # A disk could be filled by it in less time than anybody looks.
+        steps += [_Step(_EQUAL, numbers["fallocate"], no=1), _refuse(errno.EOPNOTSUPP)]
+        steps += _judge_argument(numbers["fcntl"], _SECOND, _refuse_each((*OWNERS, *WATCHING)))
+        # Who is 0 here is the caller; of a user, all that run.
+        steps += _judge_first(numbers["setpriority"], _refuse_each((PRIO_USER,)))
+        # Its own limits and priority, which are 0 here, and nobody else's.
+        own = [_Step(_EQUAL, 0, yes=1), _refuse(errno.EPERM)]
+        steps += _judge_argument(numbers["setpriority"], _SECOND, own)
+        sealed = _refuse_each((SEALED,))
+        steps += _judge_argument(numbers["prlimit64"], _FIRST, [*own, _Step(_LOAD, _SECOND), *sealed])
+        steps += _judge_argument(numbers["setrlimit"], _FIRST, sealed)
+    steps += _judge_argument(numbers["socket"], _FIRST, [*_allow_each(sorted(families)), _refuse(errno.EPERM)])
+    if AF_UNIX not in families:
+        steps += _judge_first(numbers["socketpair"], [_Step(_EQUAL, AF_UNIX, yes=1), _refuse(errno.EPERM)])
+        kinds = [_Step(_AND, KIND_OF_SOCKET), *_allow_each(LEADING_NOWHERE), _refuse(errno.EPERM)]
+        steps += _judge_argument(numbers["socketpair"], _SECOND, kinds)
+    return b"".join(step.encode() for step in (*steps, _Step(_RETURN, _ALLOW)))
+
+
+def encode_sparing(machine: Machine, thread: int) -> bytes:
+    """What the thread starts cannot signal it, and by it all of us: the rules that bind both let them reach each other.
+
+    Nor can it set limits for us, such as one of no open files: no rule keeps it from that.
+    """
+    numbers = machine.numbers
+    steps = [_Step(_LOAD, _NUMBER)]
+    for name, offset in (("kill", _FIRST), ("tkill", _FIRST), ("rt_sigqueueinfo", _FIRST), ("tgkill", _SECOND),
+                         ("rt_tgsigqueueinfo", _SECOND)):  # fmt: skip
+        steps += _judge_argument(numbers[name], offset, _refuse_each((thread,)))
+    steps += [_Step(_EQUAL, numbers["pidfd_send_signal"], no=1), _refuse(errno.EPERM)]
+    # 0 is the caller.
+    steps += _judge_argument(numbers["prlimit64"], _FIRST, [_Step(_EQUAL, 0, yes=1), _refuse(errno.EPERM)])
     return b"".join(step.encode() for step in (*steps, _Step(_RETURN, _ALLOW)))
 
 
@@ -84,6 +164,26 @@ def _judge_argument(number: int, offset: int, judge: list[_Step]) -> list[_Step]
     """`judge` sees the argument's lower half, and either returns or falls through to what follows."""
     inner = [_Step(_LOAD, offset), *judge, _Step(_RETURN, _ALLOW)]
     return [_Step(_EQUAL, number, no=len(inner)), *inner]
+
+
+def _judge_first(number: int, judge: list[_Step]) -> list[_Step]:
+    """As `_judge_argument` of the first, and what does not return goes on to be judged by another."""
+    inner = [_Step(_LOAD, _FIRST), *judge, _Step(_LOAD, _NUMBER)]
+    return [_Step(_EQUAL, number, no=len(inner)), *inner]
+
+
+def _control() -> list[_Step]:
+    """Requests that a command may make which changes nothing."""
+    about = [_Step(_AND, 0xFF00), _Step(_EQUAL, ABOUT_TERMINALS, yes=1), _refuse(errno.ENOTTY)]
+    return [*_allow_each(TELLING), *about]
+
+
+def _allow_each(values: Iterable[int]) -> list[_Step]:
+    return [step for value in values for step in (_Step(_EQUAL, value, no=1), _Step(_RETURN, _ALLOW))]
+
+
+def _refuse_each(values: tuple[int, ...]) -> list[_Step]:
+    return [step for value in values for step in (_Step(_EQUAL, value, no=1), _refuse(errno.EPERM))]
 
 
 def _refuse(number: int) -> _Step:

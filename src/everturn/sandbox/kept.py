@@ -1,104 +1,185 @@
-"""What nothing can be put over is looked at before and after a command, and put back where it changed."""
+"""What nothing can be put over is looked at before a command, and put back where it changed, when nothing of the command runs.
+
+Always by descriptors: a folder that was opened before the command is the same folder afterwards, wherever a command has moved
+it and whatever it has put in its place.
+"""
 
 import os
-import shutil
-import stat
-import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
-from pathlib import Path
-from typing import Literal
 
 import msgspec
 
-from everturn.sandbox.placeholders import is_placeholder
+from everturn.sandbox.aside import Aside
+from everturn.sandbox.beneath import FOLDER, find_place, find_status, open_straight, open_up
+from everturn.sandbox.mending import Mender, make_folder
+from everturn.sandbox.remembered import Looker, Rights, Seen, TooMuchError, find_rights
 
-MOST_FILES = 500
-MOST_BYTES = 4_000_000
-
-
-class Seen(msgspec.Struct, frozen=True, kw_only=True):
-    kind: Literal["none", "file", "folder", "link", "other"]
-    mode: int = 0
-    data: bytes = b""
-    """A file's content, a link's target."""
-    entries: tuple[tuple[str, "Seen"], ...] = ()
+MOST_FOLDERS = 256
+"""Held open at once."""
+_TRIES = 3
+"""Another command, that still runs, may change it while we put it back. At its own end it is put back for good."""
 
 
-class Kept:
-    """Holds in between: a command that still runs may have changed something that is not put back yet."""
+class Anchor(msgspec.Struct):
+    """A folder that something protected lies in."""
 
-    def __init__(self, paths: Iterable[str]) -> None:
-        """What is too large to be remembered is left to other means."""
-        self.aside = ""
-        """Where that is which was there in their place. It stays: somebody else may have put it there."""
-        self._files, self._bytes = 0, 0
-        self._before = {path: self._look(path) for path in paths}
+    descriptor: int
+    name: str
+    above: "Anchor | None"
+    """None: no command can move it."""
+    identity: tuple[int, int]
+    rights: Rights
 
-    def put_back(self) -> tuple[str, ...]:
-        """The paths that had been changed."""
-        changed = []
-        for path, before in self._before.items():
-            if before is None:
-                continue
-            self._files, self._bytes = 0, 0
-            if self._look(path) != before:
-                with suppress(OSError):
-                    self._set_aside(path)
-                    _restore(path, before)
-                changed.append(path)
-        return tuple(changed)
 
-    def _look(self, path: str) -> Seen | None:
-        """None: too much."""
+class PutBack(msgspec.Struct, frozen=True):
+    """What was done behind a command."""
+
+    changed: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    """Of these, what could not be put back."""
+    aside: str = ""
+    """Where that is which was there instead."""
+    disarmed: tuple[str, ...] = ()
+    """Taken away, since git would have run something because of it."""
+    is_over: bool = True
+    """Nothing of the command runs any more, for certain."""
+
+    @property
+    def is_told(self) -> bool:
+        return bool(self.changed or self.disarmed) or not self.is_over
+
+
+class Keeper:
+    """One per session. Commands that overlap share what was seen before the first of them: a later one starts amid their changes."""
+
+    def __init__(self) -> None:
+        self._looker = Looker()
+        self._running = 0
+        self._anchors: dict[str, Anchor] = {}
+        self._seen: dict[str, Seen] = {}
+        self.unheld: dict[str, None] = {}
+        """Too large to be remembered, or not for us to read; as far as was looked."""
+
+    def begin(self, paths: Iterable[str], roots: Iterable[str]) -> None:
+        """Before a command: `paths` are kept as they are, as far as they lie below `roots`; what is above these nobody moves."""
+        if not self._running:
+            self._looker.begin()
+            self.unheld.clear()
+        self._running += 1
+        above = sorted(roots, key=len)
+        for path in paths:
+            if path not in self._seen:
+                root = next((root for root in above if path.startswith(root.rstrip("/") + "/")), None)
+                if root is not None:
+                    self._remember(root.rstrip("/"), path)
+
+    def end(self, aside: Aside) -> PutBack:
+        """After a command, when nothing of it runs any more."""
+        mender = Mender(self._looker, aside)
+        changed: dict[str, None] = {}
+        lost: dict[str, None] = {}
+        for path, anchor in self._anchors.items():
+            if not _is_in_place(anchor):
+                changed[path] = None
+                if not self._bring_back(anchor, aside):
+                    lost[path] = None
+        for path, seen in self._seen.items():
+            folder, _, name = path.rpartition("/")
+            descriptor = self._anchors[folder].descriptor
+            if not self._is_same(descriptor, name, seen):
+                changed[path] = None
+                if not self._mend(mender, descriptor, name, seen):
+                    lost[path] = None
+        self._running -= 1
+        if not self._running:
+            self._let_go()
+        return PutBack(tuple(changed), tuple(lost), aside.place)
+
+    def close(self) -> None:
+        self._let_go()
+        self._looker.close()
+
+    def _remember(self, root: str, path: str) -> None:
+        folder, _, name = path.rpartition("/")
         try:
-            status = os.lstat(path)
-        except OSError:
-            return Seen(kind="none")
-        if is_placeholder(path, status):
-            return Seen(kind="none")
-        self._files += 1
-        mode = stat.S_IMODE(status.st_mode)
-        if self._files > MOST_FILES:
-            return None
+            anchor = self._anchor(root, folder)
+            self._seen[path] = self._looker.look(anchor.descriptor, name)
+        except (OSError, TooMuchError):
+            self.unheld[path] = None
+
+    def _anchor(self, root: str, folder: str) -> Anchor:
+        """Raises `OSError`."""
+        if (known := self._anchors.get(folder)) is not None:
+            return known
+        if len(self._anchors) >= MOST_FOLDERS:
+            raise OSError("too many folders")
+        if folder == root:
+            above, name, descriptor = None, "", open_straight(folder or "/")
+        else:
+            outer, _, name = folder.rpartition("/")
+            above = self._anchor(root, outer)
+            descriptor = os.open(name, FOLDER, dir_fd=above.descriptor)
+        status = os.fstat(descriptor)
+        made = Anchor(descriptor, name, above, (status.st_dev, status.st_ino), find_rights(status))
+        self._anchors[folder] = made
+        return made
+
+    def _bring_back(self, anchor: Anchor, aside: Aside) -> bool:
+        """The folder itself, from where a command has moved it; where it is gone, an empty one for what belongs in it."""
+        above = anchor.above.descriptor if anchor.above else -1
         try:
-            if stat.S_ISLNK(status.st_mode):
-                return Seen(kind="link", data=os.fsencode(os.readlink(path)))  # noqa: PTH115 - paths as text
-            if stat.S_ISREG(status.st_mode):
-                self._bytes += status.st_size
-                return Seen(kind="file", mode=mode, data=Path(path).read_bytes()) if self._bytes <= MOST_BYTES else None
-            if stat.S_ISDIR(status.st_mode):
-                return self._look_inside(path, mode)
+            open_up(above)
+            aside.take(above, anchor.name)
+            place = find_place(anchor.descriptor)
+            if place is not None:
+                outer, name = place
+                try:
+                    open_up(outer)
+                    open_up(anchor.descriptor)
+                    os.rename(name, anchor.name, src_dir_fd=outer, dst_dir_fd=above)
+                finally:
+                    os.close(outer)
+                return True
         except OSError:
-            return None
-        return Seen(kind="other", mode=mode)
-
-    def _set_aside(self, path: str) -> None:
-        if os.path.lexists(path):
-            self.aside = self.aside or tempfile.mkdtemp(prefix="everturn-held-back-")
-            shutil.move(path, f"{self.aside}/{os.urandom(3).hex()}-{os.path.basename(path)}")  # noqa: PTH119 - as text
-
-    def _look_inside(self, path: str, mode: int) -> Seen | None:
-        entries = []
-        for name in sorted(os.listdir(path)):  # noqa: PTH208 - names are all we need
-            seen = self._look(f"{path}/{name}")
-            if seen is None:
-                return None
-            entries.append((name, seen))
-        return Seen(kind="folder", mode=mode, entries=tuple(entries))
-
-
-def _restore(path: str, seen: Seen) -> None:
-    match seen.kind:
-        case "file":
-            Path(path).write_bytes(seen.data)
-            os.chmod(path, seen.mode)  # noqa: PTH101 - paths as text
-        case "link":
-            os.symlink(os.fsdecode(seen.data), path)  # noqa: PTH211 - paths as text
-        case "folder":
-            os.mkdir(path)  # noqa: PTH102 - paths as text
-            for name, inner in seen.entries:
-                _restore(f"{path}/{name}", inner)
-            os.chmod(path, seen.mode)  # noqa: PTH101 - paths as text
-        case _:
             pass
+        return _replace(anchor, above)
+
+    def _is_same(self, folder: int, name: str, seen: Seen) -> bool:
+        try:
+            return self._looker.is_same(folder, name, seen)
+        except OSError:
+            return False
+
+    def _mend(self, mender: Mender, folder: int, name: str, seen: Seen) -> bool:
+        for _ in range(_TRIES):
+            with suppress(OSError):
+                mender.mend(folder, name, seen)
+            if self._is_same(folder, name, seen):
+                return True
+        return False
+
+    def _let_go(self) -> None:
+        for anchor in self._anchors.values():
+            os.close(anchor.descriptor)
+        self._anchors.clear()
+        self._seen.clear()
+
+
+def _is_in_place(anchor: Anchor) -> bool:
+    if anchor.above is None:
+        return True
+    status = find_status(anchor.above.descriptor, anchor.name)
+    return status is not None and (status.st_dev, status.st_ino) == anchor.identity
+
+
+def _replace(anchor: Anchor, above: int) -> bool:
+    try:
+        make_folder(above, anchor.name, anchor.rights)
+        descriptor = os.open(anchor.name, FOLDER, dir_fd=above)
+    except OSError:
+        return False
+    os.close(anchor.descriptor)
+    status = os.fstat(descriptor)
+    anchor.descriptor, anchor.identity = descriptor, (status.st_dev, status.st_ino)
+    return True

@@ -5,9 +5,18 @@ import os
 import stat
 import struct
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 
-from everturn.sandbox.calls import PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, Machine, call, list_capabilities
+from everturn.sandbox.beneath import open_straight
+from everturn.sandbox.calls import (
+    PR_CAPBSET_DROP,
+    PR_SET_NO_NEW_PRIVS,
+    Machine,
+    call,
+    hide_from_peers,
+    list_capabilities,
+)
 from everturn.sandbox.filter import run_filter
 from everturn.sandbox.places import Places
 
@@ -28,7 +37,9 @@ _OF_FILES = 0b1100_0000_0000_0111
 """What a rule about a single file may speak of."""
 _TCP = 0b11
 _SIGNALS_AND_NAMES = 0b11
-_TCP_VERSION, _DEVICE_VERSION, _SCOPE_VERSION = 4, 5, 6
+_TCP_VERSION, _DEVICE_VERSION = 4, 5
+SCOPE_VERSION = 6
+"""From here on signals stay among those who are bound by the same rules."""
 _PATH_RULE = 1
 _DEVICES = ("null", "zero", "full", "random", "urandom", "ptmx", "pts", "tty")
 
@@ -45,6 +56,7 @@ def plan_entry(machine: Machine, version: int, places: Places, program: bytes) -
     """For `Start.enter`: after it the calling thread is held by the rules and the filter. It raises `OSError`."""
 
     def enter() -> None:
+        hide_from_peers()
         rules = make_rules(machine, version, places)
         try:
             if os.geteuid() == 0:
@@ -53,7 +65,8 @@ def plan_entry(machine: Machine, version: int, places: Places, program: bytes) -
             call(machine.numbers["landlock_restrict_self"], rules, 0)
         finally:
             os.close(rules)
-        run_filter(program)
+        if program:
+            run_filter(program)
 
     return enter
 
@@ -61,74 +74,102 @@ def plan_entry(machine: Machine, version: int, places: Places, program: bytes) -
 def make_rules(machine: Machine, version: int, places: Places) -> int:
     """A descriptor."""
     handled = _WRITE | (_DEVICE_CONTROL if version >= _DEVICE_VERSION else 0) | (_READ if places.hidden else 0)
-    words = (handled, _TCP if version >= _TCP_VERSION else 0, _SIGNALS_AND_NAMES if version >= _SCOPE_VERSION else 0)
+    words = (handled, _TCP if version >= _TCP_VERSION else 0, _SIGNALS_AND_NAMES if version >= SCOPE_VERSION else 0)
     head = struct.pack("=QQQ", *words)
     # The size says which words the kernel knows.
-    size = 24 if version >= _SCOPE_VERSION else 16 if version >= _TCP_VERSION else 8
+    size = 24 if version >= SCOPE_VERSION else 16 if version >= _TCP_VERSION else 8
     rules = call(machine.numbers["landlock_create_ruleset"], head, size, 0)
     with ExitStack() as failed:
         failed.callback(os.close, rules)
-        every = _WRITE | (handled & _DEVICE_CONTROL)
-        for path in list_writable(places):
-            _add(machine, rules, path, every | (handled & _READ))
+        every = _WRITE | (handled & _DEVICE_CONTROL) | (handled & _READ)
+        add = partial(_add, machine, rules)
+        for root in places.writable:
+            _add_around(root, (*places.denied, *places.hidden), partial(add, every))
         for name in _DEVICES:
-            _add(machine, rules, f"/dev/{name}", (handled & _OF_FILES) | (handled & _READ))
-        for path in list_readable(places) if places.hidden else ():
-            _add(machine, rules, path, _READ)
+            add_rule(machine, rules, f"/dev/{name}", (handled & _OF_FILES) | (handled & _READ))
+        if places.hidden:
+            _add_around("/", places.hidden, partial(add, _READ))
+            for path in places.shown:
+                _add_around(path, (), partial(add, _READ))
         failed.pop_all()
     return rules
 
 
-def list_writable(places: Places) -> Iterator[str]:
-    """Rules can only allow, and hold for all that is below: beside what the person denies, each entry is named."""
-    for root in places.writable:
-        yield from _around(root, [path for path in (*places.denied, *places.hidden) if path != root])
+def _add_around(root: str, without: Iterable[str], add: Callable[[int], None]) -> None:
+    """Rules can only allow, and hold for all that is below: beside what is to be left out, each entry is named.
+
+    By descriptors: a command that runs meanwhile could put a link in place of a name, and so have us allow what it leads to.
+    """
+    below = [path for path in without if path != root]
+    with suppress(OSError), _opened(root) as descriptor:
+        _add_below(descriptor, root, below, add)
 
 
-def list_readable(places: Places) -> Iterator[str]:
-    yield from _around("/", places.hidden)
-    yield from places.shown
-
-
-def _around(folder: str, without: Iterable[str]) -> Iterator[str]:
-    below = [path for path in without if path.startswith(folder.rstrip("/") + "/")]
+def _add_below(folder: int, path: str, without: Iterable[str], add: Callable[[int], None]) -> None:
+    below = [each for each in without if each.startswith(path.rstrip("/") + "/")]
     if not below:
-        yield folder
+        add(folder)
         return
     try:
-        names = os.listdir(folder)  # noqa: PTH208 - names are all we need
+        listed = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
     except OSError:
         return
+    try:
+        names = os.listdir(listed)  # noqa: PTH208 - a descriptor
+    finally:
+        os.close(listed)
     for name in names:
-        path = f"{folder.rstrip('/')}/{name}"
-        if path not in below:
-            yield from _around(path, below)
+        inner = f"{path.rstrip('/')}/{name}"
+        if inner not in below:
+            # What is gone meanwhile needs no right; of what cannot be opened, none can be given.
+            with suppress(OSError), _opened(name, folder) as descriptor:
+                _add_below(descriptor, inner, below, add)
 
 
-def _add(machine: Machine, rules: int, path: str, rights: int) -> None:
+@contextmanager
+def _opened(name: str, folder: int | None = None) -> Iterator[int]:
+    descriptor = os.open(name, _OPEN | os.O_NOFOLLOW, dir_fd=folder)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def add_rule(machine: Machine, rules: int, path: str, rights: int) -> None:
+    """By a path that no command can change."""
     # What is gone meanwhile needs no right; of what cannot be opened, none can be given.
-    with suppress(FileNotFoundError, PermissionError, NotADirectoryError):
-        descriptor = os.open(path, _OPEN | os.O_NOFOLLOW)
+    with suppress(FileNotFoundError, PermissionError, NotADirectoryError), _opened(path) as descriptor:
+        _add(machine, rules, rights, descriptor)
+
+
+def add_straight(machine: Machine, rules: int, path: str, rights: int) -> None:
+    """By a path without links. What has one by now is left out."""
+    outer, _, name = path.rpartition("/")
+    with suppress(OSError):
+        folder = open_straight(outer)
         try:
-            kind = os.fstat(descriptor).st_mode
-            if stat.S_ISLNK(kind):
-                return
-            given = rights if stat.S_ISDIR(kind) else rights & _OF_FILES
-            if given:
-                rule = struct.pack("=Qi", given, descriptor)
-                call(machine.numbers["landlock_add_rule"], rules, _PATH_RULE, rule, 0)
+            with _opened(name or ".", folder) as descriptor:
+                _add(machine, rules, rights, descriptor)
         finally:
-            os.close(descriptor)
+            os.close(folder)
 
 
-def drop_capabilities(machine: Machine) -> None:
+def _add(machine: Machine, rules: int, rights: int, descriptor: int) -> None:
+    kind = os.fstat(descriptor).st_mode
+    given = rights if stat.S_ISDIR(kind) else rights & _OF_FILES
+    if given and not stat.S_ISLNK(kind):
+        rule = struct.pack("=Qi", given, descriptor)
+        call(machine.numbers["landlock_add_rule"], rules, _PATH_RULE, rule, 0)
+
+
+def drop_capabilities(machine: Machine, kept: int = KEPT_CAPABILITIES) -> None:
     """Of the calling thread. Also from what programs could be given when they start."""
     for number in range(_LAST_CAPABILITY + 1):
-        if not KEPT_CAPABILITIES >> number & 1:
+        if not kept >> number & 1:
             with suppress(OSError):
                 call(machine.numbers["prctl"], PR_CAPBSET_DROP, number, 0, 0, 0)
     head = ctypes.create_string_buffer(struct.pack("=Ii", _CAPABILITY_VERSION, 0))
     # Two sets of three words each: effective, permitted, inheritable. Nobody gains what it had not.
-    held = KEPT_CAPABILITIES & list_capabilities("CapPrm")
+    held = kept & list_capabilities("CapPrm")
     data = ctypes.create_string_buffer(struct.pack("=6I", held, held, 0, 0, 0, 0))
     call(machine.numbers["capset"], head, data)

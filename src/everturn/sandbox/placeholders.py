@@ -4,10 +4,15 @@ import asyncio
 import errno
 import fcntl
 import os
+import re
 import stat
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
+
+import msgspec
+
+from everturn.sandbox.beneath import FOLDER, LISTED, find_status, open_straight
 
 LINGER_S = 0.05
 """The next command is often near. And right after a command its mounts are still being taken down, which would keep us."""
@@ -15,7 +20,6 @@ MODE = 0o1755
 """By the odd bit a placeholder is known, also that of another session, or of one that was killed."""
 USUAL_MODE = 0o755
 _TRIES = 50
-_OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Placeholders:
@@ -27,7 +31,7 @@ class Placeholders:
 
     def __init__(self) -> None:
         self._users: Counter[str] = Counter()
-        self._locks: dict[str, int] = {}
+        self._standing: dict[str, Standing] = {}
         self._sweeping: asyncio.TimerHandle | None = None
 
     def put(self, paths: Iterable[str]) -> tuple[str, ...]:
@@ -37,11 +41,11 @@ class Placeholders:
         """
         put = []
         for path in paths:
-            if path not in self._locks or not _is_same(self._locks[path], path):
+            if path not in self._standing or not self._standing[path].is_there():
                 self._let_go(path)
-                lock = _make(path)
-                if lock is not None:
-                    self._locks[path] = lock
+                standing = _make(path)
+                if standing is not None:
+                    self._standing[path] = standing
                 elif not os.path.lexists(path):
                     continue
             self._users[path] += 1
@@ -59,72 +63,129 @@ class Placeholders:
         if self._sweeping is not None:
             self._sweeping.cancel()
             self._sweeping = None
-        for path in [path for path in self._locks if self._users[path] <= 0]:
+        for path in [path for path in self._standing if self._users[path] <= 0]:
             with suppress(OSError):
                 # Another session that needs it has the lock, too, and will remove it.
-                fcntl.flock(self._locks[path], fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if _is_same(self._locks[path], path):
-                    _remove(path, self._locks[path])
+                fcntl.flock(self._standing[path].descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                self._standing[path].remove()
             self._let_go(path)
 
     def _let_go(self, path: str) -> None:
-        if path in self._locks:
-            os.close(self._locks.pop(path))
+        if path in self._standing:
+            self._standing.pop(path).close()
 
 
-def is_placeholder(path: str, status: os.stat_result) -> bool:
+class Standing(msgspec.Struct, frozen=True, kw_only=True):
+    """One placeholder, and the folder it was made in, both held open: no name leads us elsewhere when it is removed."""
+
+    folder: int
+    name: str
+    descriptor: int
+
+    def is_there(self) -> bool:
+        try:
+            status = find_status(self.folder, self.name)
+        except OSError:
+            return False
+        return status is not None and os.path.samestat(os.fstat(self.descriptor), status)
+
+    def remove(self) -> None:
+        """Raises `OSError`."""
+        if not self.is_there():
+            return
+        try:
+            os.rmdir(self.name, dir_fd=self.folder)
+        except OSError as error:
+            if error.errno in {errno.ENOTEMPTY, errno.EEXIST}:
+                # Somebody has put something into it: now it is a folder like any other.
+                os.fchmod(self.descriptor, USUAL_MODE)
+
+    def close(self) -> None:
+        os.close(self.descriptor)
+        os.close(self.folder)
+
+
+def explain_placeholders(output: str, paths: Iterable[str]) -> tuple[str, ...]:
+    """For the model, where a command has shown one: what is not there must not pass for something of the project's."""
+    names = sorted({path.rpartition("/")[2] for path in paths})
+    shown = [name for name in names if re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", output)]
+    if not shown:
+        return ()
+    return (
+        f"{', '.join(shown)} is not there: an empty folder stands for it while a command runs, so that nothing is made in its place.",
+    )
+
+
+def is_placeholder(folder: int, name: str, status: os.stat_result) -> bool:
     """There, but as good as missing."""
     if not stat.S_ISDIR(status.st_mode) or stat.S_IMODE(status.st_mode) != MODE:
         return False
     try:
-        return not os.listdir(path)  # noqa: PTH208 - names are all we need
+        descriptor = os.open(name, LISTED, dir_fd=folder)
     except OSError:
         return False
-
-
-def _remove(path: str, descriptor: int) -> None:
-    """Raises `OSError`."""
     try:
-        os.rmdir(path)  # noqa: PTH106 - paths as text
-    except OSError as error:
-        if error.errno in {errno.ENOTEMPTY, errno.EEXIST}:
-            # Somebody has put something into it: now it is a folder like any other.
-            os.fchmod(descriptor, USUAL_MODE)
+        return not os.listdir(descriptor)  # noqa: PTH208 - a descriptor
+    finally:
+        os.close(descriptor)
 
 
-def _make(path: str) -> int | None:
-    """A descriptor with a shared lock; None where something else is there, or nothing can be."""
+def has_placeholder(path: str) -> bool:
+    """By its path, for those who only want to know."""
+    outer, _, name = path.rpartition("/")
+    try:
+        if stat.S_IMODE(os.lstat(path).st_mode) != MODE:
+            # Nearly all are told at once.
+            return False
+        folder = os.open(outer or "/", FOLDER)
+    except OSError:
+        return False
+    try:
+        status = find_status(folder, name)
+        return status is not None and is_placeholder(folder, name, status)
+    finally:
+        os.close(folder)
+
+
+def _make(path: str) -> Standing | None:
+    """With a shared lock; None where something else is there, or nothing can be."""
+    outer, _, name = path.rpartition("/")
+    try:
+        folder = open_straight(outer)
+    except OSError:
+        return None
     for _ in range(_TRIES):
         try:
-            if not _is_made(path):
-                return None
-            lock = os.open(path, _OPEN)
+            descriptor = _open_made(folder, name)
         except FileNotFoundError:
             continue
         except OSError:
-            return None
+            break
+        if descriptor is None:
+            break
+        standing = Standing(folder=folder, name=name, descriptor=descriptor)
         with suppress(OSError):
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            if _is_same(lock, path):
-                return lock
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            if standing.is_there():
+                return standing
         # Somebody is just removing it.
-        os.close(lock)
+        os.close(descriptor)
+    os.close(folder)
     return None
 
 
-def _is_made(path: str) -> bool:
-    """By us, or by somebody like us. Raises `OSError`."""
+def _open_made(folder: int, name: str) -> int | None:
+    """By us, or by somebody like us; None where it is something else. Raises `OSError`."""
     try:
-        os.mkdir(path, MODE)  # noqa: PTH102 - paths as text
+        os.mkdir(name, MODE, dir_fd=folder)
+        is_ours = True
     except FileExistsError:
-        return is_placeholder(path, os.lstat(path))
-    # The umask has no say: the mode is how it is known.
-    os.chmod(path, MODE)  # noqa: PTH101 - paths as text
-    return True
-
-
-def _is_same(descriptor: int, path: str) -> bool:
-    try:
-        return os.path.samestat(os.fstat(descriptor), os.lstat(path))
-    except OSError:
-        return False
+        is_ours = False
+        status = find_status(folder, name)
+        if status is not None and not is_placeholder(folder, name, status):
+            return None
+    descriptor = os.open(name, LISTED, dir_fd=folder)
+    # The umask has no say: the mode is how it is known. What somebody has put here since is left as it is.
+    if is_ours and not os.listdir(descriptor):  # noqa: PTH208 - a descriptor
+        os.fchmod(descriptor, MODE)
+    return descriptor

@@ -6,26 +6,30 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from everturn.sandbox.placeholders import is_placeholder
+from everturn.core.protected import (
+    AGENT_SETTINGS,
+    FILES,
+    FOLDER_PAIRS,
+    FOLDERS,
+    GIT,
+    GIT_HEAD,
+    HOME,
+    HOME_TOOLS,
+    MEMORY,
+    START_UP,
+)
+from everturn.sandbox.placeholders import has_placeholder
 from everturn.sandbox.settings import Wishes
 
-HELD = (".claude", ".everturn", ".mcp.json")
-"""They configure an agent, so that what writes them runs outside the next time. Held even where they are not there yet."""
-GIT = ".git"
+HELD = AGENT_SETTINGS
+"""Held even where they are not there yet."""
 GIT_HELD = ("hooks", "config")
 """They name programs that git runs for whoever uses the repository."""
-GIT_TRAP = "commondir"
-"""It would send git elsewhere for both. Nothing may stand in its place, or git stops: so it is looked for afterwards."""
-START_UP = (
-    ".bashrc", ".bash_profile", ".bash_login", ".bash_aliases", ".bash_logout", ".profile", ".zshrc", ".zprofile",
-    ".zshenv", ".zlogin", ".zlogout", ".gitconfig",
-)  # fmt: skip
-KEPT = (
-    *START_UP, ".envrc", ".ripgreprc", ".vscode", ".idea", ".husky", ".devcontainer", ".devcontainer.json",
-    ".pre-commit-config.yaml",
-)  # fmt: skip
+GIT_TRAPS = ("commondir", "config.worktree")
+"""They would send git elsewhere for both. Nothing may stand in their place, or git stops: they are looked for afterwards."""
+KEPT = tuple(name for name in (*FOLDERS, *map("/".join, FOLDER_PAIRS), *FILES) if name not in {GIT, *HELD})
 """Left as they are where they are there."""
-HOME_HELD = (*START_UP, ".ssh", ".gnupg", ".config/git", ".config/autostart", ".config/systemd")
+HOME_HELD = (*START_UP, *HOME)
 """Held where the person's home itself may be written."""
 _DEPTH = 3
 _MOST_ENTRIES = 2_000
@@ -62,34 +66,40 @@ def find_places(
     homes: Iterable[str] = (),
     own: Iterable[str] = (),
     nested: Iterable[str] = (),
+    strict: bool = False,
 ) -> Places:
     """`folders` are the workspace, `homes` the person's, `own` folders and files of ours that nobody else writes.
 
-    `nested`: more repositories inside the workspace (`find_nested`).
+    `nested`: more repositories inside the workspace (`find_nested`). `strict`: what else is protected may not appear either.
     """
     roots = _there(folders)
     writable = _sorted({*roots, *_there(wishes.allow_write), *_there([temporary])})
     found = _Found(straight=writable)
     for root in roots:
         found.hold(root, HELD)
-        found.keep(root, KEPT)
+        (found.trap if strict else found.keep)(root, KEPT)
+        found.trap(root, MEMORY)
         found.look_at_repository(root)
     for path in _there(wishes.allow_write):
-        found.keep(path, (*HELD, *KEPT))
+        found.keep(path, (*HELD, *KEPT, *MEMORY))
         found.look_at_repository(path, hold=False)
     for repository in nested:
-        found.keep(repository, HELD)
+        found.keep(repository, (*HELD, *MEMORY))
         found.look_at_repository(repository, hold=False)
     for home in _there(homes):
         if _is_below(home, writable):
             found.hold(home, HOME_HELD)
+            found.keep(home, HOME_TOOLS)
     for path in (*own, *wishes.deny_write):
         if _is_below(os.path.realpath(path), writable):
             found.look_at(path, hold=True)
     hidden = _sorted(_there(wishes.deny_read))
     return Places(
         writable=writable,
-        pinned=_sorted(path for path in _between(found.protected | found.missing, writable) if found.is_straight(path)),
+        # Above what is hidden, too: moved away, it would be there under another name for the next command.
+        pinned=_sorted(
+            path for path in _between({*found.protected, *found.missing, *hidden}, writable) if found.is_straight(path)
+        ),
         protected=_sorted(found.protected),
         missing=_sorted(found.missing),
         links=_sorted(found.links),
@@ -117,6 +127,14 @@ class _Found:
         for name in names:
             self.look_at(f"{folder}/{name}", hold=False)
 
+    def trap(self, folder: str, names: Iterable[str]) -> None:
+        """Where nothing is there, an empty folder in its place would be in the way of whoever lists or opens all files."""
+        for name in names:
+            if _kind(path := f"{folder}/{name}") is None:
+                self.traps.add(path)
+            else:
+                self.look_at(path, hold=False)
+
     def look_at(self, path: str, *, hold: bool) -> None:
         kind = _kind(path)
         if kind is None and not hold:
@@ -128,7 +146,7 @@ class _Found:
             self.protected.update(_there([path]))
         elif kind is None:
             self.missing.add(_first_missing(path))
-        elif kind == stat.S_IFDIR and is_placeholder(path, os.lstat(path)):
+        elif kind == stat.S_IFDIR and has_placeholder(path):
             # Somebody's: it may be gone in a moment.
             self.missing.add(path)
         elif kind == stat.S_IFLNK:
@@ -145,19 +163,27 @@ class _Found:
 
     def look_at_repository(self, folder: str, *, hold: bool = True) -> None:
         git = f"{folder}/{GIT}"
-        if _kind(git) != stat.S_IFDIR or is_placeholder(git, os.lstat(git)):
+        if _kind(git) != stat.S_IFDIR or has_placeholder(git):
             # A file names the repository's place, a link may be put right by nobody: either stays. None must appear.
             self.look_at(git, hold=hold)
             return
-        self._look_at_git(git)
-        modules = f"{git}/modules"
-        for module in _list_folders(modules) if _kind(modules) == stat.S_IFDIR else ():
-            self._look_at_git(module)
+        for shape in (git, *find_shapes(f"{git}/modules")):
+            self.hold(shape, GIT_HELD)
+            self.trap(shape, GIT_TRAPS)
+        for worktree in find_shapes(f"{git}/worktrees"):
+            # It has the settings and hooks of the repository.
+            self.trap(worktree, GIT_TRAPS)
 
-    def _look_at_git(self, git: str) -> None:
-        self.hold(git, GIT_HELD)
-        trap = f"{git}/{GIT_TRAP}"
-        (self.traps if _kind(trap) is None else self.protected).add(trap)
+
+def find_shapes(folder: str, depth: int = _DEPTH) -> list[str]:
+    """Repositories without a working tree below a folder. A submodule's name may have several parts, and own submodules."""
+    found: list[str] = []
+    for path in _list_folders(folder) if depth and _kind(folder) == stat.S_IFDIR else ():
+        if _kind(f"{path}/{GIT_HEAD}") is not None:
+            found += [path, *find_shapes(f"{path}/modules", depth - 1)]
+        else:
+            found += find_shapes(path, depth - 1)
+    return found
 
 
 def find_nested(root: str) -> list[str]:

@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 from functools import lru_cache
-from shutil import which
 from typing import Literal
 
 import msgspec
@@ -12,6 +11,7 @@ import msgspec
 from everturn.sandbox import bubblewrap, landlock
 from everturn.sandbox.calls import Machine, find_machine
 from everturn.sandbox.filter import INTERNET, LOCAL, encode_filter
+from everturn.workspace.programs import find_program
 
 PATIENCE_S = 5.0
 _REASON = 300
@@ -37,7 +37,8 @@ def find_means(program: str | None = None, *, without: str = "") -> Means:
         return Means(kind="none", why=f"there is none for {sys.platform} on {os.uname().machine} yet")
     tried = "bubblewrap is passed over"
     if without != "bubblewrap":
-        found = program or which(bubblewrap.PROGRAM, path=f"{os.environ.get('PATH', '')}:/usr/bin:/bin")
+        # The system's own first, and none from where we stand: what holds commands must be nobody else's.
+        found = program or find_program(bubblewrap.PROGRAM, (os.curdir,), f"/usr/bin:/bin:{os.environ.get('PATH', '')}")
         tried = try_bubblewrap(found, machine) if found else "bubblewrap (bwrap) is not installed"
         if found and not tried:
             return Means(kind="bubblewrap", why=f"bubblewrap at {found}", machine=machine, program=found)

@@ -12,14 +12,13 @@ from functools import lru_cache
 from shutil import which
 
 from everturn.sandbox.calls import Machine, call, list_capabilities
+from everturn.sandbox.descriptors import ABOVE_ALL
 from everturn.sandbox.network.consent import Consent
 from everturn.sandbox.network.hosts import Pattern
 from everturn.sandbox.network.proxy import Proxy, Refused
 
 DESCRIPTOR = 238
 PORT = 3128
-ABOVE_ALL = 256
-"""Our own copies lie above the numbers that a child finds its descriptors under."""
 CLONE_NEWNET = 0x4000_0000
 CAP_SYS_ADMIN = 21
 _SET_FLAGS = 0x8914

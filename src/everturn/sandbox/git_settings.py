@@ -1,0 +1,73 @@
+"""Whether a configuration of git has nothing in it that could run a program: by a list of what is harmless, line by line."""
+
+import re
+
+MOST_BYTES = 65_536
+_LINE = re.compile(r"[\t\x20-\x7e\x80-\U0010ffff]*")
+_SECTION = re.compile(r'\[([A-Za-z0-9.-]+)(?: "((?:[^"\\]|\\["\\])*)")?\]')
+_VALUE = re.compile(r"([A-Za-z][A-Za-z0-9-]*)(?:\s*=\s*(.*))?")
+_ANY = ""
+_HARMLESS = {
+    "core": {
+        "repositoryformatversion", "filemode", "bare", "logallrefupdates", "ignorecase", "precomposeunicode", "symlinks",
+        "autocrlf", "eol", "safecrlf", "sparsecheckout", "sparsecheckoutcone", "abbrev", "quotepath", "compression",
+    },
+    "extensions": {"objectformat", "compatobjectformat", "refstorage", "worktreeconfig"},
+    "init": {"defaultbranch"},
+    "user": {"name", "email"},
+    "author": {"name", "email"},
+    "committer": {"name", "email"},
+    "pull": {"rebase", "ff"},
+    "push": {"default", "autosetupremote", "followtags"},
+    "fetch": {"prune", "prunetags", "writecommitgraph"},
+    "merge": {"ff", "conflictstyle", "renames", "stat"},
+    "rebase": {"autostash", "autosquash"},
+    "branch": {"remote", "merge", "rebase", "description", "autosetuprebase", "autosetupmerge"},
+    "remote": {"url", "pushurl", "fetch", "push", "tagopt", "prune", "mirror", "pushdefault"},
+    "submodule": {"url", "active", "branch", "path", "recurse", "propagateblobs"},
+    "gc": {"auto", "autodetach"},
+    "index": {"version", "threads", "skiphash", "sparse"},
+    "feature": {"manyfiles", "experimental"},
+    "lfs": {"repositoryformatversion", "access"},
+    "color": {"ui", "diff", "status", "branch"},
+    "advice": {_ANY},
+}  # fmt: skip
+_OF_MODULES = {"core": {"worktree"}}
+"""A submodule's own names where its files are."""
+_ADDRESSES = frozenset({"url", "pushurl"})
+_HELPER = re.compile(r"\s*[A-Za-z0-9+.-]*::|\s*-|.*[\\\"`$;|&]")
+"""`ext::sh -c …` runs a program, as does what begins like an option."""
+_PLAIN = re.compile(r"(?:\.\./)*[A-Za-z0-9_./ @+-]*")
+
+
+def is_harmless(data: bytes, *, of_module: bool = False) -> bool:
+    """What is not understood is not harmless: continued lines, odd characters, anything that is not listed."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return False
+    section = ""
+    for line in text.split("\n") if len(data) <= MOST_BYTES else ["?"]:
+        bare = line.strip(" \t")
+        if not _LINE.fullmatch(line) or bare.endswith("\\"):
+            return False
+        if not bare or bare[0] in "#;":
+            continue
+        if (head := _SECTION.fullmatch(bare)) is not None:
+            section = head[1].lower()
+        elif not _is_harmless(section, bare, of_module=of_module):
+            return False
+    return True
+
+
+def _is_harmless(section: str, line: str, *, of_module: bool) -> bool:
+    found = _VALUE.fullmatch(line)
+    if found is None:
+        return False
+    name, value = found[1].lower(), found[2] or ""
+    if of_module and name in _OF_MODULES.get(section, ()):
+        return _PLAIN.fullmatch(value) is not None and not value.startswith("/")
+    known: set[str] = _HARMLESS.get(section, set())
+    if _ANY not in known and name not in known:
+        return False
+    return name not in _ADDRESSES or _HELPER.match(value) is None

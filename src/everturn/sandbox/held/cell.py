@@ -1,0 +1,110 @@
+"""One held command: what it was handed, whether it met the wall, and what is tidied up behind it."""
+
+import os
+import re
+from collections.abc import Callable, Iterable
+
+from everturn.ports.sandbox import Start
+from everturn.sandbox.held.places import HeldPlaces
+from everturn.sandbox.held.room import find_excess
+
+_LAST = 8_000
+_MET = re.compile(
+    r"(?i)permission denied|operation not permitted|read-only file system|\bE(?:ACCES|PERM|ROFS)\b|\[Errno (?:1|13|30)\]"
+    r"|could not resolve|name resolution|name or service not known|network is unreachable|dubious ownership"
+    r"|file size limit exceeded|no space left|cannot allocate memory|address family not supported|couldn't create socket"
+    r"|resource temporarily unavailable|unable to create"
+)
+"""How programs say that the system refused them something."""
+_COMPLAINT = re.compile(
+    r"^[\w.-]+: (?:\S.*: )?(?:Permission denied|Operation not permitted|Read-only file system)$", re.MULTILINE
+)
+"""A line of a program's own, and not of a file that it shows."""
+READ = (
+    "Nobody was asked about this command, so the system held it: it can read the working folders and the system's programs, "
+    "and write, start or reach nothing else. What it was refused above may be that. Links that lead out of the folders "
+    "lead nowhere. To read a file elsewhere, name it by itself (Read, or cat PATH), which needs the person's approval."
+)
+EDIT = (
+    "Nobody was asked about this command, so the system held it to the working folders, without what is protected there "
+    "(settings of agents, editors, shells and git; start-up files). What it was refused above may be that. One change at a "
+    "time, by Write or Edit or by a command of its own, can be put to the person."
+)
+
+
+class HeldCell:
+    """`ports.sandbox.Cell`."""
+
+    asked_s = 0.0
+
+    def __init__(
+        self,
+        start: Start,
+        places: HeldPlaces,
+        *,
+        writes: bool = False,
+        handed: tuple[int, ...] = (),
+        note_started: Callable[[], None] | None = None,
+        remark: Callable[[str], tuple[str, ...]] = lambda _: (),
+        settle: Callable[[], tuple[str, ...]] | None = None,
+        note_closed: Callable[[], None] | None = None,
+    ) -> None:
+        """`handed`: descriptors of ours that it needs to start, and we no longer.
+
+        `remark` says what of its output is not what it seems. `settle` is called once, when it has ended: it puts in order what the command has left, and says what there was.
+        """
+        self._writes = writes
+        self._remark = remark
+        self._note_started = note_started
+        self._settle = settle
+        self._settled: tuple[str, ...] | None = None
+        self.start = start
+        self.places = places
+        self._handed = handed
+        self._note_closed = note_closed
+
+    def note_started(self) -> None:
+        for descriptor in self._handed:
+            os.close(descriptor)
+        self._handed = ()
+        if self._note_started is not None:
+            self._note_started()
+
+    def stop_asking(self) -> None:
+        pass
+
+    def explain(self, output: str, code: int | None) -> tuple[str, ...]:
+        told = (*self._remark(output), *self._put_in_order())
+        # A command may go on after a refusal and end well: then only what is unmistakable is told.
+        signs = _MET if code else _COMPLAINT
+        if not signs.search(output[-_LAST:]):
+            return told
+        return (EDIT if self._writes else READ, *told)
+
+    def _put_in_order(self) -> tuple[str, ...]:
+        if self._settled is None:
+            self._settled = self._settle() if self._settle is not None else ()
+        return self._settled
+
+    def find_refusal(self, output: str, code: int | None) -> str:
+        """As far as can be seen: programs say it in many ways."""
+        if (met := _MET.search(output)) is not None:
+            return _find_line(output, met.start())
+        return "it was ended before it was done" if code is None or code < 0 else ""
+
+    def find_excess(self, processes: Iterable[int]) -> str:
+        """What of the machine it takes too much of, in a clause that goes on after "The command"; empty where nothing."""
+        return find_excess(self.places.temporary, processes)
+
+    def close(self) -> None:
+        self.note_started()
+        self._put_in_order()
+        if self._note_closed is not None:
+            note, self._note_closed = self._note_closed, None
+            note()
+
+
+def _find_line(text: str, at: int) -> str:
+    """The one that the place is in."""
+    end = text.find("\n", at)
+    return text[text.rfind("\n", 0, at) + 1 : end if end >= 0 else len(text)].strip()

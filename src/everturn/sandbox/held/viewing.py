@@ -1,0 +1,130 @@
+"""Held by bubblewrap: edits, and readers where the kernel has no Landlock. Loaded when the first of them is held so."""
+
+import os
+from collections.abc import Callable
+from functools import partial
+
+import msgspec
+
+from everturn.core.errors import ToolFault
+from everturn.ports.sandbox import Start
+from everturn.sandbox.aftermath import Aftermath
+from everturn.sandbox.bubblewrap import FILTER_DESCRIPTOR, INFORMATION_DESCRIPTOR
+from everturn.sandbox.denials import explain_put_back
+from everturn.sandbox.descriptors import make_readable
+from everturn.sandbox.filter import encode_filter
+from everturn.sandbox.held.cell import HeldCell
+from everturn.sandbox.held.places import SYSTEM, HeldPlaces
+from everturn.sandbox.held.staging import stage
+from everturn.sandbox.held.view import plan_held_view
+from everturn.sandbox.pins import Pins
+from everturn.sandbox.placeholders import Placeholders, explain_placeholders
+from everturn.sandbox.places import Places, find_nested, find_places
+from everturn.sandbox.probe import Means
+from everturn.sandbox.settings import Wishes
+from everturn.sandbox.survivors import ViewedSurvivors
+from everturn.sandbox.temporary import Temporary
+
+
+class Viewer:
+    """One per session."""
+
+    def __init__(self, home: str, own: tuple[str, ...], list_denied: Callable[[], tuple[str, ...]]) -> None:
+        """`own`: folders of ours; `list_denied`: what rules keep from being written."""
+        self._home, self._own, self._list_denied = home, own, list_denied
+        self._staging: Temporary | None = None
+        self._placeholders = Placeholders()
+        self._aftermath = Aftermath()
+        self._nested: dict[str, list[str]] = {}
+        self._pins, self._covers = Pins(), Pins()
+        self._running = 0
+
+    def hold(
+        self,
+        wanted: Start,
+        places: HeldPlaces,
+        means: Means,
+        folder: str,
+        *,
+        writes: bool,
+        note_closed: Callable[[], None],
+    ) -> HeldCell:
+        """Raises `ToolFault`."""
+        if means.machine is None:
+            raise ToolFault("The command did not run: this machine is not known to the sandbox.")
+        edits = self._find_edits(places, folder) if writes else None
+        survivors = ViewedSurvivors()
+        if edits is not None:
+            self._aftermath.begin((*edits.traps, *edits.links), edits, places.temporary)
+        put = self._placeholders.put(edits.missing) if edits else ()
+        view = plan_held_view(means.program, places, edits, put, staged=self._find_staged(), as_root=os.geteuid() == 0)
+        filtered = make_readable(encode_filter(means.machine, frozenset(), reads=not writes))
+        self._running += 1
+
+        def close() -> None:
+            self._running -= 1
+            if put:
+                self._placeholders.remove(put)
+            note_closed()
+
+        return HeldCell(
+            msgspec.structs.replace(
+                wanted,
+                arguments=[
+                    *view, "--seccomp", str(FILTER_DESCRIPTOR), "--info-fd", str(INFORMATION_DESCRIPTOR),
+                    "--chdir", folder, "--", *wanted.arguments,
+                ],
+                descriptors=((filtered, FILTER_DESCRIPTOR), (survivors.writable, INFORMATION_DESCRIPTOR)),
+                wrapped=True,
+            ),
+            places,
+            writes=writes,
+            handed=(filtered,),
+            note_started=survivors.note_started,
+            remark=partial(explain_placeholders, paths=put),
+            settle=partial(self._settle, survivors, edits),
+            note_closed=close,
+        )  # fmt: skip
+
+    def close(self) -> None:
+        self._placeholders.sweep()
+        self._aftermath.close()
+        if self._staging is not None:
+            self._staging.close()
+            self._staging = None
+
+    def _settle(self, survivors: ViewedSurvivors, edits: Places | None) -> tuple[str, ...]:
+        """When the command has ended: what was put back behind it, for the model."""
+        is_over = survivors.end()
+        if edits is None:
+            return ()
+        done = msgspec.structs.replace(self._aftermath.end(), is_over=is_over)
+        return tuple(f"{each[0].upper()}{each[1:]}." for each in explain_put_back(done))
+
+    def _find_staged(self) -> str:
+        if self._staging is None:
+            self._staging = Temporary()
+            stage(SYSTEM, self._staging.path)
+        return f"{self._staging.path}/etc"
+
+    def _find_edits(self, places: HeldPlaces, folder: str) -> Places:
+        if folder not in self._nested:
+            self._nested[folder] = find_nested(os.path.realpath(folder))
+        found = find_places(
+            Wishes(deny_write=self._list_denied(), deny_read=places.hidden),
+            folders=places.folders,
+            temporary=places.temporary,
+            homes=(self._home,),
+            own=self._own,
+            nested=self._nested[folder],
+            strict=True,
+        )
+        # A mount follows links: one that still runs could put one in place of what it has made itself, and so show what is outside.
+        named = tuple(path for path in (*found.protected, *found.missing) if path not in found.denied)
+        covered = {*self._covers.judge(named, running=self._running), *found.denied}
+        return msgspec.structs.replace(
+            found,
+            pinned=self._pins.judge(found.pinned, running=self._running),
+            protected=tuple(path for path in found.protected if path in covered),
+            missing=tuple(path for path in found.missing if path in covered),
+        )

@@ -1,0 +1,76 @@
+"""What a held command may open, start and know, as plain values."""
+
+import os
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from everturn.sandbox.held.environment import clean_path, plan_environment
+from everturn.sandbox.held.places import find_hidden, find_programs, is_below, list_around
+from everturn.sandbox.held.room import find_excess
+from everturn.sandbox.held.walls import MachineWalls
+
+
+def test_where_a_working_folder_holds_the_system_nothing_can_be_held():
+    for folder in ("/", "/usr"):
+        walls = MachineWalls((folder,), "/nonexistent")
+        assert (walls.reads, walls.edits) == (False, False)
+        assert "holds the system's own programs" in walls.why
+
+
+def test_a_working_folder_below_the_systems_programs_is_left_out(tmp_path):
+    inside = os.path.realpath("/usr/share")
+
+    programs = find_programs((inside,), "/nonexistent", "")
+
+    assert programs
+    assert not any(is_below(inside, place) or is_below(place, inside) for place in programs)
+
+
+def test_version_managers_of_the_home_count_only_where_the_path_leads_there(tmp_path):
+    (tmp_path / ".pyenv" / "shims").mkdir(parents=True)
+    (tmp_path / ".ssh").mkdir()
+    home = str(tmp_path.resolve())
+
+    assert f"{home}/.pyenv" not in find_programs(("/nonexistent",), home, "/usr/bin")
+    assert f"{home}/.pyenv" in find_programs(("/nonexistent",), home, f"{home}/.pyenv/shims:/usr/bin")
+    assert not any(is_below(place, f"{home}/.ssh") for place in find_programs(("/x",), home, f"{home}/.ssh:{home}"))
+
+
+@given(st.lists(st.sampled_from(["/work", "/work/bin", "", ".", "bin", "/usr/bin", "/work2", "/opt/../work/x"])))
+def test_no_entry_of_the_path_is_relative_or_inside(entries):
+    cleaned = clean_path(os.pathsep.join(entries), ("/work",)).split(os.pathsep)
+
+    assert all(entry.startswith("/") and not is_below(os.path.normpath(entry), "/work") for entry in cleaned)
+
+
+def test_the_environment_is_a_short_list():
+    given = dict.fromkeys(("HOME", "LANG", "LC_TIME", "AWS_SECRET", "LD_PRELOAD", "BASH_ENV", "GIT_DIR", "PATH"), "x")
+
+    planned = plan_environment(given, path="/usr/bin", temporary="/tmp/t")
+
+    assert {"AWS_SECRET", "LD_PRELOAD", "BASH_ENV", "GIT_DIR"}.isdisjoint(planned)
+    assert (planned["PATH"], planned["TMPDIR"], planned["HOME"], planned["LC_TIME"]) == ("/usr/bin", "/tmp/t", "x", "x")
+
+
+def test_what_is_hidden_is_found_at_any_depth_and_left_out(tmp_path):
+    root = tmp_path.resolve()
+    for name in (".env", "a/b/.env", "a/c", "keys/one"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("")
+
+    hidden = find_hidden((str(root),), lambda path: path.endswith((".env", "/keys")))
+
+    assert hidden == (f"{root}/.env", f"{root}/a/b/.env", f"{root}/keys")
+    assert sorted(list_around(str(root), hidden)) == [f"{root}/a/c"]
+
+
+def test_files_that_are_only_held_open_take_room_too(tmp_path):
+    folder = str(tmp_path.resolve())
+    with (tmp_path / "gone").open("wb") as file:
+        file.write(bytes(range(256)) * 8_000)
+        file.flush()
+        (tmp_path / "gone").unlink()
+
+        assert "temporary files" in find_excess(folder, [os.getpid()], most=1_000_000)
+    assert find_excess(folder, [os.getpid()], most=1_000_000) == ""

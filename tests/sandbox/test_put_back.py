@@ -1,0 +1,237 @@
+"""Attacks on what is put back behind a command: by swapped links, moved folders, daemons, odd files and sheer size."""
+
+import os
+import stat
+import time
+
+import pytest
+from tests.sandbox.test_escapes import python
+from tests.sandbox.test_protected import picture
+from tests.tools.processes import PATIENCE_S, named
+
+
+@pytest.fixture
+def marked(world):
+    """Outside: folders that would take what is written by a link, with the names that we write."""
+    for name in ("hooks", "git/hooks", "vscode"):
+        (world.outside / name).mkdir(parents=True)
+        (world.outside / name / "pre-commit").write_text("theirs")
+    for name in ("config", "git/config", "git/HEAD", "settings.json"):
+        (world.outside / name).write_text("theirs")
+    (world.workspace / ".vscode").mkdir()
+    (world.workspace / ".vscode" / "settings.json").write_text("{}")
+    (world.workspace / ".git" / "hooks" / "pre-push").write_text("true")
+    (world.workspace / ".envrc").write_text("true")
+    world.own(world.place)
+    return world
+
+
+def protected(world):
+    git = world.workspace / ".git"
+    return (
+        picture(git / "hooks"),
+        (git / "config").read_bytes(),
+        picture(world.workspace / ".vscode"),
+        world.workspace.joinpath(".envrc").read_text(),
+    )
+
+
+SWAPS = {
+    "hooks for a link": "mv .git/hooks h; ln -s {outside}/hooks .git/hooks",
+    "settings of git for a link": "rm .git/config; ln -s {outside}/config .git/config",
+    "the repository for a link": "mv .git old; ln -s {outside}/git .git",
+    "the repository for a link, and back in part": "mv .git old; ln -s {outside}/git .git; mkdir -p old/hooks; echo evil > old/hooks/x",
+    "the repository for another": "mv .git old; mkdir -p .git/hooks; echo evil > .git/hooks/pre-commit; echo evil > .git/config",
+    "the repository inside another": "mv .git old; mkdir .git; mv old .git/old; echo evil > .git/old/config; echo evil > .git/config",
+    "the repository to the temporary folder": "mv .git $TMPDIR/old; ln -s {outside}/git .git",
+    "hooks deep down": "mkdir -p a/b/c; mv .git/hooks a/b/c/; ln -s {outside}/hooks .git/hooks",
+    "a folder for a link": "rm -rf .vscode; ln -s {outside}/vscode .vscode",
+    "a file in it for a link": "ln -sf {outside}/settings.json .vscode/settings.json",
+    "all is gone": "rm -rf .git .vscode .envrc",
+    "a pipe": "rm -f .envrc .git/config; mkfifo .envrc .git/config; rm -rf .vscode; mkfifo .vscode",
+    "a socket": "rm -f .envrc; " + python("import socket", "socket.socketpair()[0]", "try: socket.socket(1).bind('.envrc')", "except OSError: pass"),
+    "a file of a gigabyte": "truncate -s 1G .envrc; truncate -s 1G .git/config; truncate -s 1G .git/hooks/pre-push",
+    "a folder for a file": "rm -f .envrc .git/config; mkdir -p .envrc/x .git/config/y",
+    "odd names": python(
+        "import os",
+        "for name in (b'\\xff\\xfe', b'a\\nb', b'\\x1b[31m', b'x' * 255):",
+        "    for folder in (b'.vscode/', b'.git/hooks/'):",
+        "        try: open(folder + name, 'w').write('evil')",
+        "        except OSError: pass",
+    ),
+    "a deep folder": python(
+        "import os",
+        "os.chdir('.vscode')",
+        "for _ in range(300):",
+        "    try: os.mkdir('d'); os.chdir('d')",
+        "    except OSError: break",
+    ),
+    "rights taken away": "chmod 000 .git/hooks .git/config .vscode .vscode/settings.json .envrc; chmod 555 .git",
+    "a changed mode": "chmod 777 .git/hooks/pre-push .git/config .vscode",
+    "an old time": "echo evil > .git/hooks/pre-push; touch -r .envrc .git/hooks/pre-push; printf 'fals' > .envrc; touch -d 2000-01-01 .envrc",
+    "the same size": "cp .git/config c; tr a-z b-za < c > d; cat d > .git/config; touch -r c .git/config; rm c d",
+    "a hard link": "ln .git/hooks/pre-push p; echo evil > p; rm p",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", SWAPS)
+def test_what_was_swapped_is_as_it_was_and_nothing_outside_is_touched(marked, way):
+    before, outside = protected(marked), picture(marked.outside)
+    modes = {
+        path: stat.S_IMODE(path.stat().st_mode) for path in (marked.workspace / ".git", marked.workspace / ".envrc")
+    }
+
+    began = time.monotonic()
+    marked.run(SWAPS[way].replace("{outside}", str(marked.outside)))
+
+    assert protected(marked) == before
+    assert picture(marked.outside) == outside
+    assert time.monotonic() - began < PATIENCE_S
+    assert not (marked.workspace / ".git").is_symlink()
+    if way != "rights taken away" or marked.kind == "bubblewrap":
+        return
+    assert {path: stat.S_IMODE(path.stat().st_mode) for path in modes} == modes
+
+
+def test_the_true_repository_is_back_in_its_place_with_all_that_is_in_it(marked):
+    (marked.workspace / ".git" / "own").write_text("kept")
+    inode = (marked.workspace / ".git").stat().st_ino
+    marked.own(marked.workspace)
+
+    marked.run("mkdir -p x/y; mv .git x/y/z; ln -s /tmp .git")
+
+    assert (marked.workspace / ".git").stat().st_ino == inode
+    assert (marked.workspace / ".git" / "own").read_text() == "kept"
+
+
+DAEMONS = {
+    "of its own session": "setsid sh -c '{work}' >/dev/null 2>&1 &",
+    "with an empty environment": "env -i setsid /bin/sh -c '{work}' >/dev/null 2>&1 & disown",
+    "with two parents gone": "(env -i setsid /bin/sh -c '(env -i setsid /bin/sh -c \"{inner}\" &) &' >/dev/null 2>&1 &)",
+    "deaf to signals": "env -i setsid /bin/sh -c 'trap \"\" TERM HUP INT; {work}' >/dev/null 2>&1 &",
+}
+
+
+@pytest.mark.parametrize("way", DAEMONS)
+def test_a_daemon_changes_nothing_after_the_command_has_ended(marked, way):
+    before = protected(marked)
+    work = f"cd {marked.workspace}; : > ready; while :; do echo evil > .git/config; echo evil > .git/hooks/x; done"
+    inner = work.replace("$", "\\$")
+    command = DAEMONS[way].replace("{work}", work).replace("{inner}", inner)
+
+    marked.run(f"{command}\nuntil [ -e ready ]; do :; done")
+
+    # What lives on writes without a pause: a thousand looks would see it.
+    assert all(protected(marked) == before for _ in range(1000))
+
+
+def test_who_starts_another_and_ends_is_ended_too(marked):
+    before = protected(marked)
+    hopping = python(
+        "import os, time",
+        "if os.fork(): os._exit(0)",
+        "os.environ.clear()",
+        "os.close(0); os.close(1); os.close(2)",
+        "open('ready', 'w').close()",
+        "end = time.monotonic() + 100",
+        "while time.monotonic() < end:",
+        "    if os.fork(): os._exit(0)",
+        "    os.setsid()",
+        "    open('.git/hooks/x', 'w').write('evil')" if marked.kind == "landlock" else "    pass",
+    )
+
+    marked.run(f"{hopping}\nuntil [ -e ready ]; do :; done")
+
+    assert all(protected(marked) == before for _ in range(1000))
+
+
+def test_nothing_of_a_command_is_left_when_it_has_ended(world):
+    word = f"94.{os.getpid()}"
+
+    world.say(
+        f"(env -i setsid sleep {word} >/dev/null 2>&1 &) ; until pgrep -f '^sleep {word}' >/dev/null; do :; done; echo started"
+    )
+
+    assert named(word) == []
+
+
+def test_a_command_in_the_background_that_swaps_a_link_for_ever_leads_us_nowhere(marked):
+    before, outside = protected(marked), picture(marked.outside)
+    swapping = (
+        f"while [ ! -e enough ]; do mv -T .git/hooks h; ln -s {marked.outside}/hooks .git/hooks; : > swapped; rm .git/hooks; "
+        "mv -T h .git/hooks; done 2>/dev/null"
+    )
+
+    marked.do(
+        {"command": swapping, "run_in_background": True},
+        *(["until [ -e swapped ]; do :; done; rm -f swapped"] * 20),
+        "touch enough",
+        finishes=True,
+    )
+
+    assert protected(marked) == before
+    assert picture(marked.outside) == outside
+
+
+def test_a_later_command_does_not_make_anothers_change_its_own(marked):
+    """The first changes a protected file and goes on; the second begins amid the change, and ends when it is put back."""
+    before = protected(marked)
+
+    marked.do(
+        {"command": "echo evil > .git/config; : > ready; until [ -e enough ]; do :; done", "run_in_background": True},
+        "until [ -e ready ]; do :; done",
+        {"command": ": > begun; while grep -q evil .git/config; do :; done", "run_in_background": True},
+        "until [ -e begun ]; do :; done; touch enough",
+        finishes=True,
+    )
+
+    assert protected(marked) == before
+
+
+def test_a_folder_of_many_files_is_as_it_was(marked):
+    folder = marked.workspace / ".vscode" / "many"
+    folder.mkdir()
+    for number in range(600):
+        (folder / f"f{number}").write_text(str(number))
+    (folder / "large").write_bytes(os.urandom(5_000_000))
+    marked.own(marked.workspace)
+    before = protected(marked)
+
+    marked.run(
+        "echo evil > .vscode/many/f599; rm -f .vscode/many/f1; mv .vscode/many/f2 .vscode/many/f3; echo evil > .vscode/many/more",
+        "echo evil >> .vscode/many/large",
+        "rm -rf .vscode",
+    )
+
+    assert protected(marked) == before
+
+
+def test_the_model_is_told_what_was_put_back(marked):
+    (result,) = marked.run("echo evil > .git/config; true")
+
+    if marked.kind == "landlock":
+        assert f"{marked.workspace}/.git/config was changed, and has been put back as it was" in result["content"]
+    else:
+        assert f"{marked.workspace}/.git/config may not be changed" in result["content"]
+
+
+HOPPING = """
+import os, time
+until = time.monotonic() + 3
+if os.fork():
+    os._exit(0)
+os.setsid()
+while time.monotonic() < until:
+    if os.fork():
+        os._exit(0)
+open(".mcp.json", "w").write("evil")
+"""
+
+
+def test_who_goes_from_process_to_process_is_ended_too(world):
+    (world.workspace / "hopping.py").write_text(HOPPING)
+    world.own(world.workspace)
+
+    world.run("for i in 1 2 3 4; do python3 hopping.py & done; sleep 0.3", *["true"])
+
+    assert not named("hopping.py")
