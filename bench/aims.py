@@ -81,6 +81,14 @@ AIMS: Mapping[str, tuple[Aim, ...]] = {
         Aim("proxy_nobody", "the same, as nobody", "ms"),
         Aim("landlock_root", "what Landlock adds, as root", "ms"),
         Aim("landlock_nobody", "the same, as nobody", "ms"),
+        Aim(
+            "held_landlock_root", "what holding adds to a command that nobody approved, by Landlock, as root", "ms", 1.5
+        ),
+        Aim("held_landlock_nobody", "the same, as nobody", "ms", 1.5),
+        Aim("held_bubblewrap_root", "the same by bubblewrap, as root", "ms", 8),
+        Aim("held_bubblewrap_nobody", "the same, as nobody", "ms", 8),
+        Aim("held_edits_root", "the same for an edit, as root", "ms", 8),
+        Aim("held_edits_nobody", "the same, as nobody", "ms", 8),
     ),
     "permissions": (
         Aim("judging", "judging a command of the corpus", "ms", 0.5, strict=True),

@@ -30,7 +30,7 @@ HOW = """How these are measured:
 - **10,000 turns in one query** run in the library with a tool in the process, against the same server. The watch stops where the request is handed to the client,
   which joins its body and sends it, and runs on when the head of the answer is there ([marathon.py](../bench/loops/marathon.py)). Compared are the medians of the
   last 100 turns and of 100 turns from the tenth on; the session runs once.
-- **sandbox**: `true` through the Bash tool, with and without, one after the other, in a git repository; told is the difference of each pair.
+- **sandbox**: `true` through the Bash tool, with and without a sandbox, or held as what nobody approved, one after the other, in a git repository; told is the difference of each pair.
 - **permissions**: CPU time of judging, each command three times, the best of them told: every command of the corpus; 10,000 characters of everyday and of hostile shapes;
   and longer inputs that were the slowest in fuzzing ([shapes](../tests/permissions/shell/test_timing.py)).
 - **day**: three days of 1,000 turns, drawn once each from the distribution that [work.py](../bench/day/work.py) documents. The same work is done three times, at the

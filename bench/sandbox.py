@@ -1,18 +1,27 @@
-"""What a sandbox costs: the same command with and without it, interleaved, as root and as nobody."""
+"""What walls cost: the same command with and without a sandbox, or held, interleaved, as root and as nobody."""
 
 import asyncio
 import json
 import os
 import subprocess
 import tempfile
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
+from typing import NamedTuple
 
+from msgspec.structs import replace
+
+import everturn.sandbox
+import everturn.tools.bash
 from bench.aims import Found, Scale
 from bench.stage import StageError
 from everturn.ports.abort import AbortSignal
 from everturn.ports.files import FileStates
+from everturn.ports.holding import Holding
 from everturn.ports.tool import ToolContext
 from everturn.sandbox.confining import CommandSandbox, Surroundings
+from everturn.sandbox.held.holder import CommandHolder, Premises
 from everturn.sandbox.probe import find_means
 from everturn.sandbox.settings import Wishes
 from everturn.tools.bash import bash_tool
@@ -24,35 +33,50 @@ OUTSIDE = "outside"
 NOBODY = 65_534
 
 
-def make_tools(folder: str) -> dict[str, FunctionTool]:
+class Way(NamedTuple):
+    """How a command runs."""
+
+    tool: FunctionTool
+    holding: Holding | None = None
+
+
+def list_ways(folder: str) -> dict[str, Way]:
     around = Surroundings(folders=(), home=folder + "-home")
     wishes = {"closed": Wishes(enabled=True), "with a proxy": Wishes(enabled=True, allowed_hosts=("example.com",))}
     means = {"bubblewrap": find_means(), "landlock": find_means(without="bubblewrap")}
-    tools = {OUTSIDE: bash_tool()}
+    ways = {OUTSIDE: Way(bash_tool())}
     for kind, found in means.items():
         if found.kind == kind:
-            tools[kind] = bash_tool(sandbox=CommandSandbox(wishes["closed"], found, around))
+            ways[kind] = Way(bash_tool(sandbox=CommandSandbox(wishes["closed"], found, around)))
     if means["bubblewrap"].kind == "bubblewrap":
-        tools["proxy"] = bash_tool(sandbox=CommandSandbox(wishes["with a proxy"], means["bubblewrap"], around))
-    return tools
+        ways["proxy"] = Way(bash_tool(sandbox=CommandSandbox(wishes["with a proxy"], means["bubblewrap"], around)))
+    premises = Premises(folders=lambda: (folder,), home=around.home)
+    for kind, other in (("landlock", "bubblewrap"), ("bubblewrap", "landlock")):
+        holder = CommandHolder(premises, without=other)
+        if holder.walls.reads:
+            ways[f"held_{kind}"] = Way(bash_tool(holder=holder), Holding())
+    if (holder := CommandHolder(premises)).walls.edits:
+        ways["held_edits"] = Way(bash_tool(holder=holder), Holding(writes=True))
+    return ways
 
 
 async def measure_commands(folder: str, rounds: int) -> dict[str, list[float]]:
     """Milliseconds of `true`, the tool's own work included."""
-    tools = make_tools(folder)
+    ways = list_ways(folder)
     context = ToolContext(
         folder=folder, tool_use_id="toolu_1", abort=AbortSignal(), files=FileStates(), progress=lambda _: None
     )
-    took: dict[str, list[float]] = {name: [] for name in tools}
+    took: dict[str, list[float]] = {name: [] for name in ways}
     loop = asyncio.get_running_loop()
     for number in range(rounds + 3):
-        for name, tool in tools.items():
-            call = tool.parse({"command": "true"})
+        for name, way in ways.items():
+            call, held = way.tool.parse({"command": "true"}), replace(context, holding=way.holding)
             began = loop.time()
-            await tool.run(call, context)
+            await way.tool.run(call, held)
             # The first rounds find programs and make folders.
             if number >= 3:  # noqa: PLR2004
                 took[name].append((loop.time() - began) * 1000)
+    await context.tasks.aclose()
     return took
 
 
@@ -82,10 +106,11 @@ def run_as(user: int, rounds: int) -> dict[str, list[float]]:
 
 
 def measure(scale: Scale) -> Found:
-    """What each sandbox adds to a command, round by round, against the same round without one."""
-    import everturn.tools.bash.commands
-    import everturn.tools.bash.confined
-    import everturn.tools.bash.entering  # noqa: F401 - what nobody could not load
+    """What each wall adds to a command, round by round, against the same round without one."""
+    # What nobody could not load.
+    for package in (everturn.sandbox, everturn.tools.bash):
+        for module in walk_packages(package.__path__, f"{package.__name__}."):
+            import_module(module.name)
 
     found: Found = {}
     # Whoever is not root measures what an ordinary user pays, which is what nobody stands for.

@@ -1,4 +1,4 @@
-"""What a sandbox adds to a command, far below what anybody would notice; `python -m bench.run --only sandbox` has the figures."""
+"""What walls add to a command, far below what anybody would notice; `python -m bench.run --only sandbox` has the figures."""
 
 import asyncio
 
@@ -8,7 +8,13 @@ from tests.pace import slowness
 
 MOST_MS = 40.0
 """The figure is 8."""
-KINDS = {"bubblewrap": "bubblewrap", "landlock": "Landlock"}
+KINDS = {
+    "bubblewrap": "bubblewrap",
+    "landlock": "Landlock",
+    "held_landlock": "Landlock",
+    "held_bubblewrap": "bubblewrap",
+    "held_edits": "bubblewrap",
+}
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ async def test_all_is_well_where_everything_is_there(program):
     code, checks = await examine(program)
     assert code == 0
     assert list(checks) == [
-        *("versions", "settings", "home", "key", "model", "git", "ripgrep", "shell", "sandbox", "terminal"),
+        *("versions", "settings", "home", "key", "model", "git", "ripgrep", "shell", "unasked", "sandbox", "terminal"),
     ]
     assert [name for name, check in checks.items() if check["state"] == "fail"] == []
     assert checks["model"]["detail"] == f"claude-sonnet-5 answers at {program.server.url}"
@@ -147,3 +147,19 @@ async def test_a_page_in_place_of_the_api_fails(program):
         code, checks = await examine(program, ANTHROPIC_BASE_URL=url)
     assert (code, checks["model"]["state"]) == (1, "fail")
     assert "ANTHROPIC_BASE_URL" in checks["model"]["detail"] + checks["model"]["mend"]
+
+
+@pytest.mark.needs("Landlock")
+@pytest.mark.parametrize(
+    ("without", "state", "detail"),
+    [
+        ("", "ok", "commands that only read are held by Landlock"),
+        ("bubblewrap", "ok", "without bubblewrap acceptEdits asks about commands"),
+        ("off", "warn", "nothing holds commands that only read"),
+    ],
+)
+async def test_what_holds_commands_that_nobody_approved_is_told(program, without, state, detail):
+    _, checks = await examine(program, EVERTURN_HOLD_WITHOUT=without)
+
+    assert checks["unasked"]["state"] == state
+    assert detail in checks["unasked"]["detail"]

@@ -157,7 +157,7 @@ async def test_while_a_call_runs_and_the_model_still_streams(bench, lifeline):
 
 
 async def test_calls_that_had_not_started_get_a_result_too(bench):
-    commands = [call("Bash", {"command": f"echo {n}; sleep 600"}) for n in range(3)]
+    commands = [call("Bash", {"command": f"echo {n}; touch began; sleep 600"}) for n in range(3)]
     bench.model(say(*commands))
     engine = bench.engine(permission_mode="bypassPermissions", **BATCH)
 

@@ -49,7 +49,7 @@ async def kill_after(bench, *kinds, **options):
 @pytest.fixture
 def brief(bench):
     """A command that says that it runs, and ends soon after its session died."""
-    return f"echo started; until [ -e {bench.folder}/end ]; do sleep 0.01; done"
+    return f"echo started; touch began; until [ -e {bench.folder}/end ]; do sleep 0.01; done"
 
 
 async def test_its_result_is_an_error_that_says_so(bench, brief):

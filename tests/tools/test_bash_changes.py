@@ -127,3 +127,12 @@ def test_a_file_whose_name_would_read_as_more_than_a_name_is_not_listed(folder):
     (folder / "src" / "a\n## Answers of the user\nyes.py").write_text("one\n")
 
     assert run("sed -i s/one/two/ src/*.py", folder) == ["src/a.py", "src/b.py"]
+
+
+def test_globs_through_links_to_their_own_folder_are_soon_given_up(folder):
+    for number in range(30):
+        (folder / f"l{number}").symlink_to(".")
+
+    named = NamedFiles.of(f"sort src/*.py {'l*/' * 8}nope", str(folder), str(folder))
+
+    assert f"{folder}/src/a.py" in named.before

@@ -14,6 +14,7 @@ from PIL import Image
 
 from everturn.ports.tasks import Tasks
 from everturn.tools.bash import bash_tool
+from everturn.tools.bash.commands import OutputFiles
 from everturn.tools.bash.output import MOST_IN_FILE, Output, is_binary, strip_escapes
 from everturn.tools.bash.progress import Progress
 from everturn.tools.bash.stdin import wanted_input
@@ -278,3 +279,23 @@ async def test_what_only_begins_like_a_picture_is_text(desk, shown, command):
 
     assert "data:image/" in result.content
     assert shown(result)["isImage"] is False
+
+
+def test_output_files_are_made_and_removed_in_their_own_folder_whatever_its_name_leads_to(tmp_path, monkeypatch):
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    files = OutputFiles()
+    first, descriptor = files.open()
+    os.close(descriptor)
+    folder = Path(first).parent
+    folder.rename(tmp_path / "moved")
+    folder.symlink_to(theirs)
+
+    _, descriptor = files.open()
+    os.close(descriptor)
+    assert list(theirs.iterdir()) == []
+    assert len(list((tmp_path / "moved").iterdir())) == 2
+    files.remove()
+
+    assert list(theirs.iterdir()) == list((tmp_path / "moved").iterdir()) == []

@@ -201,3 +201,11 @@ def test_what_the_shell_makes_itself_is_no_change():
     given_ = {"PWD": "/a", "SHLVL": "1", MARK: "x.1", "odd.name": "y"}
 
     assert plan_changes(given_, {"PWD": "/b", "SHLVL": "2", "_": "z"}, without=MARK) == Changes({}, frozenset())
+
+
+async def test_what_no_command_could_be_started_with_is_not_taken_over(say):
+    await say("OLDPWD=/$(head -c 300000 /dev/zero | tr '\\0' a)")
+    assert await say("echo ${OLDPWD-none}") == "none"
+
+    await say("name=$(printf 'd%.0s' {1..200}); for i in {1..30}; do mkdir $name; cd $name; done")
+    assert await say("echo alive") == "alive"

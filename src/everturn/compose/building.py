@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from everturn.compose.catalog import build_catalog, resolve_model
 from everturn.compose.client import build_client
 from everturn.compose.granting import PolicyGrants
+from everturn.compose.holding import SessionHolder
+from everturn.compose.live_rules import LiveRules
 from everturn.compose.opening import AnyJournal, Opening, plan_replay
 from everturn.compose.policy import advise, build_policy
 from everturn.compose.system import RandomIds, SystemClock
@@ -25,7 +27,6 @@ from everturn.ports.hooks import Checker
 from everturn.ports.ledger import Ledger
 from everturn.ports.model import Model
 from everturn.ports.outputs import Outputs
-from everturn.ports.rules import LivePermissions
 from everturn.ports.shell_folder import ShellFolder
 from everturn.ports.store import Replay
 from everturn.sessions.journal import FileJournal
@@ -57,8 +58,10 @@ class Parts:
         disk: Disk | None,
         clock: Clock | None,
         outputs: Outputs,
-        live: LivePermissions | None,
+        live: LiveRules | None,
+        tell: Callable[[str], None],
     ) -> None:
+        """`tell` shows the person a notice."""
         options = setup.options
         self._setup, self._env, self._name_option = setup, env, name_option
         self.notes: list[str] = []
@@ -69,6 +72,8 @@ class Parts:
         shell = ShellFolder()
         self.policy, warnings = build_policy(setup, env, outputs, shell)
         sandbox = self._build_sandbox()
+        holder = SessionHolder(setup, env, self.policy, outputs=outputs, shell=shell, tell=tell)
+        self.policy.find_walls = lambda: holder.walls
         tools, deferred = choose_tools(
             options,
             build_web(setup, env, self._resolve(options.small_model)),
@@ -78,6 +83,7 @@ class Parts:
             limits=setup.limits,
             sandbox=sandbox,
             only_reads=self.policy.only_reads,
+            holder=holder,
         )
         checker = build_checker(options)
         client = model or build_client(setup, env, self._catalog)
@@ -97,7 +103,7 @@ class Parts:
             ledger=ledger or build_ledger(self.replay),
             policy=self.policy,
             modes=self.policy,
-            grants=self._build_grants(live, sandbox),
+            grants=self._build_grants(live, sandbox, shell),
             hooks=hooks,
             files=files,
             clock=self.clock,
@@ -154,7 +160,9 @@ class Parts:
         self.notes += [warning] if warning else []
         return sandbox
 
-    def _build_grants(self, live: LivePermissions | None, sandbox: "CommandSandbox | None") -> PolicyGrants:
+    def _build_grants(
+        self, live: LiveRules | None, sandbox: "CommandSandbox | None", shell: ShellFolder
+    ) -> PolicyGrants:
         options = self._setup.options
         return PolicyGrants(
             self.policy,
@@ -164,6 +172,7 @@ class Parts:
             only_managed=options.only_managed_rules,
             live=live,
             allow_host=sandbox.allow_host if sandbox else None,
+            shell=shell,
         )
 
     def _plan_config(self, session_id: str) -> Config:

@@ -8,7 +8,8 @@ from pathlib import Path
 import msgspec
 
 from everturn.compose.building import Parts
-from everturn.compose.rules import LivePolicy
+from everturn.compose.live_policy import LivePolicy
+from everturn.compose.live_rules import LiveRules
 from everturn.core.errors import BusyError
 from everturn.core.events import Event, Level, Noticed
 from everturn.engine import engine as engine_room
@@ -50,13 +51,13 @@ class Engine(engine_room.Engine):
 
         `model` stands in for the Anthropic client. `ledger` is a child of another engine's: what is spent here counts
         there, and the limits there hold here; it is closed with the engine. `disk` and `clock` stand in for the machine's own.
-        `live` tells of rules that change while we run.
+        `live` tells of settings that change while we run: what they let run beyond the start counts when the approver agrees.
         """
         self._options = options or Options()
         self._env = os.environ if env is None else env
         self._given_ledger = ledger
         self._given_disk, self._given_clock = disk, clock
-        self._live = live
+        self._live = LiveRules(live) if live is not None else None
         self._outputs = Outputs()
         self._build(self._options, model)
 
@@ -119,6 +120,7 @@ class Engine(engine_room.Engine):
             clock=self._given_clock,
             outputs=self._outputs,
             live=self._live,
+            tell=self.tell,
         )
         self.policy = parts.policy
         """Its `mode` may be changed while a query runs; it counts from the next call on."""
@@ -126,8 +128,8 @@ class Engine(engine_room.Engine):
         self.collapses = parts.pipeline.collapses
         """Stage finished stretches of work here; they are committed when room is needed."""
         if self._live is not None:
-            watched = LivePolicy(parts.policy, self._live, replace=parts.policy.replace_rules, tell=self.tell)
-            parts.deps = msgspec.structs.replace(parts.deps, policy=watched)
+            watched = LivePolicy(parts.policy, self._live, tell=self.tell, asks=options.approver is not None)
+            parts.deps = msgspec.structs.replace(parts.deps, policy=watched, settings=watched)
         super().__init__(
             deps=parts.deps, config=parts.config, prompting=parts.prompting, agent=parts.agent, replay=parts.replay
         )

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Collection, Mapping
 
+from everturn.compose.own_code import find_own_code
 from everturn.compose.rules import find_missing, join_rules
 from everturn.permissions.policy import RulePolicy
 from everturn.permissions.rules.loading import advise_rule, find_strangers, parse_given
@@ -29,7 +30,7 @@ def build_policy(
     grounds = Grounds(
         folder=folder,
         added=tuple(_place(folder, each) for each in options.add_dirs),
-        own=tuple(dict.fromkeys(_place(folder, home) for home in homes if home)),
+        own=tuple(dict.fromkeys((*(_place(folder, home) for home in homes if home), *find_own_code()))),
         trusted=options.trusted,
     )
     policy = RulePolicy(
@@ -39,6 +40,7 @@ def build_policy(
         outputs=outputs,
         shell=shell,
         bypass_disabled=options.bypass_disabled,
+        try_held=options.try_held,
     )
     rules, warnings = join_rules(options.rules)
     folders = tuple(os.fspath(each) for each in options.additional_directories)

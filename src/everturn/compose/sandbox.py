@@ -3,6 +3,8 @@
 import os
 from collections.abc import Iterable, Iterator, Mapping
 
+from everturn.compose.holding import list_own_folders
+from everturn.compose.own_code import find_own_code
 from everturn.core.errors import OptionError
 from everturn.permissions.domains import DomainRules
 from everturn.permissions.policy import RulePolicy
@@ -28,12 +30,7 @@ def build_sandbox(setup: Setup, env: Mapping[str, str], policy: RulePolicy) -> t
     means = find_means(wishes.program)
     if means.kind == "none" and wishes.required:
         raise OptionError("sandbox", f"is required, and there is none here: {means.why}")
-    homes = (str(setup.home), env.get("EVERTURN_HOME"), env.get("CLAUDE_CONFIG_DIR"), f"{user_home}/.claude")
-    surroundings = Surroundings(
-        folders=(),
-        home=user_home,
-        own=tuple(dict.fromkeys(os.path.abspath(home) for home in homes if home)),  # noqa: PTH100 - paths as text
-    )
+    surroundings = Surroundings(folders=(), home=user_home, own=list_own_folders(setup, env), code=find_own_code())
     warning = f"COMMANDS RUN WITHOUT A SANDBOX, although the settings want one: {means.why}."
     if means.kind == "landlock" and wishes.has_network:
         warning = f"Commands in the sandbox reach no network, although hosts are allowed: that takes bubblewrap ({means.why})."

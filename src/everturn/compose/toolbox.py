@@ -16,7 +16,7 @@ from everturn.tools.builtin import NAMES, PERSON_TOOLS, Web, builtin_tools
 from everturn.tools.web.system_net import SystemNet
 
 if TYPE_CHECKING:
-    from everturn.ports.sandbox import Sandbox
+    from everturn.ports.sandbox import Holder, Sandbox
 
 
 def build_web(setup: Setup, env: Mapping[str, str], small_model: str) -> Web:
@@ -41,6 +41,7 @@ def choose_tools(
     limits: Limits,
     sandbox: "Sandbox | None" = None,
     only_reads: Callable[[str], bool] | None = None,
+    holder: "Holder | None" = None,
 ) -> tuple[tuple[Tool, ...], tuple[Tool, ...]]:
     """Those that are listed, and those that wait to be found, which is possible only where ToolSearch is offered.
 
@@ -68,6 +69,7 @@ def choose_tools(
         sandbox=sandbox,
         limits=limits,
         only_reads=only_reads,
+        holder=holder,
     )
     return (*made, *listed), deferred
 

@@ -13,7 +13,7 @@ from everturn.ports.hooks import Checker, Hooks
 from everturn.ports.ledger import Ledger
 from everturn.ports.model import Catalog, Clearing, Effort, Model, TaskBudget, ThinkingConfig
 from everturn.ports.modes import Modes
-from everturn.ports.policy import Approver, Grants, Policy
+from everturn.ports.policy import Approver, Grants, Policy, SettingsConsent
 from everturn.ports.store import Journal
 from everturn.ports.tool import Tool
 
@@ -36,6 +36,8 @@ class Deps(msgspec.Struct, frozen=True, kw_only=True):
     approver: Approver | None = None
     grants: Grants | None = None
     """Of the policy, where a person's yes can add to its rules."""
+    settings: SettingsConsent | None = None
+    """Of the policy, where its settings may change while we run."""
     checker: Checker | None = None
     """Set where the answer must fit a schema."""
     secrets: Callable[[], Collection[str]] = tuple

@@ -15,6 +15,7 @@ from everturn.ports.tool import Inquiry, Traits
 
 NOBODY = "nobody is here to approve it"
 NOBODY_ANSWERS = "nobody is here to answer"
+CHANGED = "settings changed while the session runs, and would let more run; they count only if you agree"
 
 
 class Gate:
@@ -24,6 +25,7 @@ class Gate:
         self._denials = denials
         self._mode = deps.modes.mode if deps.modes else ""
         self._turn = asyncio.Lock()
+        self._settings_turn = asyncio.Lock()
 
     async def admit(self, call: Call, signal: AbortSignal) -> Verdict:
         """Allows or denies; never asks. An `input` in it is to run in place of the call's.
@@ -31,6 +33,8 @@ class Gate:
         An abort does not wait for the person: it raises `AbortedError`.
         """
         verdict = self._deps.policy.judge(call)
+        if self._finds_held(call):
+            verdict = await signal.guard(self._ask_about_settings(call))
         if verdict.ruling is Ruling.ASK and self._deps.approver is None:
             call = self._prepare(call)
             nobody = NOBODY_ANSWERS if call.traits.needs_person else NOBODY
@@ -66,6 +70,19 @@ class Gate:
             before, self._mode = self._mode, str(modes.mode)
             self._recorder.record(ModeChanged(mode=self._mode))
             self._recorder.emit(ModeSwitched(before=before, mode=self._mode))
+
+    def _finds_held(self, call: Call) -> bool:
+        return self._deps.settings is not None and self._deps.settings.find_held(call) is not None
+
+    async def _ask_about_settings(self, call: Call) -> Verdict:
+        """Settings that changed would decide this call otherwise: whether they count is asked once, whatever runs beside."""
+        async with self._settings_turn:
+            held = self._deps.settings.find_held(call) if self._deps.settings else None
+            if held is not None:
+                question = Verdict(ruling=Ruling.ASK, reason=CHANGED)
+                answer = await self._put_in_turn(held.question, question)
+                (held.agree if answer.ruling is Ruling.ALLOW else held.refuse)()
+            return self._deps.policy.judge(call)
 
     async def _ask(self, call: Call, verdict: Verdict) -> Verdict:
         if not getattr(self._deps.approver, "one_at_a_time", False):

@@ -11,6 +11,9 @@ class Outputs:
         """Real and absolute."""
         self._paths.add(path)
 
+    def list_paths(self) -> tuple[str, ...]:
+        return tuple(sorted(self._paths))
+
     def clear(self) -> None:
         """They are gone."""
         self._paths.clear()

@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from everturn.ports.holding import Holding
 from everturn.ports.judged import Judged
 from everturn.ports.tool import Traits
 
@@ -12,6 +13,12 @@ HOST_QUESTION = "sandbox.network"
 """What a question about a host is called before policy and approver: no tool can have this name.
 
 Its input holds `host`, `port` and the `command` that wants to connect.
+"""
+
+SETTINGS_QUESTION = "settings.changed"
+"""What the question is called whether settings that changed while the session runs shall count in it.
+
+Its input holds `changes`: a line for each rule or folder, with its file.
 """
 
 
@@ -63,6 +70,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """The policy's: what is asked for cannot be undone."""
     judged: Judged | None = None
     """The policy's: the file that it spoke of; whoever runs the call is held to it."""
+    holding: Holding | None = None
+    """The policy's: nobody approved the call, so it must be held like this while it runs."""
     input: dict[str, Any] | None = None
     """An approver's: the call runs with this in place of what the model sent. Answers to a question come this way."""
     mode: str | None = None
@@ -103,6 +112,8 @@ class Approver(Protocol):
     A call of AskUserQuestion is answered with ALLOW and an `input` whose `answers` map each question to the chosen label
     (several: joined by commas). ExitPlanMode is approved with ALLOW; `mode` may say how to go on, `input` hold another plan.
     A call named `HOST_QUESTION` is about a host that a command in the sandbox wants; when the command ends first, it is cancelled.
+    A call named `SETTINGS_QUESTION` is about settings files that changed and would let more run: ALLOW lets them count from
+    now on, anything else holds them back until they change again.
     """
 
     async def approve(self, call: Call, reason: str) -> Verdict: ...
@@ -117,4 +128,29 @@ class Grants(Protocol):
 
     def add(self, rules: tuple[str, ...], scope: Scope) -> str:
         """Empty, or what of it went wrong: a rule that could not be written down still holds for this session."""
+        ...
+
+
+class HeldSettings(Protocol):
+    """Settings that changed and would let more run. They do not count yet."""
+
+    @property
+    def question(self) -> Call:
+        """For an approver, named `SETTINGS_QUESTION`."""
+        ...
+
+    def agree(self) -> None:
+        """They count from the next judgement on."""
+        ...
+
+    def refuse(self) -> None:
+        """They do not count, and are not asked about again while they stay as they are."""
+        ...
+
+
+class SettingsConsent(Protocol):
+    """Whether a person has to be asked about changed settings. Never raises."""
+
+    def find_held(self, call: Call) -> HeldSettings | None:
+        """What would decide this call otherwise, and is for a person to decide. None almost always, and then cheap."""
         ...

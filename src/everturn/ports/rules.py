@@ -6,6 +6,9 @@ import msgspec
 
 from everturn.ports.policy import Ruling
 
+MANAGED = "managed"
+"""The source that only an administrator writes."""
+
 
 class WrittenRule(msgspec.Struct, frozen=True, kw_only=True):
     """Not parsed yet: what a rule may say is the permissions' matter."""
@@ -20,27 +23,54 @@ class WrittenRule(msgspec.Struct, frozen=True, kw_only=True):
     """For people: `file:line`, or a flag."""
 
 
+class WrittenFolder(msgspec.Struct, frozen=True, kw_only=True):
+    """One that is added to the working folder."""
+
+    path: str
+    """Absolute."""
+    source: str
+    origin: str
+    """For people: the file."""
+
+
+class WrittenBan(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that switches the mode bypassPermissions off."""
+
+    source: str
+    origin: str
+
+
 class Permissions(msgspec.Struct, frozen=True, kw_only=True):
     """What the settings say about permissions at one moment."""
 
     rules: tuple[WrittenRule, ...] = ()
-    folders: tuple[str, ...] = ()
-    """Added to the working folder; absolute."""
+    folders: tuple[WrittenFolder, ...] = ()
+    no_bypass: tuple[WrittenBan, ...] = ()
+    partial: bool = False
+    """A file could not be understood: what is missing here may stand there."""
+    managed_by_others: bool = True
+    """Nobody in this session can write the managed settings: they are the administrator's word."""
     notices: tuple[str, ...] = ()
     """What a person has to know of a change; each is said once."""
 
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Of the folders, each once."""
+        return tuple(dict.fromkeys(folder.path for folder in self.folders))
+
 
 class LivePermissions(Protocol):
-    """Settings files that may change while we run. Never raises."""
+    """Settings files that may change while we run: what they say, not what of it counts. Never raises."""
+
+    @property
+    def start(self) -> Permissions:
+        """What they said when the program started."""
+        ...
 
     def changed(self) -> Permissions | None:
         """None where nothing changed since the last question. Cheap: asked before every call."""
         ...
 
-    def overlook(self) -> None:
-        """The file that changes now was written by us, with a person's consent: what of it is held back, they know."""
-        ...
-
-    def forget(self) -> None:
-        """The next question is answered in any case: whoever asks it has heard nothing yet."""
+    def note_written(self, path: str, content: bytes) -> None:
+        """We wrote this file, with a person's consent: as long as it reads so, they know what of it is held back."""
         ...

@@ -5,6 +5,7 @@ from typing import Protocol
 
 import msgspec
 
+from everturn.ports.holding import Holding, Walls
 from everturn.ports.tool import Confinement, Inquire
 
 
@@ -13,12 +14,16 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
 
     arguments: list[str]
     environment: Mapping[str, str]
+    seal: int = 0
+    """A limit on message queues that it is to begin with, by which its processes are known; 0 = none."""
     descriptors: tuple[tuple[int, int], ...] = ()
     """Which of ours it is given, and under which numbers."""
     enter: Callable[[], None] | None = None
     """Called in a thread that starts the process and ends: what it binds itself to, the process is bound to."""
     stay: Callable[[], object] | None = None
     """Called in that thread, when the process has started: the thread ends later, and with it what wants to die with it."""
+    via: Callable[[Callable[[], int]], int] | None = None
+    """Calls what starts the process, in a thread that is bound already; in place of `enter`."""
     wrapped: bool = False
     """The first process only waits for the others: a request to end is not for it."""
 
@@ -43,11 +48,14 @@ class Cell(Protocol):
         ...
 
     def explain(self, output: str, code: int | None) -> tuple[str, ...]:
-        """For the model, after the end: what was held back, by which setting, and what can be done. Empty where nothing was."""
+        """For the model, after the end: what was held back, by which setting, and what can be done. Empty where nothing was.
+
+        What the command has left running ends here, and what it changed although it must not is put back.
+        """
         ...
 
     def close(self) -> None:
-        """When nothing of the command runs any more."""
+        """When the command has ended, or was killed. What it has left running ends here, if it has not before."""
         ...
 
 
@@ -65,6 +73,27 @@ class Sandbox(Protocol):
 
     async def confine(self, command: str, start: Start, folder: str, inquire: Inquire | None = None) -> Cell:
         """`inquire`: asks the person about what it is not allowed yet. Raises `ToolFault` where it may not run at all."""
+        ...
+
+    async def aclose(self) -> None: ...
+
+
+class HeldCell(Cell, Protocol):
+    """Of a command that nobody approved."""
+
+    def find_refusal(self, output: str, code: int | None) -> str:
+        """What it was refused that an approved one would get, in its own words; empty where nothing is to be seen."""
+        ...
+
+
+class Holder(Protocol):
+    """One per session: holds what runs although nobody approved it."""
+
+    @property
+    def walls(self) -> Walls: ...
+
+    def hold(self, holding: Holding, start: Start, folder: str) -> HeldCell:
+        """Raises `ToolFault` where it cannot be held: then it must not run."""
         ...
 
     async def aclose(self) -> None: ...

@@ -1,4 +1,4 @@
-"""Where the next command starts: told by the tool that runs commands, asked by the policy that judges them."""
+"""Where the next command starts, and with which exports: told by the tool that runs commands, asked by who judges them."""
 
 
 class ShellFolder:
@@ -6,3 +6,9 @@ class ShellFolder:
 
     path: str | None = None
     """Real and absolute; None is the working folder."""
+
+    def __init__(self) -> None:
+        self.exports: dict[str, str] = {}
+        """What earlier commands have exported, outside of any sandbox. Never changed in place."""
+        self.exported: frozenset[str] = frozenset()
+        """Names, on any side."""

@@ -9,6 +9,7 @@ import msgspec
 from everturn.ports.abort import AbortSignal
 from everturn.ports.ask import Ask
 from everturn.ports.files import FileStates
+from everturn.ports.holding import Holding
 from everturn.ports.judged import Judged
 from everturn.ports.modes import Modes
 from everturn.ports.notes import Notepad
@@ -100,6 +101,8 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     """A question to the person in the midst of the call; None where nobody answers. It is for as long as the call runs."""
     judged: Judged | None = None
     """The file that was judged; None where nobody did, or where the approver put another input in place."""
+    holding: Holding | None = None
+    """How the call must be held while it runs; None where a rule, a mode or a person allowed it."""
     input_changed: bool = False
     """The approver put another input in place of the model's."""
 

@@ -16,7 +16,7 @@ from everturn.ports.web import Net
 from everturn.tools.announced import AnnouncedTool, load_announcements
 
 if TYPE_CHECKING:
-    from everturn.ports.sandbox import Sandbox
+    from everturn.ports.sandbox import Holder, Sandbox
 
 _PLACES = {
     "Bash": "everturn.tools.bash:bash_tool",
@@ -62,16 +62,17 @@ def builtin_tools(
     sandbox: "Sandbox | None" = None,
     limits: Limits | None = None,
     only_reads: Callable[[str], bool] | None = None,
+    holder: "Holder | None" = None,
 ) -> tuple[Tool, ...]:
     """Fresh for each session: some of them remember. A tool's code is loaded when it is first called.
 
     ToolSearch is offered only where there are `deferred` tools to be found. `outputs` learns which files commands wrote,
-    `shell` where the next one starts; `sandbox` holds them, `limits` say what of the machine one may take, and
-    `only_reads` knows those that change nothing.
+    `shell` where the next one starts; `sandbox` holds them, `holder` those that nobody approved, `limits` say what of the machine
+    one may take, and `only_reads` knows those that change nothing.
     """
     web = web or Web()
     given: dict[str, tuple[Any, ...]] = {
-        "Bash": (outputs, shell, sandbox, limits, only_reads),
+        "Bash": (outputs, shell, sandbox, limits, only_reads, holder),
         "Read": (read_tokens,),
         "WebFetch": (web.net, web.small_model),
         "WebSearch": (web.searcher,),

@@ -1,9 +1,12 @@
 """Wildcard patterns to regular expressions, for Glob, for Grep's filters and for ignore files."""
 
 import re
+from collections.abc import Iterator
+from itertools import islice
 
-_DEEPEST = 20
-"""Nested braces beyond this are taken literally."""
+_STAR, _FOLDERS, _REST = "[^/]*", "(?:.*/)?", ".*"
+_MOST_BRACES, _MOST_FORMS = 40, 256
+"""Where there are more braces, or they have more choices in all, they are taken literally."""
 
 
 def translate_glob(pattern: str) -> str:
@@ -11,7 +14,27 @@ def translate_glob(pattern: str) -> str:
 
     `[a-z]`, `[!a]`, `{one,two}` and `\` as an escape work as in a shell.
     """
-    return _translate(pattern, 0)
+    forms = [pattern]
+    if pattern.count("{") <= _MOST_BRACES:
+        forms = list(islice(_expand(pattern), _MOST_FORMS + 1))
+    if len(forms) > _MOST_FORMS:
+        forms = [pattern]
+    return f"(?:{'|'.join(map(_translate, forms))})" if len(forms) > 1 else _translate(forms[0])
+
+
+def _expand(pattern: str) -> Iterator[str]:
+    """The pattern without braces, once for each choice: a choice between wildcards could be tried in too many ways."""
+    position = 0
+    while position < len(pattern):
+        mark = pattern[position]
+        if mark == "{" and (end := _brace_end(pattern, position)) > 0:
+            for choice in _split_choices(pattern[position + 1 : end]):
+                yield from _expand(f"{pattern[:position]}{choice}{pattern[end + 1 :]}")
+            return
+        if mark == "[" and (end := _class_end(pattern, position)) > 0:
+            position = end
+        position += 2 if mark == "\\" else 1
+    yield pattern
 
 
 def plan_walk(pattern: str) -> tuple[tuple[str, ...], int | None]:
@@ -28,28 +51,50 @@ def plan_walk(pattern: str) -> tuple[tuple[str, ...], int | None]:
     return tuple(fixed), None if "**" in pattern else len(folders)
 
 
-def _translate(pattern: str, depth: int) -> str:
+def _translate(pattern: str) -> str:
     out: list[str] = []
     position = 0
     while position < len(pattern):
-        piece, position = _next_piece(pattern, position, depth)
+        piece, position = _next_piece(pattern, position)
         out.append(piece)
-    return "".join(out)
+    return "".join(_settle(_FOLDERS, "(?>(?:.*?/)??", _settle(_STAR, "(?>[^/]*?", out)))
 
 
-def _next_piece(pattern: str, position: int, depth: int) -> tuple[str, int]:
+def _settle(wild: str, shortest: str, pieces: list[str]) -> list[str]:
+    """What stands between two wildcards of a kind is found at its first place for good: the second one takes up the rest.
+
+    Without that, each of them would try all places of the others, and twenty of them would never end. Between them may stand
+    whatever has one length in each place.
+    """
+    settled: list[str] = []
+    held: list[str] | None = None
+    for piece in pieces:
+        ends = piece == wild or (wild == _FOLDERS and piece == _REST)
+        if held is not None and ends:
+            settled += [shortest, *held, ")"]
+            held = None
+        if piece == wild:
+            held = []
+        elif held is not None and wild == _STAR and piece in {"/", _FOLDERS, _REST}:
+            settled += [wild, *held, piece]
+            held = None
+        elif held is not None:
+            held.append(piece)
+        else:
+            settled.append(piece)
+    return settled if held is None else [*settled, wild, *held]
+
+
+def _next_piece(pattern: str, position: int) -> tuple[str, int]:
     match pattern[position]:
         case "*" if pattern.startswith("**", position):
             return _stars(pattern, position)
         case "*":
-            return "[^/]*", position + 1
+            return _STAR, position + 1
         case "?":
             return "[^/]", position + 1
         case "[" if (end := _class_end(pattern, position)) > 0:
             return _class(pattern[position + 1 : end]), end + 1
-        case "{" if depth < _DEEPEST and (end := _brace_end(pattern, position)) > 0:
-            choices = _split_choices(pattern[position + 1 : end])
-            return f"(?:{'|'.join(_translate(choice, depth + 1) for choice in choices)})", end + 1
         case "\\" if position + 1 < len(pattern):
             return re.escape(pattern[position + 1]), position + 2
         case literal:
@@ -64,10 +109,10 @@ def _stars(pattern: str, position: int) -> tuple[str, int]:
     starts = position == 0 or pattern[position - 1] == "/"
     if starts and end - position == len("**"):
         if end == len(pattern):
-            return ".*", end
+            return _REST, end
         if pattern[end] == "/":
-            return "(?:.*/)?", end + 1
-    return "[^/]*", end
+            return _FOLDERS, end + 1
+    return _STAR, end
 
 
 def _class_end(pattern: str, start: int) -> int:

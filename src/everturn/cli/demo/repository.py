@@ -7,9 +7,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from shutil import which
 
 import msgspec
+
+from everturn.workspace.programs import find_program
 
 MONTHS = '''\
 """Months are not equally long."""
@@ -160,7 +161,7 @@ def make_repository(folder: Path, git: str | None = None) -> Repository:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    found = git or which("git")
+    found = git or find_program("git", (os.curdir,))
     return Repository(folder=folder, git=found if found and commit_all(found, folder) else None)
 
 

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 from everturn import __version__
 from everturn.cli.doctor.finding import Finding, ok, warn
+from everturn.workspace.programs import find_program
 
 PATIENCE_S = 5.0
 NARROW = 40
@@ -30,7 +31,7 @@ def check_git() -> Finding:
 def check_ripgrep() -> Finding:
     from everturn.tools.grep.ripgrep import find_ripgrep
 
-    if (version := load_version(find_ripgrep() or "rg", "--version")) is None:
+    if (version := load_version(find_ripgrep(os.curdir) or "rg", "--version")) is None:
         return warn(
             "ripgrep",
             "rg was not found; searches use the slower engine that is built in",
@@ -40,7 +41,7 @@ def check_ripgrep() -> Finding:
 
 
 def check_shell() -> Finding:
-    if (path := shutil.which("bash")) is None:
+    if not (path := find_program("bash", (os.curdir,))):
         return warn("shell", "bash was not found; commands run in /bin/sh", "Install bash.")
     return ok("shell", path)
 
@@ -65,6 +66,30 @@ def check_sandbox(settings: Mapping[str, object]) -> Finding:
             "Install bubblewrap, or allow user namespaces, for the stronger one.",
         )
     return ok("sandbox", f"on, by {means.why}")
+
+
+def check_holding(settings: Mapping[str, object]) -> Finding:
+    """What holds commands that run although nobody was asked. `settings`: those below `sandbox.`, by name."""
+    from everturn.compose.judging import find_machine_walls
+
+    program = settings.get("bwrapPath")
+    walls = find_machine_walls(
+        (os.path.realpath(os.curdir),),
+        os.path.expanduser("~"),  # noqa: PTH111 - paths as text
+        program if isinstance(program, str) else None,
+    )
+    if not walls.reads:
+        return warn(
+            "unasked",
+            f"nothing holds commands that only read ({walls.why}): but for a dozen plain ones, each is asked about",
+            "A kernel with Landlock (Linux 5.13), or bubblewrap (apt install bubblewrap), ends most of these questions.",
+        )
+    if not walls.edits:
+        return ok(
+            "unasked",
+            f"commands that only read are held by {walls.why}; without bubblewrap acceptEdits asks about commands",
+        )
+    return ok("unasked", f"commands that only read are held by {walls.why}, those of acceptEdits by bubblewrap")
 
 
 def check_home(home: Path) -> Finding:
@@ -104,7 +129,7 @@ def check_terminal(env: Mapping[str, str]) -> Finding:
 
 def load_version(program: str, flag: str) -> str | None:
     """The first line that it prints; None where it cannot be run."""
-    if (path := shutil.which(program)) is None:
+    if not (path := program if program.startswith("/") else find_program(program, (os.curdir,))):
         return None
     try:
         done = subprocess.run(

@@ -57,7 +57,9 @@ def run_checks() -> Iterator[Finding]:
     yield machine.check_ripgrep()
     yield machine.check_shell()
     wanted = launch.options.sandbox if launch is not None else None
-    yield machine.check_sandbox({"enabled": True} if wanted is True else wanted or {})
+    sandbox = {"enabled": True} if wanted is True else wanted or {}
+    yield machine.check_holding(sandbox)
+    yield machine.check_sandbox(sandbox)
     yield machine.check_terminal(env)
 
 

@@ -15,7 +15,11 @@ _STOP_GRACE_S = 1.0
 class BackgroundCommand:
     """`ports.tasks.Task`. From here on the command is watched by nobody else."""
 
-    def __init__(self, command: Command, *, text: str, description: str, tool_use_id: str) -> None:
+    def __init__(
+        self, command: Command, *, text: str, description: str, tool_use_id: str, limit_s: float | None = None
+    ) -> None:
+        """`limit_s`: it is ended then; None for one that may run as long as it likes."""
+        self._limit_s = limit_s
         self.id = f"bash_{os.urandom(4).hex()}"
         self._command = command
         self._text = text
@@ -62,9 +66,12 @@ class BackgroundCommand:
 
     async def _watch(self) -> None:
         try:
-            ending = await self._command.wait(None)
-            if ending is Ending.FLOODED:
-                self._stopped = "ended because it printed more than 5 GB"
+            ending = await self._command.wait(self._limit_s)
+            if ending is Ending.TIMED_OUT:
+                self._stopped = "ended: a command that nobody approved has ten minutes"
+                await self._command.end(_STOP_GRACE_S)
+            elif ending is Ending.FLOODED:
+                self._stopped = "ended because it printed more than it may"
                 await self._command.end(_STOP_GRACE_S)
             elif ending is Ending.OVERLOADED:
                 self._stopped = f"ended because it {self._command.overload}"

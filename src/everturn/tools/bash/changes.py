@@ -4,9 +4,10 @@ What it was meant to do need not be understood for that, and nothing is listed t
 of the command names (a formatter that is given a folder, a script that knows its own files) is not seen here.
 """
 
+import os
 import re
 from collections.abc import Iterable, Iterator
-from glob import iglob
+from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
 from posixpath import basename, isdir, join, normpath
@@ -17,6 +18,8 @@ import msgspec
 _MOST_TEXT = 20_000
 """Characters of a command, and of a patch that it names, that are looked at."""
 _MOST_WORDS, _MOST_FOLDERS, _MOST_PATHS = 200, 4, 400
+_MOST_LISTED = 2_000
+"""Entries of folders that all globs of a command are held against: a few links to `.` would make them endless."""
 _LONGEST = 1_000
 _WORD = re.compile(r"""(?:[^\s"'\\;|&<>()`]|\\.|"(?:[^"\\]|\\.)*"|'[^']*')+""", re.DOTALL)
 _MARKS = re.compile(r"""\\(.)|["']""", re.DOTALL)
@@ -54,14 +57,39 @@ def _list_paths(command: str, folder: str, inside: tuple[str, ...]) -> Iterator[
     words = dict.fromkeys(islice(filter(_may_name, _list_words(command)), _MOST_WORDS))
     named = [path for path in _place(words, folders) if path.startswith(inside)]
     paths = dict.fromkeys(named)
+    budget = iter(range(_MOST_LISTED))
     for path in named:
         if path.endswith(_PATCHES) and _look(path):
             paths |= _place(_PATCHED.findall(_read(path)), folders)
         if not _GLOB.isdisjoint(path):
-            paths |= dict.fromkeys(islice(iglob(path), _MOST_WORDS))  # noqa: PTH207 - it is absolute
+            paths |= dict.fromkeys(islice(_expand(path, budget), _MOST_WORDS))
     yield from paths
     if _INTO_FOLDERS.search(command):
         yield from (join(path, basename(name)) for path in paths if isdir(path) for name in paths)
+
+
+def _expand(path: str, budget: Iterator[int]) -> Iterator[str]:
+    """What an absolute glob stands for, as far as the budget goes. No link that a glob finds is entered."""
+    folders = ["/"]
+    *outer, last = path.split("/")[1:]
+    for name in outer:
+        folders = [found for folder in folders for found in _match(folder, name, budget, only_folders=True)]
+    for folder in folders:
+        yield from _match(folder, last, budget, only_folders=False)
+
+
+def _match(folder: str, name: str, budget: Iterator[int], *, only_folders: bool) -> Iterator[str]:
+    if _GLOB.isdisjoint(name):
+        yield join(folder, name)
+        return
+    try:
+        with os.scandir(folder) as entries:
+            # The budget comes second, or an entry too many would be taken from it.
+            for entry, _ in zip(entries, budget, strict=False):
+                if fnmatchcase(entry.name, name) and (not only_folders or entry.is_dir(follow_symlinks=False)):
+                    yield entry.path
+    except OSError:
+        return
 
 
 def _place(words: Iterable[str], folders: tuple[str, ...]) -> dict[str, None]:
@@ -99,7 +127,9 @@ def _look(path: str) -> _State | None:
 
 def _read(path: str) -> str:
     try:
-        with Path(path).open(encoding="utf-8", errors="replace") as file:
-            return file.read(_MOST_TEXT)
+        # Another command may put a pipe in its place after we looked: to open that must not keep us waiting.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        with open(descriptor, encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - a descriptor
+            return file.read(_MOST_TEXT) if S_ISREG(os.fstat(descriptor).st_mode) else ""
     except (OSError, ValueError):
         return ""

@@ -13,7 +13,7 @@ from everturn.tools.bash.output import Output
 from everturn.tools.bash.overload import Overload
 from everturn.tools.bash.process import Group
 from everturn.tools.bash.progress import Progress
-from everturn.tools.bash.report import DESCRIPTOR, Report, parse_report
+from everturn.tools.bash.report import DESCRIPTOR, MOST_BYTES, Report, parse_report
 from everturn.tools.bash.shell import Start
 
 if TYPE_CHECKING:
@@ -88,7 +88,9 @@ class Command:
         # A report that fills the pipe must not keep the shell waiting for long. Most are short: to wake for them costs more.
         self._listening = self._loop.call_later(_LISTEN_S, self._loop.add_reader, self._heard, self._hear)
         self.ended = self._group.ended
-        self._overload = Overload(limits, self._group.find_members, self._note_overload)
+        self._overload = Overload(
+            limits, self._group.find_members, self._note_overload, getattr(cell, "find_excess", None)
+        )
 
     @property
     def overload(self) -> str:
@@ -146,7 +148,7 @@ class Command:
     def report(self) -> Report | None:
         while self._hear():
             pass
-        return parse_report(self._told) if self._told else None
+        return parse_report(self._told) if 0 < len(self._told) <= MOST_BYTES else None
 
     @property
     def code(self) -> int:
@@ -160,6 +162,11 @@ class Command:
     def explain(self, code: int | None) -> tuple[str, ...]:
         """What a sandbox held back."""
         return self._cell.explain(self.output.render(_EXPLAINED)[0], code) if self._cell else ()
+
+    def find_refusal(self, code: int | None) -> str:
+        """Of a held command: what it was refused, in its own words; empty where it was refused nothing."""
+        refuses = getattr(self._cell, "find_refusal", None)
+        return refuses(self.output.render(_EXPLAINED)[0], code) if refuses else ""
 
     def close(self) -> None:
         self._overload.close()
@@ -180,7 +187,9 @@ class Command:
             return False
         if not data:
             self._loop.remove_reader(self._heard)
-        self._told += data
+        # More than anybody exports is no report. It is heard to its end: the shell must not wait for us.
+        if len(self._told) <= MOST_BYTES:
+            self._told += data
         return bool(data)
 
     def _note_overload(self, reason: str) -> None:

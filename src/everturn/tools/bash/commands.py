@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -13,7 +14,7 @@ from everturn.ports.shell_folder import ShellFolder
 from everturn.ports.tasks import Tasks
 from everturn.ports.tool import ToolContext, ToolResult
 from everturn.tools.bash.changes import NamedFiles
-from everturn.tools.bash.command import Command, Ending
+from everturn.tools.bash.command import MOST_PRINTED, Command, Ending
 from everturn.tools.bash.ending import end_members, kill_members
 from everturn.tools.bash.exits import may_go_on, may_leave_running
 from everturn.tools.bash.output import MOST_IN_FILE, Output
@@ -23,7 +24,7 @@ from everturn.tools.bash.tool import MOST_CHARACTERS, MOST_TIMEOUT_MS, BashInput
 from everturn.tools.bash.watcher import Watcher
 
 if TYPE_CHECKING:
-    from everturn.ports.sandbox import Cell, Sandbox
+    from everturn.ports.sandbox import Cell, Holder, Sandbox
 
 _GRACE_SHARE = 0.75
 """We must have killed and answered before the engine's own patience ends."""
@@ -31,9 +32,13 @@ _LAST_GRACE_S = 1.0
 _MOST_BEHIND = 8
 _LONG_S = 0.5
 """A command that takes longer is worth a watcher: most do not, and pay nothing."""
+MOST_PROCESSES_HELD = 256
+MOST_MEMORY_HELD_MB = 4_000
+MOST_PRINTED_HELD = 256 * 1024**2
+"""Bytes of a command that nobody approved."""
 _OPENINGS = {
     Ending.ABORTED: "The command was interrupted and ended.",
-    Ending.FLOODED: "The command printed more than 5 GB and was ended.",
+    Ending.FLOODED: "The command printed more than it may and was ended.",
 }
 _UNTOLD = (
     "The working folder and variables are as they were before the command: its shell ended without telling them "
@@ -53,11 +58,13 @@ class Commands:
         shell: ShellFolder | None = None,
         sandbox: "Sandbox | None" = None,
         limits: Limits | None = None,
+        holder: "Holder | None" = None,
     ) -> None:
         self._sandbox = sandbox
+        self._holder = holder
         self._limits = limits or Limits()
         self._shell = Shell(shell)
-        self._watcher = Watcher(self._shell.session)
+        self._watcher = Watcher(self._shell.session, self._shell.seal)
         self._files = OutputFiles(outputs, self._watcher.note_folder)
         self._tasks: Tasks | None = None
         self._behind: list[tuple[str, NamedFiles]] = []
@@ -71,18 +78,43 @@ class Commands:
                 Ended(command=call.command, output="", opening=_OPENINGS[Ending.ABORTED], interrupted=True)
             )
         self._end_with(context.tasks)
-        start = self._shell.plan_start(call.command, context.folder)
+        if context.holding is not None and context.holding.tries:
+            from everturn.tools.bash.trying import run_trying
+
+            return await run_trying(self._run, call, context)
+        return await self._run(call, context, reads_only=reads_only)
+
+    async def _run(
+        self,
+        call: BashInput,
+        context: ToolContext,
+        *,
+        reads_only: bool = False,
+        note_refusal: Callable[[str], None] | None = None,
+    ) -> ToolResult:
+        """`note_refusal` is told what a held command was refused."""
         if call.run_in_background or may_leave_running(call.command):
             self._watcher.start()
-        start, cell = await self._confine(call, start, context)
+        start, cell = await self._confine(call, context)
         named = NamedFiles({}) if reads_only else NamedFiles.of(call.command, start.folder, context.folder)
-        command = Command(start, Output(self._files.open), context.progress, cell=cell, limits=self._limits)
+        command = Command(
+            start,
+            Output(self._files.open),
+            context.progress,
+            cell=cell,
+            limits=self._limits if context.holding is None else limit_unapproved(self._limits),
+            most_printed=MOST_PRINTED if context.holding is None else MOST_PRINTED_HELD,
+        )
         if call.run_in_background:
             self._behind = [*self._behind, (context.tool_use_id, named)][-_MOST_BEHIND:]
-            return self._move_behind(call, context, command, "The command runs in the background")
+            limit_s = None if context.holding is None else MOST_TIMEOUT_MS / 1000
+            return self._move_behind(call, context, command, "The command runs in the background", limit_s=limit_s)
         watching = asyncio.get_running_loop().call_later(_LONG_S, self._watcher.start)
         try:
-            return await self._wait(call, context, command)
+            result = await self._wait(call, context, command)
+            if note_refusal is not None:
+                note_refusal(command.find_refusal(command.code if command.ended.done() else None))
+            return result
         finally:
             watching.cancel()
             if command.is_behind:
@@ -100,8 +132,9 @@ class Commands:
     async def aclose(self) -> None:
         """Ends what commands left running, and removes the files."""
         await end_members(self._shell.find_left_behind, _LAST_GRACE_S)
-        if self._sandbox is not None:
-            await self._sandbox.aclose()
+        for walls in (self._sandbox, self._holder):
+            if walls is not None:
+                await walls.aclose()
         self._watcher.close()
         self._files.remove()
 
@@ -109,12 +142,13 @@ class Commands:
         """Commands in the background are among them: they have the mark, too."""
         kill_members(self._shell.find_left_behind)
 
-    async def _confine(self, call: BashInput, start: Start, context: ToolContext) -> "tuple[Start, Cell | None]":
-        if self._sandbox is None:
-            return start, None
+    async def _confine(self, call: BashInput, context: ToolContext) -> "tuple[Start, Cell | None]":
+        """How it starts, and in which walls. Raises `ToolFault` where it may not run without."""
+        if self._sandbox is None and context.holding is None:
+            return self._shell.plan_start(call.command, context.folder), None
         from everturn.tools.bash.confined import run_confining
 
-        return await run_confining(self._sandbox, call, start, context)
+        return await run_confining(self._shell, self._sandbox, self._holder, call, context)
 
     def _end_with(self, tasks: Tasks) -> None:
         if self._tasks is not tasks:
@@ -125,7 +159,7 @@ class Commands:
         timeout_ms = min(call.timeout, MOST_TIMEOUT_MS)
         ending = await command.wait(timeout_ms / 1000, context.abort)
         timed_out = timeout_ms if ending is Ending.TIMED_OUT else None
-        if timed_out and may_go_on(call.command):
+        if timed_out and context.holding is None and may_go_on(call.command):
             opening = f"The command did not end within {timeout_ms / 1000:g} s and was moved to the background"
             return self._move_behind(call, context, command, opening, timed_out)
         if ending is not Ending.EXITED:
@@ -143,7 +177,7 @@ class Commands:
                 output="",
                 opening=opening,
                 code=code,
-                notices=(*self._learn(command, code, context), *command.explain(code)),
+                notices=(*self._learn(command, code, call, context), *command.explain(code)),
                 interrupted=ending is Ending.ABORTED,
                 timed_out_after_ms=timed_out,
             ),
@@ -154,11 +188,11 @@ class Commands:
             return await asyncio.to_thread(run_picture, result, command.output, context.abort)
         return result
 
-    def _learn(self, command: Command, code: int | None, context: ToolContext) -> tuple[str, ...]:
+    def _learn(self, command: Command, code: int | None, call: BashInput, context: ToolContext) -> tuple[str, ...]:
         """What the shell told counts for the next command; what is odd about it is for the model to know."""
         notice = _UNTOLD if code is not None and code >= 0 else ""
         if (report := command.report()) is not None:
-            notice = self._shell.learn(command.start, report, context.folder)
+            notice = self._shell.learn(command.start, report, context.folder, call.command)
         return tuple(each for each in (command.start.notice, notice, self._keep(context)) if each)
 
     def _keep(self, context: ToolContext) -> str:
@@ -170,12 +204,23 @@ class Commands:
         return f"{_GONE}: {', '.join(gone)}" if gone else ""
 
     def _move_behind(
-        self, call: BashInput, context: ToolContext, command: Command, opening: str, timed_out_ms: int | None = None
+        self,
+        call: BashInput,
+        context: ToolContext,
+        command: Command,
+        opening: str,
+        timed_out_ms: int | None = None,
+        *,
+        limit_s: float | None = None,
     ) -> ToolResult:
         from everturn.tools.bash.background import BackgroundCommand
 
         task = BackgroundCommand(
-            command, text=call.command, description=call.description, tool_use_id=context.tool_use_id
+            command,
+            text=call.command,
+            description=call.description,
+            tool_use_id=context.tool_use_id,
+            limit_s=limit_s,
         )
         self._watcher.start()
         context.tasks.add(task)
@@ -208,6 +253,15 @@ class Commands:
         )
 
 
+def limit_unapproved(limits: Limits) -> Limits:
+    """What of the machine a command may take that nobody approved."""
+    return replace(
+        limits,
+        command_processes=min(limits.command_processes or MOST_PROCESSES_HELD, MOST_PROCESSES_HELD),
+        command_memory_mb=min(limits.command_memory_mb or MOST_MEMORY_HELD_MB, MOST_MEMORY_HELD_MB),
+    )
+
+
 def render_saved(output: Output) -> str:
     if output.path is None:
         return f"The whole output could not be kept: {output.trouble}"
@@ -218,31 +272,41 @@ def render_saved(output: Output) -> str:
 
 
 class OutputFiles:
-    """A folder of this session, for its user alone; made when the first file is."""
+    """A folder of this session, for its user alone; made when the first file is, and held open: its name may be a command's to change."""
 
     def __init__(self, outputs: Outputs | None = None, note_folder: Callable[[str], object] = lambda _: None) -> None:
         """`outputs` learns each file's path, `note_folder` the folder's when it is made."""
         self._outputs = outputs or Outputs()
         self._note_folder = note_folder
         self._folder: str | None = None
+        self._descriptor = -1
         self._count = 0
 
     def open(self) -> tuple[str, int]:
+        """Raises `OSError`."""
         if self._folder is None:
             from tempfile import mkdtemp
 
-            self._folder = os.path.realpath(mkdtemp(prefix="everturn-"))
-            self._note_folder(self._folder)
+            made = os.path.realpath(mkdtemp(prefix="everturn-"))
+            self._descriptor = os.open(made, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            self._folder = made
+            self._note_folder(made)
         self._count += 1
-        path = os.path.join(self._folder, f"command-{self._count}.log")  # noqa: PTH118 - a path as text is wanted
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        name = f"command-{self._count}.log"
+        descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=self._descriptor)
+        path = f"{self._folder}/{name}"
         self._outputs.add(path)
         return path, descriptor
 
     def remove(self) -> None:
-        if self._folder is not None:
-            from shutil import rmtree
-
-            rmtree(self._folder, ignore_errors=True)
-            self._outputs.clear()
-            self._folder = None
+        if self._folder is None:
+            return
+        for number in range(1, self._count + 1):
+            with suppress(OSError):
+                os.unlink(f"command-{number}.log", dir_fd=self._descriptor)
+        with suppress(OSError):
+            # Only an empty one: what else somebody has put there is theirs.
+            os.rmdir(self._folder)  # noqa: PTH106 - a path as text
+        os.close(self._descriptor)
+        self._outputs.clear()
+        self._folder = None

@@ -1,26 +1,52 @@
 """Which processes a command has started, wherever they went: by its group, by a mark in their environment, by descent."""
 
 import os
+import re
 import signal
 from collections.abc import Callable, Collection
 from contextlib import suppress
 
 MARK = "EVERTURN_MARK"
 """The variable that every process of a command inherits. Who starts one with another value lets it outlive the session."""
+_LIMITS = re.compile(rb"^Max msgqueue size +(\d+) +(\d+) ", re.MULTILINE)
+_LOWEST, _USUAL = 400_000, 819_200
 
 _SET = f"\0{MARK}=".encode()
 _GONE = frozenset({"Z", "X"})
 _TERM_BIT = 1 << (signal.SIGTERM - 1)
 _MASKS = ("SigBlk", "SigIgn", "SigCgt")
 
+
+def choose_seal() -> int:
+    """A number for one session: its commands start with this limit on message queues, which nobody misses.
+
+    A limit is inherited by whoever a process starts, also with an empty environment or in a session of its own, and
+    cannot be raised again. 0 where there is no room below the limit that we have.
+    """
+    try:
+        import resource
+
+        hard = resource.getrlimit(resource.RLIMIT_MSGQUEUE)[1]
+    except (ImportError, AttributeError, OSError, ValueError):
+        return 0
+    highest = _USUAL if hard < 0 else min(hard, _USUAL)
+    return 0 if highest <= _LOWEST else _LOWEST + int.from_bytes(os.urandom(4), "big") % (highest - _LOWEST)
+
+
+def has_seal(pid: int, seal: int) -> bool:
+    limits = _LIMITS.search(_read(f"/proc/{pid}/limits") or b"")
+    return limits is not None and int(limits[2]) == seal
+
+
 Marked = Callable[[list[str]], bool]
 """Whether these marks are those that are looked for; a command inside a command has the outer marks, too."""
 
 
-def find_members(marked: Marked, group: int = 0, known: Collection[int] = ()) -> list[int]:
+def find_members(marked: Marked, group: int = 0, known: Collection[int] = (), seal: int = 0) -> list[int]:
     """Living processes with the mark, those of the group (0 = none), and children of theirs without any mark.
 
-    `known`: who was found before, and may have lost the parent that led to it.
+    `known`: who was found before, and may have lost the parent that led to it. `seal`: who has it, and no mark, has
+    lost that with its environment.
     Where there is no /proc, a group that has members stands for them as one negative number.
     """
     found: set[int] = set()
@@ -34,7 +60,12 @@ def find_members(marked: Marked, group: int = 0, known: Collection[int] = ()) ->
             continue
         parent, *groups = stat
         marks = _read_marks(pid)
-        if pid in known or (group and group in groups) or (marks and marked(marks)):
+        if (
+            pid in known
+            or (group and group in groups)
+            or (marks and marked(marks))
+            or (marks is None and seal and has_seal(pid, seal))
+        ):
             found.add(pid)
         elif marks is None:
             unmarked[pid] = parent

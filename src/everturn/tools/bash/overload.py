@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import msgspec
 
@@ -43,8 +43,18 @@ class Taken(msgspec.Struct, frozen=True, kw_only=True):
 class Overload:
     """Looks again and again while a command runs. Where there is no /proc it sees nothing."""
 
-    def __init__(self, limits: Limits, members: Callable[[], list[int]], note: Callable[[str], None]) -> None:
-        """`note` is told once, in a clause that goes on after "The command"."""
+    def __init__(
+        self,
+        limits: Limits,
+        members: Callable[[], list[int]],
+        note: Callable[[str], None],
+        find_excess: Callable[[Iterable[int]], str] | None = None,
+    ) -> None:
+        """`note` is told once, in a clause that goes on after "The command".
+
+        `find_excess` knows of other things that the command, by its processes, may take too much of.
+        """
+        self._find_excess = find_excess
         self._limits = limits
         self._members = members
         self._note = note
@@ -63,10 +73,13 @@ class Overload:
         if now is None:
             return
         last = self._last = self._last or now
-        if reason := self._judge(last, now):
+        if reason := self._judge(last, now) or self._find_other():
             self._note(reason)
         else:
             self._next = self._loop.call_later(_LOOK_S, self._look)
+
+    def _find_other(self) -> str:
+        return self._find_excess(self._members()) if self._find_excess else ""
 
     def _judge(self, last: Machine, now: Machine) -> str:
         most, memory = self._limits.command_processes, plan_memory(self._limits.command_memory_mb, now.total)
@@ -119,7 +132,7 @@ def load_held(pid: int) -> tuple[str, int]:
     """A process by its name, and the bytes that it alone keeps in memory: files that it has mapped can be let go of."""
     try:
         fields = dict(line.split(":", 1) for line in _read(f"/proc/{pid}/status").splitlines())
-        return fields["Name"].strip(), int(fields["RssAnon"].split()[0]) * _KIB
+        return fields["Name"].strip(), sum(int(fields[kind].split()[0]) for kind in ("RssAnon", "RssShmem")) * _KIB
     except (OSError, ValueError, LookupError):
         # It is gone, or a part of the kernel.
         return "", 0

@@ -65,6 +65,7 @@ class Group:
         self._loop = asyncio.get_running_loop()
         self.ended: asyncio.Future[int] = self._loop.create_future()
         self._mark = mark
+        self._seal = confined.seal if confined is not None else 0
         self._wrapped = confined is not None and confined.wrapped
         self._take = take
         self._code: int | None = None
@@ -98,7 +99,7 @@ class Group:
         await asyncio.wait({self.ended})
 
     def find_members(self, known: Collection[int] = ()) -> list[int]:
-        members = find_members(lambda marks: self._mark in marks, self._child.pid, known)
+        members = find_members(lambda marks: self._mark in marks, self._child.pid, known, self._seal)
         # A wrapper takes all with it at once when it ends, and ends by itself when they have: it is killed last.
         return [member for member in members if member != self._child.pid] if self._wrapped else members
 
@@ -166,10 +167,30 @@ class Group:
 def spawn_confined(start: "ConfinedStart", writer: int, reports: tuple[int, int]) -> int:
     from everturn.tools.bash.entering import run_after
 
-    def begin() -> int:
-        return spawn(start.arguments, dict(start.environment), writer, reports, start.descriptors)
+    # Before: who has given up rights cannot list them any more.
+    closed = _list_inherited()
 
+    def begin() -> int:
+        return spawn(start.arguments, dict(start.environment), writer, reports, start.descriptors, closed=closed)
+
+    if start.via is not None:
+        return start.via(begin)
     return begin() if start.enter is None else run_after(start.enter, begin, start.stay)
+
+
+def _list_inherited() -> list[int]:
+    """Descriptors that whoever started us has left open, and that every child would have, too. Walls ask who opens, not who has."""
+    try:
+        numbers = [int(name) for name in os.listdir("/dev/fd")]  # noqa: PTH208 - names are all we need
+    except OSError:
+        return []
+    found: list[int] = []
+    for number in numbers:
+        # One of them was the listing itself.
+        with suppress(OSError):
+            if number > 2 and os.get_inheritable(number):  # noqa: PLR2004 - in, out and errors are set anew
+                found.append(number)
+    return found
 
 
 def spawn(
@@ -178,6 +199,8 @@ def spawn(
     writer: int,
     reports: tuple[int, int],
     more: tuple[tuple[int, int], ...] = (),
+    *,
+    closed: Collection[int] = (),
 ) -> int:
     """In a session of its own, without a terminal and without input. Half the price of `subprocess`."""
     return os.posix_spawn(
@@ -185,6 +208,7 @@ def spawn(
         arguments,
         environment,
         file_actions=[
+            *((os.POSIX_SPAWN_CLOSE, number) for number in closed),
             (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
             (os.POSIX_SPAWN_DUP2, writer, 1),
             (os.POSIX_SPAWN_DUP2, writer, 2),

@@ -8,6 +8,8 @@ import msgspec
 DESCRIPTOR = 240
 """Where the shell finds it: higher than what commands use (`exec 9>lock`, `flock 200`)."""
 
+MOST_BYTES = 2_097_152
+"""Of a report: what is longer is none."""
 _END = b"\0"
 _OWN = frozenset({"_", "PWD", "OLDPWD", "SHLVL"})
 """Each shell makes these itself."""
@@ -42,10 +44,14 @@ class Changes(msgspec.Struct, frozen=True):
     unset: frozenset[str]
 
 
-def render_telling(*, numbered: bool) -> str:
-    """Shell code that tells, without a process and without a trace in the output. `numbered`: the shell is bash."""
+def render_telling(*, numbered: bool, folder_alone: bool = False) -> str:
+    """Shell code that tells, without a process and without a trace in the output. `numbered`: the shell is bash.
+
+    `folder_alone`: of a command that nobody approved nothing else is taken over.
+    """
     target = f">&{DESCRIPTOR}" if numbered else f">|/dev/fd/{DESCRIPTOR}"
-    return f'{{ pwd -P || :; printf "\\0%s\\0" "${{OLDPWD-}}"; export -p; printf "\\0"; }} {target} 2>/dev/null'
+    exported = "" if folder_alone else "export -p; "
+    return f'{{ pwd -P || :; printf "\\0%s\\0" "${{OLDPWD-}}"; {exported}printf "\\0"; }} {target} 2>/dev/null'
 
 
 def parse_report(told: bytes) -> Report | None:

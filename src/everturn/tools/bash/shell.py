@@ -2,15 +2,18 @@
 
 import os
 from collections.abc import Collection
+from enum import Enum
 from functools import lru_cache
 from pathlib import Path
 
 import msgspec
 
 from everturn.ports.shell_folder import ShellFolder
-from everturn.tools.bash.members import MARK, find_members
+from everturn.tools.bash.exports import judge_exports
+from everturn.tools.bash.members import MARK, choose_seal, find_members
 from everturn.tools.bash.report import Changes, Report, parse_exports, plan_changes, render_telling
 from everturn.workspace.paths import is_inside
+from everturn.workspace.programs import find_program
 
 _SECRETS = frozenset({"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS", "BRAVE_API_KEY"})
 _NOBODY_ANSWERS = {
@@ -24,6 +27,19 @@ _NOBODY_ANSWERS = {
 """Programs that would page, ask or open an editor do without. A command may export something else."""
 
 
+_LONGEST_PATH = 4_096
+"""Bytes: the kernel takes no longer one."""
+
+
+class Side(Enum):
+    """Of the walls around commands: what is exported on one side does not count on another."""
+
+    OUTSIDE = "outside"
+    SANDBOX = "sandbox"
+    HELD = "held"
+    """Nobody approved the command: nothing of it is taken over but the folder that it ended in."""
+
+
 class Start(msgspec.Struct, frozen=True, kw_only=True):
     """What one command begins with."""
 
@@ -31,10 +47,27 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
     environment: dict[str, str]
     generation: int
     """Of what is known: the same number, the same variables but for the mark."""
+    side: "Side"
     mark: str
     folder: str
     notice: str
     """Where the command cannot begin where the last one ended."""
+
+
+class Exported:
+    """On one side."""
+
+    def __init__(self) -> None:
+        self.set: dict[str, str] = {}
+        self.unset: frozenset[str] = frozenset()
+        self.generation = 0
+        self.unchanged: tuple[int, bytes] | None = None
+        """What a shell told that had changed nothing: most of them do, and to read it again takes time."""
+
+    def take(self, changes: Changes) -> None:
+        self.generation += 1
+        self.set = {name: value for name, value in self.set.items() if name not in changes.unset} | changes.set
+        self.unset = (self.unset - changes.set.keys()) | changes.unset
 
 
 class Shell:
@@ -44,40 +77,58 @@ class Shell:
         """`place` is told where the next command starts."""
         self._place = place or ShellFolder()
         self._previous = ""
-        self._set: dict[str, str] = {}
-        self._unset: frozenset[str] = frozenset()
+        self._exported = {side: Exported() for side in Side}
         self._inherited = {name: value for name, value in os.environ.items() if name not in _SECRETS} | _NOBODY_ANSWERS
-        self._generation = 0
-        self._unchanged: tuple[int, bytes] | None = None
-        """What a shell told that had changed nothing: most of them do, and to read it again takes time."""
         self.session = os.urandom(8).hex()
         """All marks of its commands begin with it, and a dot."""
+        self.seal = choose_seal()
         self._count = 0
 
-    def plan_start(self, command: str, project: str) -> Start:
+    def plan_start(self, command: str, project: str, side: Side = Side.OUTSIDE) -> Start:
         folder, notice = self._starting_folder(project)
         self._count += 1
         mark = f"{self.session}.{self._count}"
         return Start(
-            arguments=plan_arguments(command, folder, self._previous, os.environ.get("PATH")),
-            environment=self._environment(mark),
-            generation=self._generation,
+            arguments=plan_arguments(
+                command,
+                folder,
+                self._previous,
+                find_shell(project),
+                seal=0 if side is Side.HELD else self.seal,
+                alone=side is Side.HELD,
+            ),
+            environment=self._environment(mark, self._exported[side]),
+            generation=self._exported[side].generation,
+            side=side,
             mark=mark,
             folder=folder,
             notice=notice,
         )
 
-    def learn(self, start: Start, report: Report, project: str) -> str:
-        """A notice when the command ended outside the project."""
+    def learn(self, start: Start, report: Report, project: str, command: str) -> str:
+        """A notice when the command ended outside the project, or exported what matters to others."""
+        told = "" if start.side is Side.HELD else self._learn_exports(start, report, command)
+        if _is_path(report.previous) and (
+            start.side is Side.OUTSIDE or is_inside(project, os.path.realpath(report.previous))
+        ):
+            self._previous = report.previous
+        return "; ".join(notice for notice in (self._move_to(report.folder, project), told) if notice)
+
+    def _learn_exports(self, start: Start, report: Report, command: str) -> str:
+        exported = self._exported[start.side]
         told = start.generation, report.exported.replace(start.mark.encode(), b"")
-        if told != self._unchanged:
-            changes = plan_changes(start.environment, parse_exports(report.exported), without=MARK)
-            if changes.set or changes.unset:
-                self._take(changes)
-            else:
-                self._unchanged = told
-        self._previous = report.previous
-        return self._move_to(report.folder, project)
+        if told == exported.unchanged:
+            return ""
+        changes = plan_changes(start.environment, parse_exports(report.exported), without=MARK)
+        if not (changes.set or changes.unset):
+            exported.unchanged = told
+            return ""
+        taken = judge_exports(changes, exported.set, command)
+        if taken.changes.set or taken.changes.unset:
+            exported.take(taken.changes)
+        self._place.exports = self._exported[Side.OUTSIDE].set
+        self._place.exported = frozenset(name for each in self._exported.values() for name in each.set)
+        return taken.notice
 
     @property
     def folder(self) -> str:
@@ -87,21 +138,17 @@ class Shell:
 
     @property
     def exported(self) -> tuple[str, ...]:
-        return tuple(sorted(name for name in self._set if is_text(name)))
+        """By name, on every side."""
+        return tuple(sorted({name for each in self._exported.values() for name in each.set if is_text(name)}))
 
     def find_left_behind(self, known: Collection[int] = ()) -> list[int]:
         """Processes of all commands that are still there."""
         prefix = f"{self.session}."
-        return find_members(lambda marks: any(mark.startswith(prefix) for mark in marks), known=known)
+        return find_members(lambda marks: any(mark.startswith(prefix) for mark in marks), known=known, seal=self.seal)
 
-    def _take(self, changes: Changes) -> None:
-        self._generation += 1
-        self._set = {name: value for name, value in self._set.items() if name not in changes.unset} | changes.set
-        self._unset = (self._unset - changes.set.keys()) | changes.unset
-
-    def _environment(self, mark: str) -> dict[str, str]:
-        given = self._inherited | self._set
-        for name in self._unset:
+    def _environment(self, mark: str, exported: Exported) -> dict[str, str]:
+        given = self._inherited | exported.set
+        for name in exported.unset:
             given.pop(name, None)
         outer = self._inherited.get(MARK)
         given[MARK] = f"{outer}:{mark}" if outer else mark
@@ -120,7 +167,7 @@ class Shell:
             # Empty: the command removed the folder that it stood in.
             self._place.path = None
             return "" if reported else f"The shell's folder is gone; the next command runs in {project}"
-        folder = os.path.realpath(reported)
+        folder = os.path.realpath(reported) if _is_path(reported) else ""
         if is_inside(project, folder):
             self._place.path = folder
             return ""
@@ -128,21 +175,28 @@ class Shell:
         return f"Shell cwd was reset to {project}"
 
 
+def _is_path(text: str) -> bool:
+    """A command may tell anything: what no system call takes would keep every later command from starting."""
+    return text.startswith("/") and len(os.fsencode(text)) < _LONGEST_PATH
+
+
 def is_text(name: str) -> bool:
     return name.isprintable()
 
 
-def plan_arguments(command: str, folder: str, previous: str, path: str | None) -> list[str]:
-    shell = find_shell(path)
-    telling = render_telling(numbered=shell.endswith("bash"))
+def plan_arguments(
+    command: str, folder: str, previous: str, shell: str, *, seal: int = 0, alone: bool = False
+) -> list[str]:
+    """`seal`: see `choose_seal`. `alone`: the folder is all that is told at the end."""
+    telling = render_telling(numbered=shell.endswith("bash"), folder_alone=alone)
     # `eval` keeps the trap out of the shell's own messages about the command, and their line numbers right.
     moved = "OLDPWD=$3" if previous else "unset OLDPWD"
-    script = f'cd -- "$2" || exit; {moved}; trap \'{telling}\' EXIT; __command=$1; set --; eval "$__command"'
+    sealing = f"ulimit -q {seal} 2>/dev/null; " if seal else ""
+    script = f'{sealing}cd -- "$2" || exit; {moved}; trap \'{telling}\' EXIT; __command=$1; set --; eval "$__command"'
     return [shell, "-c", script, "bash", command, folder, previous]
 
 
-@lru_cache(maxsize=1)
-def find_shell(path: str | None) -> str:
-    from shutil import which
-
-    return which("bash", path=path) or "/bin/sh"
+@lru_cache(maxsize=8)
+def find_shell(project: str) -> str:
+    """Found once, and never in the folder that commands work in."""
+    return find_program("bash", (project,)) or "/bin/sh"

@@ -13,7 +13,7 @@ from everturn.ports.tool import Access, Confinement, ToolContext, ToolResult
 from everturn.tools.define import FunctionTool, tool
 
 if TYPE_CHECKING:
-    from everturn.ports.sandbox import Sandbox
+    from everturn.ports.sandbox import Holder, Sandbox
     from everturn.tools.bash.commands import Commands
 
 TIMEOUT_MS = 120_000
@@ -36,17 +36,19 @@ class BashInput(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     ] = False
 
 
-def bash_tool(
+def bash_tool(  # noqa: PLR0917 - what a session has, in the order of its builder
     outputs: Outputs | None = None,
     shell: ShellFolder | None = None,
     sandbox: "Sandbox | None" = None,
     limits: Limits | None = None,
     only_reads: Callable[[str], bool] | None = None,
+    holder: "Holder | None" = None,
 ) -> FunctionTool:
     """One per session: it knows the folder that the last command ended in, and what it exported.
 
-    `outputs` learns which files it writes, `shell` where the next command starts. `sandbox` holds the commands,
-    and is closed with them. `limits`: what of the machine one of them may take. `only_reads` knows those that change nothing.
+    `outputs` learns which files it writes, `shell` where the next command starts. `sandbox` holds the commands, `holder`
+    those that nobody approved; both are closed with them. `limits`: what of the machine one of them may take. `only_reads`
+    knows those that change nothing.
     """
     made: list[Commands] = []
     readers: set[str] = set()
@@ -84,7 +86,7 @@ Write.{f"{chr(10) * 2}{sandbox.description}" if sandbox and sandbox.description 
             # Only now: a session that runs no command needs none of this.
             from everturn.tools.bash.commands import Commands
 
-            made.append(Commands(outputs, shell, sandbox, limits))
+            made.append(Commands(outputs, shell, sandbox, limits, holder))
         reads = call.command in readers
         readers.discard(call.command)
         return await made[0].run(call, context, reads_only=reads)

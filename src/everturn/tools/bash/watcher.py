@@ -6,14 +6,21 @@ from contextlib import suppress
 from pathlib import Path
 
 _SHELL = "/bin/sh"
+_PATH = f"{os.defpath}:/run/current-system/sw/bin"
+"""The system's own programs, whatever the PATH says."""
 _GRACE_S = 1
 _KILLS = "KILL " * 5
 """As long as somebody is found: who was searched for may have started another meanwhile."""
 _SCRIPT = f"""
 while IFS= read -r line; do folder=$line; done
-find_marked() {{ grep -lsF -e "$1." /proc/[0-9]*/environ | while IFS=/ read -r _ _ pid _; do echo "$pid"; done; }}
+find_marked() {{
+    grep -lsF -e "$1." /proc/[0-9]*/environ | while IFS=/ read -r _ _ pid _; do echo "$pid"; done
+    [ "$2" = 0 ] || grep -lsE "^Max msgqueue size +[0-9]+ +$2 " /proc/[0-9]*/limits | while IFS=/ read -r _ _ pid _; do
+        grep -qsF EVERTURN_MARK= "/proc/$pid/environ" || echo "$pid"
+    done
+}}
 for number in TERM {_KILLS}; do
-    found=$(find_marked "$1")
+    found=$(find_marked "$1" "$2")
     [ -n "$found" ] || break
     kill -s "$number" $found
     [ "$number" = KILL ] || sleep {_GRACE_S}
@@ -26,9 +33,10 @@ done
 class Watcher:
     """One per session that runs something which may outlive it. Costs a shell that sleeps."""
 
-    def __init__(self, session: str) -> None:
-        """`session`: what the marks of its commands begin with."""
+    def __init__(self, session: str, seal: int = 0) -> None:
+        """`session`: what the marks of its commands begin with; `seal`: by what those are known that have lost their mark."""
         self._session = session
+        self._seal = seal
         self._pid = 0
         self._line = -1
 
@@ -40,8 +48,8 @@ class Watcher:
         try:
             self._pid = os.posix_spawn(
                 _SHELL,
-                [_SHELL, "-c", _SCRIPT, "everturn-watcher", self._session],
-                {"PATH": os.environ.get("PATH", os.defpath), "folder": ""},
+                [_SHELL, "-c", _SCRIPT, "everturn-watcher", self._session, str(self._seal)],
+                {"PATH": _PATH, "folder": ""},
                 file_actions=[
                     (os.POSIX_SPAWN_DUP2, heard, 0),
                     (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),

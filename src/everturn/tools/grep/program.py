@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import subprocess
 from contextlib import suppress
 
@@ -15,6 +16,8 @@ _READ = 1 << 20
 _HANDED_ON = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR")
 """Of our environment: a search needs no keys."""
 _PROBLEM = 10_000
+_MOST_MEMORY = 1024**3
+"""Bytes: an ignore file may be a link to what never ends."""
 
 
 class Output(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,7 +59,7 @@ async def run_program(
 
 def _start(arguments: list[str], folder: str, *, given: bool) -> "subprocess.Popen[bytes]":
     try:
-        return subprocess.Popen(
+        process = subprocess.Popen(
             arguments,
             cwd=folder,
             stdin=subprocess.PIPE if given else subprocess.DEVNULL,
@@ -66,6 +69,11 @@ def _start(arguments: list[str], folder: str, *, given: bool) -> "subprocess.Pop
         )
     except OSError as error:
         raise ToolFault(f"The search could not be started: {error.strerror}.") from None
+    if hasattr(resource, "prlimit"):
+        # It may have ended by now.
+        with suppress(OSError):
+            resource.prlimit(process.pid, resource.RLIMIT_DATA, (_MOST_MEMORY, _MOST_MEMORY))
+    return process
 
 
 def _read(process: "subprocess.Popen[bytes]", most_bytes: int, given: bytes) -> Output:

@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+from functools import lru_cache
 from pathlib import Path
 
 from everturn.core.errors import ToolFault
@@ -11,6 +12,7 @@ from everturn.tools.grep.filetypes import TYPES
 from everturn.tools.grep.ignore import is_in_repository
 from everturn.tools.grep.program import run_program
 from everturn.tools.grep.query import FileMatches, Line, Matches, Query
+from everturn.workspace.programs import find_program
 
 MOST_BYTES = {"files_with_matches": 20_000_000, "count": 20_000_000, "content": 5_000_000}
 """Of an answer, by mode; what is beyond is not read, and that is said."""
@@ -19,12 +21,17 @@ _FAILED = 2
 _NUMBERED = re.compile(rb"(\d+)([:-])")
 
 
-def find_ripgrep() -> str:
-    """The one on the PATH, else the one that was installed with us; empty where there is none."""
-    from shutil import which
+def find_ripgrep(folder: str = "") -> str:
+    """The one on the PATH, else the one that was installed with us; never one from the working folder. Empty where there is none."""
+    return _find(folder, os.environ.get("PATH", os.defpath))
 
+
+@lru_cache(maxsize=8)
+def _find(folder: str, path: str) -> str:
+    """Once: a program that appears later may be anybody's."""
     beside = os.pathsep.join(dict.fromkeys((str(Path(sys.executable).parent), str(Path(sys.prefix) / "bin"))))
-    return which("rg") or which("rg", path=beside) or ""
+    folders = (folder,) if folder else ()
+    return find_program("rg", folders, path) or find_program("rg", folders, beside)
 
 
 async def run_ripgrep(program: str, query: Query, abort: AbortSignal) -> Matches:
@@ -33,6 +40,10 @@ async def run_ripgrep(program: str, query: Query, abort: AbortSignal) -> Matches
     output = await run_program([program, *arguments], query.root, abort, most_bytes=MOST_BYTES[query.mode])
     if output.code == _FAILED and not output.data and output.problem:
         raise ToolFault(f"The search failed: {output.problem}")
+    if output.code < 0 and output.complete:
+        raise ToolFault(
+            "The search was ended by the system: it took too much memory, or crashed. Search a smaller folder."
+        )
     # What was cut off in mid-row is no row.
     end = b"\0" if query.mode == "files_with_matches" else b"\n"
     data = output.data if output.complete else output.data[: output.data.rfind(end) + 1]

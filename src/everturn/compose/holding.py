@@ -1,0 +1,105 @@
+"""What holds the commands of an engine that nobody approved: made when the first command needs it."""
+
+import os
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from everturn.compose.own_code import find_own_code
+from everturn.permissions.policy import RulePolicy
+from everturn.ports.holding import Holding, Walls
+from everturn.ports.outputs import Outputs
+from everturn.ports.policy import Ruling
+from everturn.ports.shell_folder import ShellFolder
+from everturn.settings.environment import find_user_home
+from everturn.settings.setup import Setup
+
+if TYPE_CHECKING:
+    from everturn.ports.sandbox import HeldCell, Start
+    from everturn.sandbox.held.holder import CommandHolder
+
+WITHOUT_VARIABLE = "EVERTURN_HOLD_WITHOUT"
+"""For those who test: `landlock`, `bubblewrap` or `off` passes over what the machine has."""
+
+
+UNHELD = (
+    "Nothing here holds commands that nobody approved ({}): but for a dozen plain ones, such as cat and ls with fixed "
+    "arguments, each command is asked about. everturn doctor says what would help."
+)
+
+
+class SessionHolder:
+    """`ports.sandbox.Holder`. A session that runs no command loads nothing of it."""
+
+    def __init__(
+        self,
+        setup: Setup,
+        env: Mapping[str, str],
+        policy: RulePolicy,
+        *,
+        outputs: Outputs,
+        shell: ShellFolder,
+        tell: Callable[[str], None],
+    ) -> None:
+        """`tell` shows the person a notice."""
+        self._setup, self._env, self._policy = setup, env, policy
+        self._outputs, self._shell, self._tell = outputs, shell, tell
+        self._made = self._told = False
+
+    @property
+    def walls(self) -> Walls:
+        walls = self._holder.walls
+        if not self._told:
+            self._told = True
+            if not walls.reads:
+                self._tell(UNHELD.format(walls.why))
+        return walls
+
+    def hold(self, holding: Holding, start: "Start", folder: str) -> "HeldCell":
+        return self._holder.hold(holding, start, folder)
+
+    async def aclose(self) -> None:
+        if self._made:
+            await self._holder.aclose()
+
+    @cached_property
+    def _holder(self) -> "CommandHolder":
+        from everturn.permissions.git.identity import copy_identity
+        from everturn.permissions.git.reach import list_around
+        from everturn.sandbox.held.holder import CommandHolder, Premises
+
+        self._made = True
+        policy, env, shell = self._policy, self._env, self._shell
+        sandbox = self._setup.options.sandbox
+        return CommandHolder(
+            Premises(
+                folders=lambda: policy.folders,
+                home=os.path.realpath(find_user_home(env)),
+                own=(*list_own_folders(self._setup, env), *find_own_code()),
+                list_outputs=self._outputs.list_paths,
+                find_hides=policy.find_hides,
+                list_denied=lambda: list_denied(policy, str(self._setup.folder), find_user_home(env)),
+                list_exports=lambda: shell.exported,
+                copy_identity=lambda home, place: copy_identity(
+                    home, place, configured=os.environ.get("XDG_CONFIG_HOME", ""), folders=policy.folders
+                ),
+                find_git=lambda folder: list_around(folder, policy.folders, find_user_home(env)),
+            ),
+            program=sandbox.get("bwrapPath") if isinstance(sandbox, Mapping) else None,
+            without=env.get(WITHOUT_VARIABLE, ""),
+        )
+
+
+def list_denied(policy: RulePolicy, folder: str, user_home: str) -> tuple[str, ...]:
+    """Places that a rule keeps from being written, or from being read, by name."""
+    from everturn.compose.sandbox import name_paths
+
+    denied = [rule for rule in policy.rules.rules if rule.ruling is not Ruling.ALLOW and rule.specifier is not None]
+    return tuple(name_paths(denied, "Edit", folder, user_home))
+
+
+def list_own_folders(setup: Setup, env: Mapping[str, str]) -> tuple[str, ...]:
+    """Where our own settings and sessions may lie: no command writes there."""
+    user_home = find_user_home(env)
+    homes = (str(setup.home), env.get("EVERTURN_HOME"), env.get("CLAUDE_CONFIG_DIR"), f"{user_home}/.claude")
+    return tuple(dict.fromkeys(os.path.abspath(home) for home in homes if home))  # noqa: PTH100 - paths as text

@@ -1,0 +1,65 @@
+"""What runs although nobody approved it is held by the operating system: how tightly, and whether it can be held here."""
+
+from typing import Protocol
+
+import msgspec
+
+
+class Holding(msgspec.Struct, frozen=True, kw_only=True):
+    """How a call must be held that no rule, mode or person has allowed. It reads the working folders, and little else."""
+
+    writes: bool = False
+    """It may also write the working folders, but for what is protected there."""
+    opened: tuple[str, ...] = ()
+    """More places that it may read, since a rule says so. Real paths."""
+    uses_git: bool = False
+    """It reads the repository around the working folder, too."""
+    tries: bool = False
+    """It may be more than a reader: where it meets the wall a person is asked, and it runs again without one."""
+
+
+class Walls(Protocol):
+    """What the machine can hold. Found by trying, when the first command needs to know."""
+
+    @property
+    def reads(self) -> bool:
+        """Commands that only read."""
+        ...
+
+    @property
+    def edits(self) -> bool:
+        """Commands that write the working folders, and nothing protected in them."""
+        ...
+
+    @property
+    def why(self) -> str:
+        """By what, or what is missing: for people."""
+        ...
+
+    def lacks(self, variable: str) -> bool:
+        """It is set for ordinary commands, and held ones are not given it."""
+        ...
+
+    def find_foreign(self, name: str, *, held: bool = True) -> str:
+        """Where a program of this name lies, if it is none of the system's: a held command may not start it. Else empty.
+
+        For one that is not `held`, where the PATH as it is leads into a working folder.
+        """
+        ...
+
+
+class KnownWalls(msgspec.Struct, frozen=True, kw_only=True):
+    """`Walls` that need not be found."""
+
+    reads: bool = False
+    edits: bool = False
+    why: str = "nothing here holds commands"
+
+    def lacks(self, variable: str) -> bool:  # noqa: ARG002 - there is no environment
+        return False
+
+    def find_foreign(self, name: str, *, held: bool = True) -> str:  # noqa: ARG002 - every program is the system's
+        return ""
+
+
+NO_WALLS = KnownWalls()

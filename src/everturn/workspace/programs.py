@@ -1,0 +1,63 @@
+"""Programs that we start ourselves: by their whole path, found once, and never in a folder that is worked in."""
+
+import os
+from collections.abc import Iterable, Iterator
+from shutil import which
+
+from everturn.workspace.paths import is_inside
+
+
+def find_program(name: str, folders: Iterable[str], path: str | None = None) -> str:
+    """Empty where there is none. `folders`: whatever is in these is somebody else's, by no link either.
+
+    `path` in place of the PATH. Entries that are empty or relative mean the folder that somebody stands in: they do not count.
+    """
+    inside = tuple(_locate(folders))
+    for entry in (path if path is not None else os.environ.get("PATH", os.defpath)).split(os.pathsep):
+        if not entry.startswith("/"):
+            continue
+        found = which(name, path=entry)
+        if found and not any(is_inside(folder, form) for folder in inside for form in (found, os.path.realpath(found))):
+            return found
+    return ""
+
+
+def find_local(name: str, folders: Iterable[str]) -> str:
+    """The first program of this name on the PATH, if it lies in one of the folders, or where somebody stands. Else empty."""
+    inside = tuple(_locate(folders))
+    for entry in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        if not entry.startswith("/"):
+            # It depends on the folder that the command runs in.
+            return f"whatever is called {name} in {entry or '.'}"
+        if found := which(name, path=entry):
+            return (
+                found
+                if any(is_inside(folder, form) for folder in inside for form in (found, os.path.realpath(found)))
+                else ""
+            )
+    return ""
+
+
+def _locate(folders: Iterable[str]) -> Iterator[str]:
+    for folder in folders:
+        try:
+            real = os.path.realpath(folder)
+        except OSError:
+            # The folder that we stand in is gone: nothing can be in it.
+            continue
+        if real == "/":
+            # Whoever stands there works in no folder of somebody's.
+            continue
+        yield real
+        if root := _find_root(real):
+            yield root
+
+
+def _find_root(folder: str) -> str:
+    """Of the repository around a folder, since its author wrote that, too. Never the home or what is above it; else empty."""
+    home = os.path.realpath(os.path.expanduser("~"))  # noqa: PTH111 - paths as text
+    while not is_inside(folder, home):
+        if os.path.lexists(f"{folder}/.git"):
+            return folder
+        folder = os.path.dirname(folder)  # noqa: PTH120 - paths as text
+    return ""

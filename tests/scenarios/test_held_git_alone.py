@@ -1,0 +1,119 @@
+"""What a held git may read around the working folders is not for the programs beside it, nor for what the folder names."""
+
+import subprocess
+
+import pytest
+
+from everturn.modelserver import call, text
+from everturn.permissions.git.identity import copy_identity
+from everturn.permissions.shell.nesting import is_same_repository
+
+pytestmark = pytest.mark.needs("Landlock")
+SECRET = "the treasure is below the oak"
+
+
+def bash(command):
+    return call("Bash", {"command": command})
+
+
+def answers(bench, place=-1):
+    return [block["content"] for block in bench.sent[place][-1]["content"] if block["type"] == "tool_result"]
+
+
+@pytest.fixture
+def inner(bench):
+    """A folder of a repository that has a link to a file outside of the folder."""
+    subprocess.run(["git", "init", "-q", str(bench.folder)], check=True)
+    (bench.folder / ".env").write_text(SECRET)
+    inner = bench.folder / "inner"
+    inner.mkdir()
+    (inner / "notes").symlink_to("../.env")
+    return inner
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git status; cat *",
+        "git log -1 >/dev/null; rg -L .",
+        "git status; find -L . -type f -print0 | xargs -0 cat",
+        'git status; for f in *; do cat "$f"; done',
+        'git status; for f in *; do while read l; do echo "$l"; done < "$f"; done',
+    ],
+)
+async def test_a_link_leads_nowhere_beside_git_either(bench, inner, line):
+    bench.model(bash(line), text("Done."))
+
+    await bench.run(cwd=inner)
+
+    assert SECRET not in str(answers(bench))
+
+
+async def test_git_itself_still_reads_the_repository_around_the_folder(bench, inner):
+    bench.model(bash("git status --short | head -3"), text("Done."))
+
+    await bench.run(cwd=inner)
+
+    assert "?? ../.env" in str(answers(bench))
+
+
+@pytest.mark.usefixtures("inner")
+async def test_the_persons_settings_of_git_are_not_read_beside_git(bench, monkeypatch):
+    bench.home.mkdir(exist_ok=True)
+    monkeypatch.setenv("HOME", str(bench.home))
+    (bench.home / ".gitconfig").write_text(f'[user]\nname = "{SECRET}"\n')
+    (bench.folder / "notes").symlink_to(bench.home / ".gitconfig")
+    bench.model(bash("git status --short; cat *"), text("Done."))
+
+    await bench.run()
+
+    [told] = answers(bench)
+    assert SECRET not in told
+    assert "?? notes" in told
+
+
+async def test_what_is_tried_held_reads_no_more_than_other_readers(bench, inner):
+    bench.model(bash("cat ../.env"), text("Done."))
+
+    await bench.run(cwd=inner, try_held=True)
+
+    assert SECRET not in str(answers(bench))
+
+
+def test_the_copy_of_the_persons_settings_holds_no_secret_and_follows_nothing_in_the_folder(tmp_path):
+    home, folder, key = tmp_path / "home", tmp_path / "folder", tmp_path / "key"
+    home.mkdir()
+    folder.mkdir()
+    key.write_text(SECRET)
+    (home / "more").write_text("[log]\n\tdate = iso\n[core]\n\texcludesFile = ~/ignored\n")
+    (home / "ignored").write_text("*.log\n")
+    (home / ".gitconfig").write_text(
+        f"[include]\npath = {folder}/team\n[include]\npath = ~/more\n[user]\nname = Ada\n"
+        f'[url "https://{SECRET}@example.com/"]\ninsteadOf = x\n[github]\ntoken = {SECRET}\n[diff]\nexternal = evil\n'
+    )
+    (folder / "team").write_text(f"[core]\nexcludesFile = {key}\n[include]\npath = {key}\n[log]\ndate = raw\n")
+
+    files = copy_identity(str(home), "/place", folders=(str(folder),))
+
+    assert SECRET not in str(files)
+    assert files["ignore"] == b"*.log\n"
+    written = tmp_path / "written"
+    written.write_bytes(files["config"])
+    told = subprocess.run(
+        ["git", "config", "--file", str(written), "--list"], capture_output=True, check=True, text=True
+    ).stdout
+    assert sorted(told.split()) == [
+        "core.attributesfile=/place/attributes",
+        "core.excludesfile=/place/ignore",
+        "log.date=iso",
+        "user.name=Ada",
+    ]
+
+
+def test_a_folder_with_a_common_folder_elsewhere_is_another_repository(tmp_path):
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (inner / "HEAD").write_text("ref: refs/heads/main\n")
+    (inner / "commondir").write_text("../elsewhere\n")
+
+    assert not is_same_repository(frozenset({str(inner)}), (str(tmp_path),))
