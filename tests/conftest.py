@@ -39,6 +39,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # The tests were started in the background of a script: the programs that they start would be deaf to Ctrl-C, too.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES"):
+    # The tests were started by make: a make that a test starts would take itself for a part of that one, and say more.
+    os.environ.pop(name, None)
+
 KEY = "sk-ant-api03-made-up-key-for-tests"
 
 

@@ -63,6 +63,11 @@ def try_our_ripgrep() -> str:
     return "" if beside.exists() else f"there is no {beside}"
 
 
+def find_system_python() -> str:
+    """Where every user may start it, and commands that nobody approved."""
+    return shutil.which("python3", path="/usr/bin:/usr/local/bin") or "/usr/bin/python3"
+
+
 def try_registry() -> str:
     asked = ("index", "versions", "--retries", "0", "--timeout", "20", "hatchling")
     return try_command(sys.executable, "-m", "pip", "--disable-pip-version-check", *asked)
@@ -103,10 +108,15 @@ NEEDS = {
     "Landlock": Need("the sandbox without bubblewrap (Linux 6.2 or newer)", try_out=try_landlock),
     "curl": Need("hosts that a command in the sandbox reaches", programs=("curl",), packages=("curl",)),
     "strace": Need(
-        "sessions killed at every kind of write; what a hostile repository could start, send and write",
+        "sessions killed at every kind of write; what a hostile repository could start, send and write; what commands that "
+        "nobody approved open, start, send and write",
         programs=("strace",),
         packages=("strace",),
         try_out=partial(try_command, "strace", "-o", os.devnull, "true"),
+    ),
+    "system Python": Need(
+        "attacks by system calls on commands that nobody approved",
+        try_out=partial(try_command, find_system_python(), "-c", "import ctypes"),
     ),
     "ripgrep": Need(
         "Grep gives the same answers with the machine's ripgrep and without", programs=("rg",), packages=("ripgrep",)

@@ -12,6 +12,7 @@ NAMED = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
 SECTIONS = (
     "Rules",
     "Shell",
+    "Unasked",
     "Paths",
     "Modes",
     "Asking",
@@ -23,14 +24,34 @@ SECTIONS = (
     "Other cases",
 )
 CASES = ROOT / "tests" / "corpora" / "extra_cases.jsonl"
+WALLS = {"judgement", "person", "descriptors", "system", "form"}
 LATER = re.compile("extra-(?:mcp|archive)-")
 """About servers and plugins."""
 
 
 def rows() -> list[tuple[str, str]]:
     """Each promise with what holds it."""
-    lines = (line.strip("| \n").split(" | ") for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| "))
-    return [(cells[0], cells[1]) for cells in lines if cells[0] not in {"promise", "case"}]
+    return [(cells[0], " ".join(cells[2:])) for cells in table_rows()]
+
+
+def table_rows() -> list[list[str]]:
+    """The cells of each promise and each case."""
+    text = PAGE.read_text("utf-8").partition("\n## ")[2]
+    lines = (line.strip("| \n").split(" | ") for line in text.splitlines() if line.startswith("| "))
+    return [cells for cells in lines if cells[0] not in {"promise", "case"}]
+
+
+def test_every_promise_about_what_runs_unasked_has_a_test_with_judgement_and_one_of_the_wall_alone():
+    part = PAGE.read_text("utf-8").partition("\n## Unasked\n")[2].partition("\n## ")[0]
+    told = [line.strip("| \n").split(" | ") for line in part.splitlines() if line.startswith("| ")][1:]
+
+    assert told
+    assert all(len(cells) == len(("promise", "wall", "with judgement", "alone")) for cells in told)
+    assert all(NAMED.search(cell) for cells in told for cell in cells[2:])
+
+
+def test_every_promise_says_which_walls_hold_it():
+    assert {wall for cells in table_rows() for wall in cells[1].split(", ")} == WALLS
 
 
 def test_every_promise_names_a_test():

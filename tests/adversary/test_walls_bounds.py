@@ -1,0 +1,178 @@
+"""Judgement is switched off and every command runs: what it takes of the machine, and what it reports, is bounded all the same."""
+
+import resource
+import shutil
+
+import pytest
+from tests.adversary.scripts import python
+
+MIB = 1024**2
+
+
+def test_no_file_grows_beyond_its_bound(reading):
+    said = reading.say("head -c 300M /dev/zero > $TMPDIR/a; stat -c %s $TMPDIR/a")
+
+    assert [int(line) for line in said.splitlines() if line.isdecimal()][-1] <= 256 * MIB
+
+
+@pytest.mark.needs("system Python")
+def test_the_temporary_folder_has_bounds(reading, worker_room):
+    """Also what is written to files without a name. By `fallocate` a disk would be full before anybody looks."""
+    most, before = 2_560 * MIB, shutil.disk_usage(worker_room).used
+
+    named, unnamed, at_once = reading.run(
+        "for i in $(seq 8); do head -c 200M /dev/zero > $TMPDIR/$i || break; done; sleep 5; [ -e $TMPDIR/8 ] && echo BRIMFUL",
+        python(
+            "for number in range(8):",
+            "    fd = os.open(os.environ['TMPDIR'], os.O_TMPFILE | os.O_RDWR)",
+            "    for _ in range(200): os.write(fd, bytes(1 << 20))",
+            "time.sleep(5)",
+            "print('BRIMFUL')",
+        ),
+        python(
+            "for number in range(12):",
+            "    fd = os.open(f\"{os.environ['TMPDIR']}/{number}\", os.O_CREAT | os.O_RDWR)",
+            "    print(call(285, fd, 0, 0, 250 << 20))",
+        ),
+    )["results"]
+
+    assert "BRIMFUL" not in named["content"] + unnamed["content"]
+    assert set(at_once["content"].splitlines()) <= {"-95", "-28"}
+    assert shutil.disk_usage(worker_room).used - before < most
+
+
+def test_endless_output_ends(walls):
+    (result,) = walls.run({"command": "yes", "timeout": 60_000})["results"]
+
+    assert "printed more than it may" in result["content"]
+
+
+def test_a_command_that_does_not_end_is_ended(walls):
+    (result,) = walls.run({"command": "trap '' TERM INT HUP; while :; do sleep 0.05; done", "timeout": 1_000})[
+        "results"
+    ]
+
+    assert "did not end within 1 s" in result["content"]
+
+
+def test_many_processes_are_too_many(walls):
+    """Not a bomb: this machine may have other work."""
+    (result,) = walls.run({"command": "for i in $(seq 400); do sleep 60 & done; wait", "timeout": 30_000})["results"]
+
+    assert "more than 256 processes" in result["content"]
+    assert walls.say("echo still here") == "still here"
+
+
+@pytest.mark.needs("system Python")
+def test_much_memory_is_too_much(walls):
+    said = walls.say(python("blocks = [bytearray(1 << 30) for _ in range(64)]", "print('taken')"))
+
+    assert "taken" not in said
+
+
+@pytest.mark.needs("system Python")
+def test_much_memory_in_many_processes_is_too_much(reading):
+    """Each stays below its own bound."""
+    (result,) = reading.run(
+        {
+            "command": python(
+                "for _ in range(5):",
+                "    if not os.fork():",
+                "        block = bytearray(900 << 20)",
+                "        block[::4096] = bytes(len(block) // 4096)",
+                "        time.sleep(30)",
+                "        os._exit(0)",
+                "time.sleep(30)",
+                "print('BRIMFUL')",
+            ),
+            "timeout": 20_000,
+        }
+    )["results"]
+
+    assert "4,096 MiB of memory" in result["content"]
+
+
+@pytest.mark.needs("system Python")
+def test_folders_of_any_depth_are_no_trouble_for_who_tidies_up(reading):
+    dug, after = reading.run(
+        python(
+            "os.chdir(os.environ['TMPDIR'])",
+            "for _ in range(3000):",
+            "    os.mkdir('d')",
+            "    os.chdir('d')",
+            "print('dug')",
+        ),
+        "ls -A $TMPDIR",
+    )["results"]
+
+    assert (dug["content"], after["content"]) == ("dug", "(no output)")
+
+
+def test_limits_cannot_be_raised(walls):
+    said = walls.say(
+        "ulimit -f unlimited; ulimit -c unlimited; ulimit -t unlimited; ulimit -n 100000; ulimit -f -c -t -n"
+    )
+
+    limits = [int(line.split()[-1]) for line in said.splitlines() if "(" in line and line.split()[-1].isdecimal()]
+    assert len(limits) == len("fctn"), said
+    assert limits == [262_144, 0, 512, 600] or sorted(limits) == [0, 512, 600, 262_144]
+
+
+FORGED = {
+    "nothing": "exec 240>&-",
+    "junk": "echo junk >&240",
+    "NULs": "printf '\\0\\0\\0\\0\\0\\0' >&240",
+    "a folder outside": "printf '{outside}\\n\\0{outside}\\0\\0' >&240; trap - EXIT",
+    "a folder outside by a link": "cd $TMPDIR; ln -s {outside} l; cd l; true",
+    "exports": "printf '{work}\\n\\0\\0declare -x BASH_ENV=\"{work}/evil.sh\"\\n\\0' >&240; trap - EXIT",
+    "exports before the report": "printf 'declare -x PATH=\"{work}/bin\"\\n' >&240",
+    "a real export": "export BASH_ENV={work}/evil.sh PATH={work}:$PATH LD_PRELOAD={work}/x.so GIT_DIR={outside} FOO=1",
+    "endless": "trap - EXIT; yes x | head -c 50000000 >&240",
+    "endless without an end": "trap - EXIT; yes >&240",
+    "many NULs": "trap - EXIT; head -c 3000000 /dev/zero >&240",
+    "a folder that is gone": "cd $TMPDIR; mkdir g; cd g; rmdir ../g",
+    "a name with a newline": "mkdir -p $'{work}/a\\nb' && cd $'{work}/a\\nb'",
+    "bytes that are no text": "printf '\\377\\376\\0\\377\\0\\0' >&240; trap - EXIT",
+    "another trap": "trap 'cd {outside}; export FOO=2' EXIT",
+    "another program": "exec sleep 0",
+    "a child that reports later": "trap - EXIT; (sleep 0.2; printf '{outside}\\n\\0\\0\\0' >&240) & disown",
+    "functions for others": "cd() {{ :; }}; echo() {{ :; }}; pwd() {{ builtin echo {outside}; }}; printf() {{ :; }}; export -f cd echo pwd",
+    "aliases": "shopt -s expand_aliases; alias echo=false pwd=false",
+    "other shells' options": "set -e; set -u; set -f; set -n; shopt -s extdebug; umask 777; ulimit -f 0",
+    "read-only names": "readonly PWD OLDPWD; declare -r __command; set -o posix",
+}  # fmt: skip
+
+
+def test_no_report_changes_what_later_commands_find(walls):
+    (walls.work / "evil.sh").write_text("echo EVIL\n")
+    walls.settle()
+    names = {"work": str(walls.work), "outside": str(walls.outside)}
+
+    answer = walls.run(*({"command": each.format(**names), "timeout": 3_000} for each in FORGED.values()), probes=True)
+
+    told = {way: result.get("forged", "?") for way, result in zip(FORGED, answer["results"], strict=True)}
+    assert {way: text for way, text in told.items() if text} == {}
+
+
+def test_what_is_reported_takes_no_memory_of_ours(reading):
+    """The worker would grow by what is read."""
+    before = read_memory(reading.worker.process.pid)
+
+    reading.run({"command": "trap - EXIT; head -c 600000000 /dev/zero >&240", "timeout": 30_000})
+
+    assert read_memory(reading.worker.process.pid) - before < 64 * MIB
+
+
+def read_memory(pid):
+    with open(f"/proc/{pid}/statm", encoding="ascii") as file:  # noqa: PTH123 - the kernel's
+        return int(file.read().split()[1]) * resource.getpagesize()
+
+
+def test_a_held_command_in_the_background_is_held_as_well(walls):
+    answer = walls.run(
+        {"command": "cat ../secret; touch ../outside/n; sleep 0.2; echo over", "run_in_background": True}, finishes=True
+    )
+
+    assert "over" in " ".join(answer["reports"])
+    assert walls.token not in str(answer)
+    assert not (walls.outside / "n").exists()

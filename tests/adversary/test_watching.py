@@ -1,0 +1,135 @@
+"""Whoever watches the adversary sees what it does: known attacks that nothing holds are all reported, by the same means."""
+
+import socket
+import subprocess
+
+import pytest
+from tests.adversary.house import ME, USERS, House, Worker
+from tests.adversary.repository import CANARY, build
+from tests.adversary.scripts import attempt
+from tests.adversary.watching import Held, before, find_breaches
+
+SEEN = {
+    "a secret": ("cat ../secret", "read: "),
+    "a secret by a link": ("cat out-file", "read: "),
+    "a secret by a search": ("grep -R secret- deep/up/outside", "read: "),
+    "a secret by the shell": ("read -r x < ../secret; echo $x", "read: "),
+    "a secret in a subshell": ("(x=$(< out-file); echo $x)", "read: "),
+    "a folder": ("ls out-folder/", "read: "),
+    "the environment": ("cat environ", "read: "),
+    "a new file": ("echo x > ../outside/new", "written: "),
+    "an old file": ("echo x >> ../outside/marker", "written: "),
+    "a file by sed": ("sed -n 'w ../outside/new' a.txt", "written: "),
+    "a file inside": ("echo x > new", "written: "),
+    "a new folder": ("mkdir ../outside/folder", "changed: "),
+    "a mode": ("chmod 700 ../outside/marker", "changed: "),
+    "a time": ("touch -d 2001-01-01 ../outside/marker", "changed: "),
+    "a link": ("ln -s / ../outside/link", "changed: "),
+    "a name": ("mv ../outside/marker ../outside/other", "changed: "),
+    "nothing any more": ("rm ../outside/secret", "changed: "),
+    "a program of the folder": ("./canary", "started: "),
+    "a program by the path": ("PATH=$PWD/bin:$PATH rg x", "started: "),
+    "a program by git": ("git -c core.fsmonitor=./canary status", "started: "),
+    "a connection": ("echo x > /dev/tcp/127.0.0.1/{port}", "reached: "),
+    "a packet": (attempt("socket.socket(2, 2).sendto(b'x', ('127.0.0.1', 9))"), "reached: "),
+    "a signal": ("kill -CONT {pid}", "signalled: "),
+    "a limit": ("prlimit --pid {pid} --core=0:0", "limited: "),
+    "a priority": ("renice 1 -p {pid}", "slowed: "),
+    "a mount": ("unshare -rm true", "reached: "),
+    "another's memory": (attempt("libc.ptrace(0x4206, {pid}, 0, 0)"), "reached: "),
+}
+
+
+@pytest.fixture
+def victim():
+    user = {"user": USERS["nobody"], "group": USERS["nobody"], "extra_groups": []} if ME == 0 else {}
+    process = subprocess.Popen(["sleep", "1000"], **user)
+    yield process.pid
+    process.kill()
+    process.wait()
+
+
+@pytest.fixture
+def house():
+    house = House(next(reversed(USERS)))
+    build(house, "plain")
+    house.settle()
+    yield house
+    house.close()
+
+
+@pytest.mark.needs("strace", "system Python")
+def test_each_of_these_is_seen_where_nothing_holds_it(house, victim, worker_room, tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        names = {"port": str(server.getsockname()[1]), "pid": str(victim)}
+        commands = [fill(command, names) for command, _ in SEEN.values()]
+        worker = Worker(house.user, worker_room, before(tmp_path / "calls"))
+        answer = worker.do(house.job({"forced": None}, commands, name="free"))
+        worker.close()
+    may = Held(house, worker_room, answer["walls"]["programs"], "reads")
+
+    found = find_breaches(tmp_path / "calls", {"free": dict.fromkeys(range(len(commands)), may)})
+
+    told = {name: found.get(("free", number), []) for number, name in enumerate(SEEN)}
+    assert {
+        name: told[name] for name, (_, kind) in SEEN.items() if not any(each.startswith(kind) for each in told[name])
+    } == {}
+    shown = [result["content"] for result in answer["results"]]
+    assert [house.token in text for text in shown[:5]] == [True] * 5
+    assert CANARY in shown[list(SEEN).index("a program of the folder")]
+
+
+def fill(command, names):
+    for name, value in names.items():
+        command = command.replace(f"{{{name}}}", value)
+    return command
+
+
+KINDS = (
+    pytest.param("", {"uses_git": True}, marks=pytest.mark.needs("Landlock"), id="landlock"),
+    pytest.param("landlock", {"uses_git": True}, marks=pytest.mark.needs("bubblewrap"), id="bubblewrap"),
+    pytest.param("", {"writes": True}, marks=pytest.mark.needs("bubblewrap"), id="edits"),
+)
+
+
+@pytest.mark.needs("strace")
+@pytest.mark.parametrize(("without", "holding"), KINDS)
+def test_what_a_held_command_opens_and_starts_is_seen_too(house, worker_room, tmp_path, without, holding):
+    """By somebody who would allow none of it."""
+    commands = ["cat a.txt", "(read -r x < b.txt; echo $x)", "echo $(head -1 main.py)", "git log --oneline | cat"]
+    worker = Worker(house.user, worker_room, before(tmp_path / "calls"))
+    worker.do(house.job({"forced": holding}, commands, name="held", without=without))
+    worker.close()
+    strict = Held(house, worker_room, (), "reads")
+    strict.readable = ("/usr", "/bin", "/lib", "/lib64", "/etc", "/dev/null")
+
+    found = find_breaches(tmp_path / "calls", {"held": dict.fromkeys(range(len(commands)), strict)})
+
+    opened = [" ".join(found.get(("held", number), [])) for number in range(len(commands))]
+    for name, told in zip(("a.txt", "b.txt", "main.py", ".git/HEAD"), opened, strict=True):
+        assert f"{house.work}/{name}" in told
+
+
+def test_a_keeper_sees_what_has_changed(house, worker_room):
+    house.keep()
+    worker = Worker(house.user, worker_room)
+    answer = worker.do(
+        house.job(
+            {"forced": None},
+            [
+                "echo x > ../outside/new",
+                "rm ../outside/new",
+                "echo x >> .git/config",
+                "true",
+                "export FORGED=1",
+                "cd deep",
+            ],
+            kept=house.kept,
+            probes=True,
+        )
+    )
+    worker.close()
+
+    changed = [bool(result["changed"]) for result in answer["results"]]
+    assert changed[:3] == [True, True, True]
+    assert [bool(result["forged"]) for result in answer["results"]] == [False] * 4 + [True] * 2
