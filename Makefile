@@ -42,9 +42,10 @@ test-all: $(STAMP) ## install the Debian packages that some tests need, then run
 test-bare: $(STAMP) ## the tests with every optional program hidden, as on a new machine
 	$(BIN)/python -m tests.bare_machine $(BIN)/pytest -n auto --dist worksteal --ignore tests/machine
 
-fuzz: $(STAMP) ## all properties with new random examples
+fuzz: $(STAMP) ## all properties with new random examples; 20,000 lines that run unasked, watched (half an hour)
 	EVERTURN_EXAMPLES=fuzz $(BIN)/pytest -n auto --dist worksteal tests/properties tests/core tests/context tests/models
 	EVERTURN_EXAMPLES=fuzz EVERTURN_SHELL_FUZZ=$${EVERTURN_SHELL_FUZZ:-100000} $(BIN)/pytest -n auto --dist worksteal tests/permissions/shell
+	EVERTURN_EXAMPLES=fuzz EVERTURN_ADVERSARY=$${EVERTURN_ADVERSARY:-20000} $(BIN)/pytest -n auto --dist worksteal tests/adversary/test_adversary.py
 
 soak: $(STAMP) ## a million files; a session killed ten thousand times at its system calls (an hour or two; needs strace)
 	$(BIN)/python -m tests.tools.soak
