@@ -113,6 +113,33 @@ async def test_an_offer_tells_what_of_the_past_it_would_have_let_run(bench):
     assert [offer.past for offer in person.asked[2].offers] == [("Bash touch a.txt",)] * 2
 
 
+async def test_what_other_rules_let_run_is_no_part_of_an_offer_s_past(bench):
+    person = Person(Scope.SESSION)
+    bench.model(bash("touch a.txt"), bash("rm a.txt"), text("Done."))
+
+    await bench.run(approver=person)
+
+    assert [offer.past for offer in person.asked[1].offers] == [()] * 2
+
+
+@pytest.mark.parametrize(
+    ("command", "rule", "scopes"),
+    [
+        ("python3 -m pytest --version", "Bash(python3 -m pytest *)", [Scope.SESSION, Scope.ALWAYS]),
+        ("GREETING=hello touch a.txt", "Bash(GREETING=hello touch a.txt)", [Scope.SESSION]),
+        ("python3 -c 1", "Bash(python3 -c 1)", [Scope.SESSION]),
+    ],
+)
+async def test_a_command_that_runs_code_or_sets_a_variable_can_be_allowed_for_the_session(bench, command, rule, scopes):
+    person = Person(Scope.SESSION)
+    bench.model(bash(command), bash(command), text("Done."))
+
+    await bench.run(approver=person)
+
+    [asked] = person.asked
+    assert [(offer.scope, offer.rules) for offer in asked.offers] == [(scope, (rule,)) for scope in scopes]
+
+
 async def test_edits_are_offered_for_the_session_as_a_mode(bench):
     person = Person(Scope.SESSION)
     bench.model(write("a.txt"), write("b.txt"), text("Done."))

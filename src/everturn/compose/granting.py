@@ -147,15 +147,25 @@ class PolicyGrants:
             return None
         if imagined.judge(call).ruling is not Ruling.ALLOW:
             return None
-        earlier = (past for past in self._asked if imagined.judge(past).ruling is Ruling.ALLOW)
         return Offer(
             scope=grant.scope,
             rules=grant.rules,
             mode=grant.mode,
             covers=tuple(map(describe_rule, grant.rules)) or (EDITS_MEANING,),
-            past=tuple(dict.fromkeys(past.line for past in earlier))[-MOST_SHOWN:],
+            past=self._list_past(grant),
             place=self._place() if grant.scope is Scope.ALWAYS else "",
         )
+
+    def _list_past(self, grant: "Grant") -> tuple[str, ...]:
+        """Calls that a person was asked about, and that the grant by itself would let run: other rules have no part in it."""
+        without = self._policy.imagine_alone()
+        alone = self._policy.imagine_alone(self._parse(grant.rules), grant.mode)
+        earlier = (
+            past.line
+            for past in self._asked
+            if alone.judge(past).ruling is Ruling.ALLOW and without.judge(past).ruling is not Ruling.ALLOW
+        )
+        return tuple(dict.fromkeys(earlier))[-MOST_SHOWN:]
 
     def _place(self) -> str:
         from everturn.settings.granting import local_path

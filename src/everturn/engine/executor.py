@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Collection
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -244,7 +245,7 @@ class Executor:
         # A question that the person has seen is an effect already: it must not be asked again because a stream broke.
         slot.running = call.traits.needs_person
         try:
-            verdict = await self._gate.admit(call, self._signal)
+            verdict = await self._gate.admit(call, self._signal, partial(self._check, slot, call))
         except AbortedError:
             raise Refusal(wording.CALL_NOT_RUN) from None
         if verdict.ruling is not Ruling.ALLOW:
@@ -270,6 +271,11 @@ class Executor:
         said = await self._deps.hooks.post_tool(call, result)
         self.stopped_by = self.stopped_by or said.stop
         return add_note(result, said.note)
+
+    async def _check(self, slot: _Slot, call: Call, verdict: Verdict) -> None:
+        """A call that cannot work is answered with the reason, and no person is bothered with it."""
+        if (check := getattr(slot.tool, "check", None)) is not None:
+            await check(slot.parsed, self._context(slot, call, verdict))
 
     async def _announce(self, slot: _Slot) -> None:
         """One flush for this call and for all that are known to follow it: they need not wait for the disk again.

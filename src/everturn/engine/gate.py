@@ -1,6 +1,7 @@
 """The gate in front of every call: rules and mode first, then the person where they say ask. Denials are remembered."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
 
 import msgspec
@@ -18,6 +19,9 @@ NOBODY_ANSWERS = "nobody is here to answer"
 CHANGED = "settings changed while the session runs, and would let more run; they count only if you agree"
 
 
+Check = Callable[[Verdict], Awaitable[None]]
+
+
 class Gate:
     def __init__(self, deps: Deps, recorder: Recorder, denials: list[Denial]) -> None:
         self._deps = deps
@@ -27,10 +31,11 @@ class Gate:
         self._turn = asyncio.Lock()
         self._settings_turn = asyncio.Lock()
 
-    async def admit(self, call: Call, signal: AbortSignal) -> Verdict:
+    async def admit(self, call: Call, signal: AbortSignal, check: Check | None = None) -> Verdict:
         """Allows or denies; never asks. An `input` in it is to run in place of the call's.
 
-        An abort does not wait for the person: it raises `AbortedError`.
+        An abort does not wait for the person: it raises `AbortedError`. `check` raises where the call cannot work: nobody is
+        asked about it then.
         """
         verdict = self._deps.policy.judge(call)
         if self._finds_held(call):
@@ -43,6 +48,8 @@ class Gate:
             # Where the mode denies what it would else ask about, a rule is what helps. Against a deny rule none does.
             call = self._prepare(call)
         elif verdict.ruling is Ruling.ASK:
+            if check is not None and verdict.may_read:
+                await check(verdict)
             verdict = await signal.guard(self._ask(call, verdict))
         if verdict.ruling is not Ruling.ALLOW:
             self._deny(call, verdict)

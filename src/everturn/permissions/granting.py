@@ -33,9 +33,20 @@ def plan_grants(call: Call) -> tuple[Grant, ...]:
         return (Grant(scope=Scope.SESSION, mode=Mode.ACCEPT_EDITS),)
     rules = plan_rules(call)
     if not rules:
-        return ()
+        return _plan_repetition(call)
     session = Grant(scope=Scope.SESSION, rules=rules)
     return (session,) if call.name in {"Read", "Glob", "Grep"} else (session, Grant(scope=Scope.ALWAYS, rules=rules))
+
+
+def _plan_repetition(call: Call) -> tuple[Grant, ...]:
+    """A command for which no rule is narrow (`FOO=1 make`, `python x.py`) may run again in this session, word for word."""
+    command = call.input.get("command")
+    if call.name != "Bash" or not isinstance(command, str):
+        return ()
+    from everturn.permissions.shell.narrowing import plan_exact_rules
+
+    rules = plan_exact_rules(command)
+    return (Grant(scope=Scope.SESSION, rules=rules),) if rules else ()
 
 
 def plan_rules(call: Call) -> tuple[str, ...]:

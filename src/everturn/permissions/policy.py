@@ -2,11 +2,12 @@
 
 import os
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from everturn.permissions.judgement import FileUse, Judgement
-from everturn.permissions.modes import ModeSwitch
+from everturn.permissions.modes import Mode, ModeSwitch
 from everturn.permissions.rules.rule import Rule, RuleSet
 from everturn.permissions.ruling import Bench
 from everturn.permissions.standing import Grounds, Standing
@@ -15,6 +16,9 @@ from everturn.ports.judged import Judged
 from everturn.ports.outputs import Outputs
 from everturn.ports.policy import Call, Ruling, Verdict
 from everturn.ports.shell_folder import ShellFolder
+
+if TYPE_CHECKING:
+    from everturn.permissions.paths.tracing import Trace
 
 
 class RulePolicy(ModeSwitch):
@@ -83,6 +87,20 @@ class RulePolicy(ModeSwitch):
             other.mode = mode
         return other
 
+    def imagine_alone(self, rules: Iterable[Rule] = (), mode: str | None = None) -> "RulePolicy":
+        """What would be if these were the only rules that allow something, in the default mode unless another is named."""
+        other = self.imagine(mode=Mode.DEFAULT)
+        other.drop_allow_rules()
+        return other.imagine(rules, mode)
+
+    def drop_allow_rules(self) -> None:
+        """Those of the command line, of this session and of the files."""
+        each = (self._given, self._session, self._of_files)
+        self._given, self._session, self._of_files = (
+            tuple(rule for rule in rules if rule.ruling is not Ruling.ALLOW) for rules in each
+        )
+        self._settle()
+
     def judge(self, call: Call) -> Verdict:
         finding = self._bench(self._standing).judge(call)
         judgement, trace = finding.judgement, finding.trace
@@ -95,8 +113,16 @@ class RulePolicy(ModeSwitch):
                 holding=judgement.holding,
             )
         hides = self._standing.files.hidden_from_search() if finding.searches else None
-        judged = Judged(target=trace.target, hides=hides)
-        return Verdict(ruling=judgement.ruling, reason=judgement.why, by=judgement.by, judged=judged)
+        return Verdict(
+            ruling=judgement.ruling,
+            reason=judgement.why,
+            by=judgement.by,
+            judged=Judged(target=trace.target, hides=hides),
+            may_read=judgement.ruling is Ruling.ASK and self._may_read(trace),
+        )
+
+    def _may_read(self, trace: "Trace") -> bool:
+        return self._standing.files.judge_trace("read", trace, self.mode, what="Read").ruling is Ruling.ALLOW
 
     def explain(self, call: Call) -> Judgement:
         """As `judge` decides; where rules contradict each other, it says which one was overruled."""

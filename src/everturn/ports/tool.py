@@ -111,8 +111,8 @@ class Tool(Protocol):
     """What the model is offered.
 
     It may also have `deferred` (true: not listed until it is searched for), `parse_approved`, which is called instead
-    of `parse` for an input that the approver put in place of the model's, and `done`, which tells in one line for people
-    what a result brought.
+    of `parse` for an input that the approver put in place of the model's, `check`, which raises as `run` would where the
+    call cannot work, before a person is asked about it, and `done`, which tells in one line for people what a result brought.
     """
 
     name: str

@@ -61,6 +61,10 @@ class AnnouncedTool:
         done: Callable[[ToolResult], str] | None = getattr(self.made, "done", None)
         return done(result) if done else ""
 
+    async def check(self, call: Any, context: "ToolContext") -> None:
+        if (check := getattr(self.made, "check", None)) is not None:
+            await check(call, context)
+
     async def run(self, call: Any, context: "ToolContext") -> "ToolResult":
         return await self.made.run(call, context)
 

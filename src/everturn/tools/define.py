@@ -44,6 +44,7 @@ class FunctionTool:
         needs_person: bool = False,
         person_fields: tuple[str, ...] = (),
         confinement: Callable[[Any], Confinement] | None = None,
+        check: Callable[[Any, ToolContext], object] | None = None,
     ) -> None:
         self.name = _check_function(function, name)
         if result_limit < 1:
@@ -64,6 +65,7 @@ class FunctionTool:
         self._done = done or render_done
         self._needs_person = needs_person
         self._confinement = confinement
+        self._check = check
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)
@@ -92,6 +94,11 @@ class FunctionTool:
 
     def done(self, result: ToolResult) -> str:
         return _one_line(self._done(result))
+
+    async def check(self, call: Any, context: ToolContext) -> None:
+        """Raises as `run` would where the call cannot work. It changes nothing."""
+        if self._check is not None:
+            await asyncio.to_thread(self._check, call, context)
 
     async def run(self, call: Any, context: ToolContext) -> ToolResult:
         arguments = self._signature.arguments(call, context)
@@ -125,6 +132,7 @@ def tool(
     needs_person: bool = False,
     person_fields: tuple[str, ...] = (),
     confinement: Callable[[Any], Confinement] | None = None,
+    check: Callable[[Any, ToolContext], object] | None = None,
 ) -> Callable[[Callable[..., Any]], FunctionTool]: ...
 
 
@@ -135,7 +143,8 @@ def tool(
 
     `concurrent` follows `reads_only` unless it is given. A `deferred` tool is not listed until ToolSearch has found it.
     For one that `needs_person`, the approver is asked each time, whatever mode and rules allow; it may fill in
-    `person_fields`, which the model neither sees nor may send. `confinement` says whether a sandbox holds a call.
+    `person_fields`, which the model neither sees nor may send. `confinement` says whether a sandbox holds a call. `check`
+    raises `ToolFault` where a call cannot work, before a person is asked about it.
     """
     if function is not None:
         return FunctionTool(function)

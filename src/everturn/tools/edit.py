@@ -17,7 +17,7 @@ from everturn.tools.patch import plan_patch
 from everturn.tools.seen import refuse_unread
 from everturn.tools.shown import EditShown
 from everturn.workspace.files import load_text, replace_text
-from everturn.workspace.opening import open_for_reading
+from everturn.workspace.opening import OpenFile, open_for_reading
 from everturn.workspace.paths import absolute
 from everturn.workspace.text import FileText, Newline
 
@@ -37,6 +37,7 @@ def edit_tool() -> FunctionTool:
         name="Edit",
         access=Access.EDIT,
         line=lambda call: f"Edit {call.file_path}",
+        check=lambda call, context: check_edit(call, context.folder, context.files, context.judged),
         description="""Replaces text in a file: `old_string` must occur exactly once, unless `replace_all` is set.
 
 Read the file first. Copy `old_string` without the line numbers, with its indentation, and with enough lines around it
@@ -50,15 +51,9 @@ to be unique.""",
 
 def run_edit(call: EditInput, folder: str, files: FileStates, judged: Judged | None = None) -> ToolResult:
     """Between looking and writing one folder is held open: nobody can lead the write to another file."""
-    if call.old_string == call.new_string:
-        raise InputFault("`new_string`: expected a text that differs from `old_string`, got the same.")
     with open_for_reading(absolute(folder, call.file_path), folder=folder, judged=judged) as file:
         path = file.path
-        if path.endswith(".ipynb"):
-            raise ToolFault(f"{path} is a notebook. Change its cells with NotebookEdit.")
-        before = load_text(file)
-        partial = refuse_unread(files, path, before.stamp, "change").partial
-        after = plan_edit(before, call)
+        before, partial, after = prepare_edit(call, file, files)
         stamp = replace_text(file.place, after.text, like=before)
     files.remember(path, FileState(stamp=stamp, partial=partial))
     shown = EditShown(
@@ -71,6 +66,23 @@ def run_edit(call: EditInput, folder: str, files: FileStates, judged: Judged | N
         replace_all=call.replace_all,
     )
     return ToolResult(content=f"Edited {path}: {_where(after.lines, after.count)}.", shown=shown)
+
+
+def check_edit(call: EditInput, folder: str, files: FileStates, judged: Judged | None = None) -> None:
+    """Raises what `run_edit` would raise; changes nothing."""
+    with open_for_reading(absolute(folder, call.file_path), folder=folder, judged=judged) as file:
+        prepare_edit(call, file, files)
+
+
+def prepare_edit(call: EditInput, file: OpenFile, files: FileStates) -> "tuple[FileText, bool, Replacement]":
+    """The text as it is, whether the model has seen only a part of it, and what takes its place. Raises `ToolFault`."""
+    if call.old_string == call.new_string:
+        raise InputFault("`new_string`: expected a text that differs from `old_string`, got the same.")
+    if file.path.endswith(".ipynb"):
+        raise ToolFault(f"{file.path} is a notebook. Change its cells with NotebookEdit.")
+    before = load_text(file)
+    partial = refuse_unread(files, file.path, before.stamp, "change").partial
+    return before, partial, plan_edit(before, call)
 
 
 class Replacement(msgspec.Struct, frozen=True, kw_only=True):

@@ -30,6 +30,7 @@ def notebook_edit_tool() -> FunctionTool:
         name="NotebookEdit",
         access=Access.EDIT,
         line=_line,
+        check=_check,
         description="""Changes a Jupyter notebook: replaces the source of a cell, inserts a cell, or deletes one.
 
 Read the notebook first; it shows each cell's id. The outputs of a code cell that is replaced are cleared.""",
@@ -40,6 +41,12 @@ Read the notebook first; it shows each cell's id. The outputs of a code cell tha
         return await asyncio.to_thread(run_notebook_edit, call, context.folder, context.files, context.judged)
 
     return notebook_edit
+
+
+def _check(call: NotebookEditInput, context: ToolContext) -> None:
+    from everturn.tools.notebooks.change import check_notebook_edit
+
+    check_notebook_edit(call, context.folder, context.files, context.judged)
 
 
 def _line(call: NotebookEditInput) -> str:

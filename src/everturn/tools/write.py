@@ -1,6 +1,7 @@
 """Write: a new file, or a whole new content for one that the model has read."""
 
 import asyncio
+import os
 from typing import Annotated
 
 import msgspec
@@ -30,6 +31,7 @@ def write_tool() -> FunctionTool:
         name="Write",
         access=Access.EDIT,
         line=lambda call: f"Write {call.file_path}",
+        check=lambda call, context: check_write(call, context.folder, context.files, context.judged),
         description="""Writes a whole file; missing folders are made.
 
 A file that exists must have been read whole with Read and be unchanged since. To change a part of a file, use Edit.""",
@@ -43,11 +45,7 @@ A file that exists must have been read whole with Read and be unchanged since. T
 def run_write(call: WriteInput, folder: str, files: FileStates, judged: Judged | None = None) -> ToolResult:
     """Between looking and writing one folder is held open: nobody can lead the write to another file."""
     with open_place(absolute(folder, call.file_path), make_folders=True, judged=judged) as place:
-        before = _load_before(place)
-        if before is not None and refuse_unread(files, place.path, before.stamp, "overwrite").partial:
-            raise ToolFault(
-                f"Only a part of {place.path} has been read. Read the whole file first, or change it with Edit."
-            )
+        before = _load_before(place, files)
         stamp = replace_text(place, call.content, like=before)
     files.remember(place.path, FileState(stamp=stamp))
     original = before.text if before else None
@@ -61,9 +59,22 @@ def run_write(call: WriteInput, folder: str, files: FileStates, judged: Judged |
     return ToolResult(content=f"{'Updated' if before else 'Created'} {place.path}.", shown=shown)
 
 
-def _load_before(place: Place) -> FileText | None:
-    """None where nothing is yet. Raises `ToolFault`."""
+def check_write(call: WriteInput, folder: str, files: FileStates, judged: Judged | None = None) -> None:
+    """Raises what `run_write` would raise about a file that is there; changes nothing."""
+    path = absolute(folder, call.file_path)
+    if os.path.lexists(path):
+        with open_place(path, judged=judged) as place:
+            _load_before(place, files)
+
+
+def _load_before(place: Place, files: FileStates) -> FileText | None:
+    """None where nothing is yet. Raises `ToolFault`, also where the model has not seen all of it."""
     if not is_taken(place):
         return None
     with open_in(place) as file:
-        return load_text(file)
+        before = load_text(file)
+    if refuse_unread(files, place.path, before.stamp, "overwrite").partial:
+        raise ToolFault(
+            f"Only a part of {place.path} has been read. Read the whole file first, or change it with Edit."
+        )
+    return before

@@ -107,6 +107,10 @@ class Approval:
                 continue
             if target.path is None:
                 return target.why
+            if target.use == "write" and self._everything and self._guard.is_inside(target.path, redirect.here):
+                # Protected paths, and files that rules keep from being written, are looked at for every command.
+                self._used = self._everything
+                continue
             if target.use == "write" and self._reading.moves:
                 return f"it changes the folder and writes to {target.path[:_SHOWN]}"
             if target.use == "write" and self._plans:

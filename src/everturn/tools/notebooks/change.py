@@ -16,8 +16,9 @@ from everturn.tools.notebooks.splice import CellList, delete_cell, find_cells, i
 from everturn.tools.seen import refuse_unread
 from everturn.tools.shown import NotebookEditShown
 from everturn.workspace.files import load_text, replace_text
-from everturn.workspace.opening import open_for_reading
+from everturn.workspace.opening import OpenFile, open_for_reading
 from everturn.workspace.paths import absolute
+from everturn.workspace.text import FileText
 
 _DONE = {"replace": "Replaced", "insert": "Inserted", "delete": "Deleted"}
 
@@ -35,10 +36,7 @@ def run_notebook_edit(
     """Raises `ToolFault`, `InputFault`."""
     with open_for_reading(absolute(folder, call.notebook_path), folder=folder, judged=judged) as file:
         path = file.path
-        if not path.endswith(".ipynb"):
-            raise ToolFault(f"{path} is not a notebook (.ipynb). Change it with Edit.")
-        before = load_text(file)
-        partial = refuse_unread(files, path, before.stamp, "change").partial
+        before, partial = _load_seen(file, files)
         notebook = parse_notebook(before.text)
         change = plan_change(before.text, notebook, call)
         stamp = replace_text(file.place, change.text, like=before)
@@ -55,6 +53,21 @@ def run_notebook_edit(
         updated_file=change.text,
     )
     return ToolResult(content=f"{_DONE[call.edit_mode]} cell {change.cell_id} in {path}.", shown=shown)
+
+
+def check_notebook_edit(call: NotebookEditInput, folder: str, files: FileStates, judged: Judged | None = None) -> None:
+    """Raises what `run_notebook_edit` would raise; changes nothing."""
+    with open_for_reading(absolute(folder, call.notebook_path), folder=folder, judged=judged) as file:
+        before, _ = _load_seen(file, files)
+        plan_change(before.text, parse_notebook(before.text), call)
+
+
+def _load_seen(file: OpenFile, files: FileStates) -> tuple[FileText, bool]:
+    """The notebook as it is, and whether the model has seen only a part of it. Raises `ToolFault`."""
+    if not file.path.endswith(".ipynb"):
+        raise ToolFault(f"{file.path} is not a notebook (.ipynb). Change it with Edit.")
+    before = load_text(file)
+    return before, refuse_unread(files, file.path, before.stamp, "change").partial
 
 
 def plan_change(text: str, notebook: Notebook, call: NotebookEditInput) -> Change:

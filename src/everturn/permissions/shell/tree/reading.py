@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from everturn.permissions.shell.folders import unite
 from everturn.permissions.shell.heredocs import Span
-from everturn.permissions.shell.syntax import Command, Expansion, Here, Reading, Word
+from everturn.permissions.shell.syntax import Command, Expansion, Here, Reading, Redirect, Word
 from everturn.permissions.shell.tree.compounds import Compounds
 from everturn.permissions.shell.tree.notes import BLANKS, LINES
 from everturn.permissions.shell.tree.redirects import REDIRECTS
@@ -24,6 +26,7 @@ _SEPARATORS = frozenset({";", "&", "\n"})
 _DECLARATIONS = frozenset({"declaration_command", "unset_command"})
 """`export`, `declare`, `unset`: commands to bash and to deny rules, statements to the parser."""
 _SIMPLE = frozenset({"command", "redirected_statement"})
+_LISTS = frozenset({"list", "pipeline", "negated_command"})
 _DEEPEST = 60
 
 
@@ -206,7 +209,7 @@ class _Walk(Compounds):
     def _redirected(self, node: "Node", here: Here) -> After:
         body: Node | None = None
         extra: list[Word] = []
-        at = node.start_byte
+        at, first = node.start_byte, len(self.redirects)
         for child in node.children:
             if self.source[at : child.start_byte].strip(" \t") == "-":
                 # The parser drops a lone dash in front of a heredoc: `python3 - <<EOF`.
@@ -224,8 +227,22 @@ class _Walk(Compounds):
         if body is None:
             self.doubt("a redirection without a command")
             return here, here
+        last = len(self.redirects)
         with self._fed_by(node):
-            return self._redirected_body(node, body, extra, here)
+            after = self._redirected_body(node, body, extra, here)
+        if body.type in _LISTS:
+            self.redirects[first:last] = self._move_to_tail(self.redirects[first:last], body)
+        return after
+
+    def _move_to_tail(self, redirects: list[Redirect], body: "Node") -> list[Redirect]:
+        """The parser hangs `a && b > x` on both, and bash on `b`: where it stands, and what its variables hold, count."""
+        tail = body
+        while tail.type in _LISTS and tail.named_children:
+            tail = tail.named_children[-1]
+        if tail.type == "command":
+            command = self.commands[-1]
+            return [replace(each, here=command.here, scope=command.scope) for each in redirects]
+        return [replace(each, here=None) for each in redirects] if self.moves else redirects
 
     @contextmanager
     def _fed_by(self, node: "Node") -> Iterator[None]:
