@@ -2,6 +2,9 @@
 
 import base64
 import io
+import os
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given, settings
@@ -155,6 +158,40 @@ def test_a_module_in_the_working_folder_is_not_mistaken_for_ours(monkeypatch, tm
     monkeypatch.chdir(tmp_path)
 
     assert run_job(PictureJob(), encode(Image.new("RGB", (4, 3)), "PNG")).problem == ""
+
+
+EPS = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\n%%EndComments\nshowpage\n%%EOF\n"
+
+
+def test_no_decoder_starts_another_program(monkeypatch, tmp_path):
+    """Pillow has `gs` draw PostScript: what a file in the working folder says would run."""
+    ran = tmp_path / "ran"
+    program = tmp_path / "gs"
+    program.write_text(f"#!/bin/sh\ntouch {ran}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+
+    assert "cannot be decoded" in run_job(PictureJob(), EPS).problem
+    assert not ran.exists()
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        "import subprocess; subprocess.run(['true'])",
+        "import os; os.system('true')",
+        "import os; os.posix_spawn('/bin/true', ['true'], {})",
+        "import os; os.fork()",
+        "import os; os.execv('/bin/true', ['true'])",
+        "import socket; socket.socket()",
+    ],
+)
+def test_a_decoder_that_wants_to_start_something_is_refused(start):
+    wanting = f"import sys; from everturn.tools.media.child import refuse_starting; sys.addaudithook(refuse_starting); {start}"
+
+    ended = subprocess.run([sys.executable, "-c", wanting], capture_output=True, text=True, check=False)
+
+    assert "PermissionError: a decoder may not do this" in ended.stderr
 
 
 def test_an_interrupted_decoder_ends(tmp_path, monkeypatch):

@@ -9,10 +9,23 @@ from everturn.tools.media.jobs import Answer, Job, PictureJob
 
 _MOST_MEMORY = 2_000_000_000
 _MOST_SECONDS = 60
+_STARTS = (
+    "subprocess.Popen",
+    "os.exec",
+    "os.fork",
+    "os.forkpty",
+    "os.posix_spawn",
+    "os.spawn",
+    "os.system",
+    "pty.spawn",
+    "socket.",
+)
+"""Beginnings of the events by which Python tells that a program is started or a connection made."""
 
 
 def main() -> None:
     _limit_self()
+    sys.addaudithook(refuse_starting)
     job = msgspec.json.decode(sys.argv[1], type=Job)
     data = sys.stdin.buffer.read()
     answer = _run(job, data)
@@ -32,6 +45,12 @@ def _run(job: Job, data: bytes) -> Answer:
         return Answer(problem=f"cannot be shown: {error.name} is not installed")
     except Exception as error:  # noqa: BLE001 - decoders raise anything on broken input; the parent wants a sentence
         return Answer(problem=f"cannot be decoded ({type(error).__name__})")
+
+
+def refuse_starting(event: str, _: object) -> None:
+    """A decoder decodes. Some formats have their decoder start another program on the file: that would run what the file says."""
+    if event.startswith(_STARTS):
+        raise PermissionError(f"a decoder may not do this: {event}")
 
 
 def _limit_self() -> None:

@@ -23,13 +23,17 @@ _AS_THEY_ARE: dict[str, Literal["image/png", "image/jpeg", "image/gif", "image/w
 }
 
 
+_DECODED = (*_AS_THEY_ARE, "BMP", "TIFF")
+"""No other format: some have their decoder start a program on the file (EPS), or are read by code that few look at."""
+
+
 def run_picture(data: bytes) -> Answer:
     from PIL import Image
 
     # We judge the size ourselves, before anything is decoded; Pillow would only print a warning.
     Image.MAX_IMAGE_PIXELS = None
     try:
-        picture = Image.open(io.BytesIO(data))
+        picture = Image.open(io.BytesIO(data), formats=_DECODED)
         width, height = picture.size
         if width * height > _MOST_PIXELS:
             return Answer(problem=f"has {width:,} × {height:,} pixels, which is too large to be decoded")  # noqa: RUF001

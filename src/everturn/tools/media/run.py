@@ -16,17 +16,15 @@ from everturn.tools.media.jobs import Answer, Job
 _PATIENCE_S = 60.0
 _GLANCE_S = 0.1
 _KEPT = (
-    "PATH",
     "LANG",
     "LC_ALL",
     "TMPDIR",
-    "HOME",
     "PYTHONPATH",
     "VIRTUAL_ENV",
     "LD_LIBRARY_PATH",
     "DYLD_LIBRARY_PATH",
 )
-"""What decoders may know of our environment: no key is among it."""
+"""What decoders may know of our environment: no key is among it, and no place to find programs in."""
 
 
 def run_job(job: Job, source: int | bytes, *, stop: Callable[[], bool] = lambda: False) -> Answer:
