@@ -117,3 +117,38 @@ def test_a_folder_with_a_common_folder_elsewhere_is_another_repository(tmp_path)
     (inner / "commondir").write_text("../elsewhere\n")
 
     assert not is_same_repository(frozenset({str(inner)}), (str(tmp_path),))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git status -s; diff x d",
+        "git status -s; diff d d2",
+        "git grep --no-index oak -- :/",
+        "git grep --no-index oak -- ':(glob)../**'",
+        "git status -s; nm thin.a",
+        "git status -s; ls -RL .",
+        "git status -s; du -aL .",
+        "git status -s; find -L .",
+        "git status -s; cat < notes",
+        "git status -s; echo ../*",
+        'git status -s; for f in ../.*; do echo "$f"; done',
+        "git diff --no-index x notes",
+        "git blame --contents notes x",
+    ],
+)
+async def test_beside_git_nothing_opens_files_of_the_repository_around_the_folder(bench, inner, line):
+    (bench.folder / "around.txt").write_text(SECRET)
+    for name in ("d", "d2"):
+        (inner / name).mkdir()
+        (inner / name / "x").symlink_to("../../.env")
+    (inner / "x").write_text("x\n")
+    (inner / "up").symlink_to("..")
+    (inner / "thin.a").write_text(f"!<thin>\n{'../.env/':<16}{'0':<12}{'0':<6}{'0':<6}{'644':<8}{len(SECRET):<10}`\n")
+    bench.model(bash(line), text("Done."))
+
+    await bench.run(cwd=inner)
+
+    told = str(answers(bench))
+    assert SECRET not in told
+    assert "around.txt" not in told or "?? ../around.txt" in told

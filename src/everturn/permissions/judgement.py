@@ -52,6 +52,8 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     folders: tuple[str, ...]
     """The working folder and those added to it; absolute, links resolved."""
     mode: str
+    trusted: bool = False
+    """A person trusts the working folder: what its repository says may count."""
     judge_file: Callable[[FileUse, str], Judgement]
     """The paths room: may this file (absolute, or relative to `cwd`) be read or written, by rules, mode and protection?"""
     find_own_programs: Callable[[str], str] = _find_none

@@ -127,6 +127,7 @@ class Bench(msgspec.Struct, frozen=True, kw_only=True):
             home=self.standing.home,
             folders=self.standing.folders,
             mode=mode or self.mode,
+            trusted=self.standing.trusted,
             judge_file=self.judge_file if mode is None else msgspec.structs.replace(self, mode=mode).judge_file,
             walls=self.find_walls(),
             find_far=self._find_far,

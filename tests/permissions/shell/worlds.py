@@ -36,7 +36,13 @@ def parse_rules(rules):
 def make_world(rules, mode="default", cwd=CWD, walls=HELD):
     files = FileJudge(rules, folders=(CWD,), home=HOME)
     return World(
-        cwd=cwd, home=HOME, folders=(CWD,), mode=mode, judge_file=partial(_judge_file, files, mode, cwd), walls=walls
+        cwd=cwd,
+        home=HOME,
+        folders=(CWD,),
+        mode=mode,
+        trusted=True,
+        judge_file=partial(_judge_file, files, mode, cwd),
+        walls=walls,
     )
 
 

@@ -72,7 +72,7 @@ class Approval:
             return f"{self._used.shown} allows it"
         return (
             f"mode {self._world.mode}: it changes files of the working folder"
-            if self._unapproved.edits
+            if self._unapproved.edits or self._unapproved.writes_by_mode
             else "it only reads"
         )
 
@@ -117,7 +117,9 @@ class Approval:
                 return f"mode plan: it writes to {target.path[:_SHOWN]}"
             if self._guard.judge(target.use, target.path, redirect.here) is not Ruling.ALLOW:
                 return f"it {target.use}s {target.path[:_SHOWN]}, and no rule covers that file"
-            self._unapproved.writes |= target.use == "write"
+            if target.use == "write":
+                self._unapproved.writes = True
+                self._unapproved.writes_by_mode |= not self._guard.is_by_rule(target.path, redirect.here)
         return ""
 
     def _reads_known(self, redirect: Redirect) -> bool:

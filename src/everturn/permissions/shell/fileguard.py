@@ -35,6 +35,10 @@ class FileGuard:
         rulings = {self._ask(use, place).ruling for place in places}
         return next(each for each in (Ruling.DENY, Ruling.ASK, Ruling.ALLOW) if each in rulings)
 
+    def is_by_rule(self, path: str, here: Here) -> bool:
+        """A rule, and not the mode alone, lets all that it may mean be written."""
+        return all(self._ask("write", place).rule is not None for place in resolve(here, path) or (path,))
+
     def explain(self, use: FileUse, path: str, here: Here) -> str | None:
         """Why it is not allowed; None where it is."""
         places = resolve(here, path)

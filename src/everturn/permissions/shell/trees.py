@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
+from itertools import takewhile
 from posixpath import basename, join, normpath
 
 from everturn.permissions.judgement import FileUse, Judgement
@@ -48,7 +49,7 @@ def may_take_along(
             return False
         goals = [] if target is None else [join(folder, target), join(folder, target, basename(normpath(source)))]
         for below in _walk(origin):
-            if below is None or (follows and os.path.islink(f"{origin}/{below}")):  # noqa: PTH114 - paths as text
+            if below is None or (target is not None and _may_lead_out(origin, below, follows=follows)):
                 return False
             places = [f"{goal}/{below}" for goal in goals]
             if not (ruled or any(find_protected(f"/{below}") or _is_shared(place) for place in places)):
@@ -86,6 +87,18 @@ def _walk(top: str) -> Iterator[str | None]:
                         waiting.append(below)
         except OSError:
             continue
+
+
+def _may_lead_out(top: str, below: str, *, follows: bool) -> bool:
+    """A link that leads out of the folder that is taken along: under a new name, what was judged to be a file would be that link."""
+    try:
+        leads = os.readlink(f"{top}/{below}")  # noqa: PTH115 - paths as text
+    except OSError:
+        return False
+    steps = [step for step in leads.split("/") if step not in {"", "."}]
+    ups = len(list(takewhile(lambda step: step == "..", steps)))
+    # Behind another name, `..` may be that of a second link's end.
+    return follows or leads.startswith("/") or ".." in steps[ups:] or ups > below.count("/")
 
 
 def _is_shared(path: str) -> bool:

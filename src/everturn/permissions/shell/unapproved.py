@@ -5,20 +5,20 @@ from collections.abc import Callable
 
 from everturn.permissions.judgement import World
 from everturn.permissions.rules.rule import Rule
-from everturn.permissions.shell.evaluating import of_glob
 from everturn.permissions.shell.fileguard import FileGuard
-from everturn.permissions.shell.readonly.bare import OF_THE_SHELL, judge_bare
+from everturn.permissions.shell.readonly.bare import OF_THE_SHELL, is_settled, judge_bare
 from everturn.permissions.shell.readonly.judge import Reads
 from everturn.permissions.shell.survey import Survey
 from everturn.permissions.shell.syntax import Command, Word
 from everturn.permissions.shell.wrappers import strip_wrappers
 from everturn.ports.holding import Holding
-from everturn.ports.policy import Ruling
 
 _VARIABLE = re.compile(r"\$\{?[#!]?([A-Za-z_][A-Za-z0-9_]*)")
-_GLOB = re.compile(r"[*?\[]")
 _STATE = frozenset({"export", "declare", "typeset", "readonly", "unset", "source", ".", "env", "printenv", "set"})
 """They are about variables: of a held command these are others, and none is taken over."""
+_FILTERS = frozenset({
+    "awk", "cat", "column", "cut", "egrep", "fgrep", "grep", "head", "nl", "rev", "sed", "sort", "tac", "tail", "tr", "uniq", "wc",
+})  # fmt: skip
 _SHOWN = 80
 
 
@@ -36,6 +36,8 @@ class Unapproved:
         """The mode lets a part change files."""
         self.writes = False
         """A redirection writes."""
+        self.writes_by_mode = False
+        """... a file that the mode lets be written, and no rule."""
         self.needs_wall = ""
         """Why the line may run only where all of it is held, and only reads."""
 
@@ -64,7 +66,7 @@ class Unapproved:
             return (self._hold(writes=False), None) if walls.reads else self._let_loose(None)
         if walls.edits and self._writes_inside():
             return self._hold(writes=True), None
-        if self.edits:
+        if self.edits or self.writes_by_mode:
             return (
                 f"it changes files, and nothing here can hold it to the working folders ({walls.why}; that takes bubblewrap)",
                 None,
@@ -81,45 +83,31 @@ class Unapproved:
         return found
 
     def _hold(self, *, writes: bool) -> Holding | str:
-        is_for_git = self._is_for_git()
-        if not is_for_git and self._uses_git() and (around := self._world.find_around(self._world.cwd)):
+        uses_git = any(reads is not None and reads.of_git for _, reads in self._parts)
+        around = self._world.find_around(self._world.cwd) if uses_git else ""
+        if around and not self._is_git_alone():
             return f"git reads {around[:_SHOWN]}, and what stands beside it could open more of that than it names"
-        return self._find_lacking() or Holding(writes=writes, opened=self._guard.list_opened(), uses_git=is_for_git)
+        return self._find_lacking() or Holding(writes=writes, opened=self._guard.list_opened(), uses_git=bool(around))
 
-    def _uses_git(self) -> bool:
-        return any(reads is not None and reads.of_git for _, reads in self._parts)
+    def _is_git_alone(self) -> bool:
+        """What git may read around the working folders is not for others, nor for git where it opens files by name.
 
-    def _is_for_git(self) -> bool:
-        """What git may read around the working folders is not for others.
-
-        Beside it nothing may open files that were not judged by name: a link of the folder could lead there.
+        Beside it nothing may open a file: a link of the folder could lead there, now or when its turn has come.
         """
-        parts = [reads for _, reads in self._parts]
-        is_used = self._uses_git()
-        named = all(reads is not None and (reads.of_git or not (reads.varies or reads.recursive)) for reads in parts)
-        return is_used and named and all(target.path is not None for _, target in self._guard.targets)
+        opens = any(target.use == "read" for _, target in self._guard.targets)
+        return not (opens or self._survey.reading.own_names) and all(
+            reads is not None and (not reads.reaches if reads.of_git else _is_filter(command, reads))
+            for command, reads in self._parts
+        )
 
     def _find_lacking(self) -> str:
         """What a held command would not get, so that it would tell something else than an ordinary one."""
         if name := find_missing_variable(self._survey.text, self._survey, self._world):
-            return f"it reads the variable {name}, which commands that run unasked are not given"
+            return _say_missing(name)
         for command, _ in self._parts:
             for word in (command.words[0], strip_wrappers(command.words)[0]):
                 if found := self._world.walls.find_foreign(word.raw):
                     return _say_foreign(word.raw, found)
-        return ""
-
-    def _find_told(self, command: Command, words: tuple[Word, ...]) -> str:
-        """What a part that is not held would tell of the environment, or of folders that are nobody's business."""
-        text = self._survey.text if self._survey.reading.fed else command.text
-        if name := find_missing_variable(text, self._survey, self._world):
-            return f"it reads the variable {name}, which commands that run unasked are not given"
-        for word in words[1:]:
-            folders = _find_looked_through(word) if word.glob else ()
-            if folders is None:
-                return f"what {word.raw[:_SHOWN]} stands for is not known before it runs"
-            if any(self._guard.judge("read", each, command.here) is not Ruling.ALLOW for each in folders):
-                return f"{command.text[:_SHOWN]!r} looks through a folder, and no rule covers that"
         return ""
 
     def _writes_inside(self) -> bool:
@@ -127,12 +115,14 @@ class Unapproved:
         return all(self._guard.is_inside(target.path or "", redirect.here) for redirect, target in targets)
 
     def _let_loose(self, used: Rule | None) -> tuple[str | None, Rule | None]:
-        """Without a holding: each part that no rule allows must be harmless by itself."""
+        """Without a holding: each part that no rule allows must be harmless by itself, whatever the other parts do meanwhile."""
+        if not self._parts:
+            return None, used
+        if name := find_missing_variable(self._survey.text, self._survey, self._world):
+            return _say_missing(name), used
         for command, reads in self._parts:
             words = strip_wrappers(command.words)
-            if reads is not None and not command.assignments and judge_bare(words, reads):
-                if told := self._find_told(command, words):
-                    return told, used
+            if reads is not None and self._is_harmless(command, words, reads):
                 name = words[0].raw
                 local = "" if name in OF_THE_SHELL else self._world.walls.find_foreign(name, held=False)
                 if local:
@@ -148,15 +138,19 @@ class Unapproved:
                 return f"nothing here can hold {command.text[:_SHOWN]!r} ({self._world.walls.why})", None
         return None, used
 
+    def _is_harmless(self, command: Command, words: tuple[Word, ...], reads: Reads) -> bool:
+        """Nothing of it depends on what the line sets. Git is held, or asked about: it follows whatever its repository holds."""
+        if command.assignments or self._survey.reading.own_names:
+            return False
+        return judge_bare(words, reads, runs_git=self._world.trusted and not self._world.walls.reads)
 
-def _find_looked_through(word: Word) -> tuple[str, ...] | None:
-    """The folders whose names a glob would tell; None where they are not known before it runs."""
-    inner = _GLOB.split(word.value or "", maxsplit=1)[-1]
-    value = of_glob(word)
-    # Behind a star, a folder may be a link to anywhere.
-    if value.anything or word.brace or word.tilde or "/" in inner.rstrip("/"):
-        return None
-    return tuple(value.folders)
+
+def _is_filter(command: Command, reads: Reads) -> bool:
+    """It opens no file: its input is all that it works on."""
+    words = strip_wrappers(command.words)
+    if words[0].raw in OF_THE_SHELL:
+        return all(map(is_settled, words[1:]))
+    return words[0].raw in _FILTERS and not (reads.paths or reads.recursive or reads.varies)
 
 
 def plan_trial(survey: Survey, world: World) -> Holding | None:
@@ -179,6 +173,10 @@ def find_missing_variable(text: str, survey: Survey, world: World) -> str:
     """One that the text, a part of the line, reads, and that held commands are not given."""
     names = dict.fromkeys(_VARIABLE.findall(text))
     return next((name for name in names if name not in survey.reading.own_names and world.walls.lacks(name)), "")
+
+
+def _say_missing(name: str) -> str:
+    return f"it reads the variable {name}, which commands that run unasked are not given"
 
 
 def _say_foreign(name: str, place: str) -> str:

@@ -17,6 +17,8 @@ from everturn.workspace.programs import find_program
 
 _SECRETS = frozenset({"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS", "BRAVE_API_KEY"})
 _NOBODY_ANSWERS = {
+    # What only looks writes nothing: `git status` would put its findings into the index.
+    "GIT_OPTIONAL_LOCKS": "0",
     "GIT_EDITOR": "true",
     "GIT_PAGER": "cat",
     "GIT_TERMINAL_PROMPT": "0",

@@ -11,19 +11,21 @@ OF_THE_SHELL = frozenset(
 """It opens no file and starts nothing for them, whatever their words become, globs aside: what these run is judged by itself."""
 _OPTIONS = {
     "cat": r"-[An]",
+    "cut": r"-d.|-[cf][0-9,-]+",
     "date": r"-u",
-    "grep": r"-[EFHchilnovwx]+",
+    "grep": r"-[EFHchilnoqsvwx]+|-[ABCm][0-9]+",
     "head": r"-[0-9]+|-n[0-9]+|-c[0-9]+",
     "ls": r"-[1AFRSTahlrst]+",
     "sleep": r"",
     "sort": r"-[bfnru]+",
     "tail": r"-[0-9]+|-n\+?[0-9]+|-c[0-9]+",
+    "tr": r"-[Ccdst]+",
     "uniq": r"-[cdiu]+",
     "wc": r"-[Lclmw]+",
     "whoami": r"",
 }
 """Each word that begins with a dash must be one of these."""
-_NUMBERED = frozenset({"head", "tail"})
+_NUMBERED = {"head": frozenset({"-n"}), "tail": frozenset({"-n"}), "grep": frozenset({"-A", "-B", "-C", "-m"})}
 """`-n 20`, in two words."""
 _NUMBER = re.compile(r"\+?[0-9]+")
 _NO_FILES = {"date": r"\+[^`$]*", "sleep": r"[0-9.]+[smh]?", "whoami": r"(?!)"}
@@ -34,20 +36,39 @@ _GIT = re.compile(
 )
 
 
-def judge_bare(words: tuple[Word, ...], reads: Reads) -> bool:
-    """`reads`: what it was found to read. Every word of a program must be known: it may be an option, or any file."""
+def judge_bare(words: tuple[Word, ...], reads: Reads, *, runs_git: bool) -> bool:
+    """`reads`: what it was found to read. Every word of a program must be known: it may be an option, or any file.
+
+    `runs_git`: git may be among them, which does what its repository says.
+    """
     name = words[0].raw
     if not words[0].plain:
         return False
     if name in OF_THE_SHELL:
-        # A glob in another folder tells the names of what lies there, by a link maybe outside.
-        return not any(word.glob and "/" in (word.value or "/") for word in words)
+        return all(is_settled(word) for word in words[1:])
     if reads.recursive or reads.varies or any(word.fixed is None for word in words):
         return False
     if name == "git":
-        return _GIT.fullmatch(" ".join(word.fixed or "" for word in words)) is not None
+        return runs_git and _GIT.fullmatch(" ".join(word.fixed or "" for word in words)) is not None
     options = _OPTIONS.get(name)
     return options is not None and _is_plain(name, [word.fixed or "" for word in words[1:]], options)
+
+
+def is_settled(word: Word) -> bool:
+    """It becomes what it says, names of the present folder, or the value of a variable; what a command printed stays quoted.
+
+    A glob in another folder tells the names of what lies there, by a link maybe outside.
+    """
+    if word.brace or (word.tilde and word.raw != "~" and not word.raw.startswith("~/")):
+        return False
+    if word.glob:
+        return word.value is not None and "/" not in word.value
+    if word.value is not None:
+        return True
+    return bool(word.parts) and all(
+        isinstance(part, str) or part.quoted or part.number or (bool(part.name) and not part.operator)
+        for part in word.parts
+    )
 
 
 def _is_plain(name: str, texts: list[str], options: str) -> bool:
@@ -56,7 +77,7 @@ def _is_plain(name: str, texts: list[str], options: str) -> bool:
     while at < len(texts):
         text = texts[at]
         at += 1
-        if name in _NUMBERED and text == "-n" and at < len(texts) and _NUMBER.fullmatch(texts[at]):
+        if text in _NUMBERED.get(name, ()) and at < len(texts) and _NUMBER.fullmatch(texts[at]):
             at += 1
         elif text.startswith("-"):
             if operands or not re.fullmatch(options, text):

@@ -39,6 +39,7 @@ _NAMES = frozenset({
     "--name-only", "--name-status", "--stat", "--shortstat", "--numstat", "--raw", "--summary", "--quiet", "-q", "-s", "--no-patch",
     "--dirstat", "--compact-summary",
 })  # fmt: skip
+_BY_NAME = frozenset({"--no-index"})
 _A_COMMIT = re.compile(r"(?:HEAD|@)(?:[~^][0-9]*)*")
 
 
@@ -49,6 +50,8 @@ class GitReads(msgspec.Struct, frozen=True):
     """It shows lines of files, from history, the index or the working tree; not only names, hashes and messages."""
     recursive: bool = False
     """It reads folders that git does not manage."""
+    reaches: bool = False
+    """It opens files by name (`--no-index`, files of options), or its words are patterns for the whole repository (`:/`, `:(glob)../**`)."""
 
 
 def judge_git(words: tuple[Word, ...]) -> GitReads | None:
@@ -72,7 +75,10 @@ def judge_git(words: tuple[Word, ...]) -> GitReads | None:
     return GitReads(
         tuple(dict.fromkeys(path for word in words_of_files for path in _paths_of(word.fixed or ""))),
         content=_shows_content(name, parsed),
-        recursive=parsed.has(frozenset({"--no-index"})),
+        recursive=parsed.has(_BY_NAME),
+        reaches=parsed.has(_BY_NAME)
+        or bool(parsed.named)
+        or any((word.fixed or ":").startswith(":") for word in parsed.operands),
     )
 
 

@@ -36,6 +36,8 @@ class Reads(msgspec.Struct, frozen=True):
     """What the repository's configuration names may run, and files of the whole repository may be shown, whatever `paths` says."""
     content: bool = False
     """Of git: it shows lines of files, old ones too, and not only names, hashes and messages."""
+    reaches: bool = False
+    """Of git: it opens files by name, or its words may stand for any file of the repository."""
 
 
 def judge_reading(words: tuple[Word, ...], home: str) -> Reads | None:
@@ -65,7 +67,9 @@ def judge_reading(words: tuple[Word, ...], home: str) -> Reads | None:
             shown = judge_git(words)
             if shown is None:
                 return None
-            return Reads(shown.paths, recursive=shown.recursive, of_git=True, content=shown.content)
+            return Reads(
+                shown.paths, recursive=shown.recursive, of_git=True, content=shown.content, reaches=shown.reaches
+            )
         case "sed":
             split = split_sed(words)
             return None if split is None or split[0] else _files(split[1], recursive=False)

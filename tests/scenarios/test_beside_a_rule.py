@@ -1,0 +1,142 @@
+"""Where a rule allows a part of a line, the line is not held: what stands beside that part must be harmless by itself."""
+
+import subprocess
+
+import pytest
+
+from everturn.modelserver import call, text
+
+pytestmark = pytest.mark.needs("Landlock")
+SECRET = "the treasure is below the oak"
+RULE = "Bash(touch made)"
+
+
+def bash(command, **fields):
+    return call("Bash", {"command": command, **fields})
+
+
+def answers(bench, place=-1):
+    return str([block["content"] for block in bench.sent[place][-1]["content"] if block["type"] == "tool_result"])
+
+
+@pytest.fixture
+def outside(bench, monkeypatch):
+    folder = bench.home.parent / "outside"
+    folder.mkdir(parents=True)
+    (folder / SECRET).write_text(SECRET)
+    monkeypatch.setenv("SECRETVAR", SECRET)
+    return folder
+
+
+@pytest.fixture
+def repository(bench):
+    subprocess.run(["git", "init", "-q", str(bench.folder)], check=True)
+    return bench.folder / ".git"
+
+
+@pytest.mark.parametrize("mode", ["default", "dontAsk", "acceptEdits"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "for v in $SECRETVAR; do echo $v; done",
+        "(for v in $SECRETVAR; do echo $v; done) | cat",
+        "echo $SECRETVAR",
+        "cat <<EOF\n$SECRETVAR\nEOF",
+        "cat <<< $SECRETVAR",
+        "case $SECRETVAR in *oak*) echo the treasure is below the oak;; esac",
+        "for f in {outside}/*; do echo $f; done",
+        "echo {outside}/*",
+        "x=$SECRETVAR; echo $x",
+        "read x <<< $SECRETVAR; echo $x",
+        'echo $(printf %s "{outside}/*")',
+        "cat {outside}/*",
+    ],
+)
+async def test_it_tells_neither_the_environment_nor_names_of_other_folders(bench, outside, line, mode):
+    bench.model(bash(f"touch made; {line.replace('{outside}', str(outside))}"), text("Done."))
+
+    await bench.run(allowed_tools=[RULE], permission_mode=mode)
+
+    assert SECRET not in answers(bench).replace(line, "")
+
+
+@pytest.mark.parametrize("without", ["", "off"])
+@pytest.mark.parametrize(
+    "link", ["rebase-merge/head-name", "rebase-merge/onto", "rebase-merge/done", "rebase-merge/git-rebase-todo"]
+)
+async def test_git_is_held_or_asked_about_in_a_folder_that_nobody_trusts(bench, outside, repository, link, without):
+    place = repository / link
+    place.parent.mkdir()
+    place.symlink_to(outside / SECRET)
+    bench.env["EVERTURN_HOLD_WITHOUT"] = without
+    bench.model(bash("touch made; git status"), bash("git status"), text("Done."))
+
+    await bench.run(allowed_tools=[RULE], trusted=False)
+
+    assert SECRET not in answers(bench)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'touch made; echo "exit: $?"',
+        "touch made && echo done $HOME",
+        "touch made | tail -n 20",
+        "touch made 2>&1 | grep -A 5 FAIL",
+        "touch made | cut -d, -f1 | tr a-z A-Z | sort -u | head -3",
+        "touch made; cat a.txt; ls",
+        "cd sub && touch made",
+    ],
+)
+async def test_everyday_lines_beside_a_rule_are_not_asked_about(bench, line):
+    (bench.folder / "sub").mkdir()
+    (bench.folder / "a.txt").write_text("inside\n")
+    bench.model(bash(line), text("Done."))
+
+    run = await bench.run(allowed_tools=[RULE])
+
+    assert run.result.denials == ()
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.parametrize(
+    "line", ["mv cur old && mv evil cur", "cp -r evil new", "mv evil/deep new", "cp -a evil/. cur"]
+)
+async def test_a_folder_with_a_link_that_leads_out_of_it_is_not_moved_unasked(bench, outside, line):
+    for name in ("cur", "evil/deep"):
+        (bench.folder / name).mkdir(parents=True)
+    (bench.folder / "cur" / "a").write_text("inside\n")
+    (bench.folder / "evil" / "deep" / "a").symlink_to(outside / SECRET)
+    bench.model(bash(line), text("Done."))
+
+    run = await bench.run(permission_mode="acceptEdits")
+
+    assert [denial.tool_name for denial in run.result.denials] == ["Bash"]
+
+
+@pytest.mark.needs("bubblewrap")
+async def test_a_folder_whose_links_stay_inside_is_moved_unasked(bench):
+    (bench.folder / "pkg" / "bin").mkdir(parents=True)
+    (bench.folder / "pkg" / "tool").write_text("x")
+    (bench.folder / "pkg" / "bin" / "tool").symlink_to("../tool")
+    bench.model(bash("mv pkg moved"), text("Done."))
+
+    run = await bench.run(permission_mode="acceptEdits")
+
+    assert run.result.denials == ()
+    assert (bench.folder / "moved" / "bin" / "tool").read_text() == "x"
+
+
+@pytest.mark.parametrize("without", ["bubblewrap", "off"])
+@pytest.mark.parametrize("line", ["echo hi > b", "cat a > b"])
+async def test_a_file_that_only_the_mode_lets_be_written_is_asked_about_where_nothing_holds_the_line(
+    bench, line, without
+):
+    (bench.folder / "a").write_text("inside\n")
+    bench.env["EVERTURN_HOLD_WITHOUT"] = without
+    bench.model(bash(line), text("Done."))
+
+    run = await bench.run(permission_mode="acceptEdits")
+
+    assert [denial.tool_name for denial in run.result.denials] == ["Bash"]
+    assert not (bench.folder / "b").exists()
