@@ -525,3 +525,79 @@ async def test_a_program_that_changes_its_user_is_not_ended_by_a_thread_that_can
     os.seteuid(user)
 
     assert os.geteuid() == user
+
+
+SPELLED = [
+    'cp "-r" fixtures pkg/a',
+    "cp '-a' fixtures pkg",
+    r"cp \-r fixtures pkg",
+    "cp -r -- -d pkg",
+    "mv -- -d pkg",
+    'rm "-r" fixtures',
+    "rm -r fixtures",
+    "mv conf pkg/.config",
+    "cp -P linked m && cp evil m/tasks.json",
+    "mv linked m && cp evil m/tasks.json",
+    "mv holder n && cp evil n/linked/tasks.json",
+    "cp evil pkg",
+    "mv evil pkg",
+]
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.parametrize("line", SPELLED)
+async def test_what_is_protected_is_taken_along_in_no_spelling_and_by_no_link(bench, line):
+    """Deeper than the wall knows names: judgement is alone here."""
+    made = [
+        "fixtures/deep/.vscode/tasks.json",
+        "fixtures/deep/.envrc",
+        "-d/.envrc",
+        "conf/git/config",
+        "evil",
+        "pkg/kept",
+    ]
+    for name in made:
+        (bench.folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (bench.folder / name).write_text("mine")
+    (bench.folder / "holder").mkdir()
+    for link in ("linked", "holder/linked"):
+        (bench.folder / link).symlink_to(bench.folder / "fixtures/deep/.vscode")
+    (bench.folder / "pkg" / "evil").symlink_to("../fixtures/deep/.envrc")
+    (bench.folder / "evil").write_text("evil")
+    approver = Approver(Ruling.DENY)
+    bench.model(bash(line), text("Done."))
+
+    await bench.run(permission_mode="acceptEdits", approver=approver)
+
+    assert len(approver.asked) == 1
+    assert [(bench.folder / name).read_text() for name in made] == ["mine"] * 4 + ["evil", "mine"]
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.parametrize(
+    "line", ['rm "-r" top', "cp '-r' other top", "cp -P lock m && cp evil m", "mv other/x.lock y.txt"]
+)
+async def test_rules_with_stars_hold_for_what_is_taken_along(bench, line):
+    for name in ("top/i/x.lock", "other/x.lock", "evil"):
+        (bench.folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (bench.folder / name).write_text(name)
+    (bench.folder / "lock").symlink_to("top/i/x.lock")
+    bench.model(bash(line), text("Done."))
+
+    await bench.run(permission_mode="acceptEdits", disallowed_tools=["Edit(*.lock)"])
+
+    assert (bench.folder / "top/i/x.lock").read_text() == "top/i/x.lock"
+    assert (bench.folder / "other/x.lock").exists()
+    assert not (bench.folder / "top/other").exists()
+
+
+@pytest.mark.needs("bubblewrap")
+async def test_a_refused_folder_is_told_with_the_name_in_it_that_is_protected(bench):
+    (bench.folder / "fixtures/deep").mkdir(parents=True)
+    (bench.folder / "fixtures/deep/.envrc").write_text("x")
+    approver = Approver(Ruling.DENY)
+    bench.model(bash("cp -r fixtures made"), text("Done."))
+
+    await bench.run(permission_mode="acceptEdits", approver=approver)
+
+    assert "fixtures/deep/.envrc goes with it, and .envrc is protected" in approver.asked[0][1]

@@ -56,6 +56,8 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     """A person trusts the working folder: what its repository says may count."""
     judge_file: Callable[[FileUse, str], Judgement]
     """The paths room: may this file (absolute, or relative to `cwd`) be read or written, by rules, mode and protection?"""
+    find_protected: Callable[[str], str | None]
+    """The protected name in an absolute path; None where there is none."""
     find_own_programs: Callable[[str], str] = _find_none
     """What the repository around a folder would have git run by itself. Empty: nothing, or nothing that matters."""
     find_far: Callable[[str], str] = _find_none

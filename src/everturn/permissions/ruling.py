@@ -129,6 +129,7 @@ class Bench(msgspec.Struct, frozen=True, kw_only=True):
             mode=mode or self.mode,
             trusted=self.standing.trusted,
             judge_file=self.judge_file if mode is None else msgspec.structs.replace(self, mode=mode).judge_file,
+            find_protected=self.standing.files.find_protected,
             walls=self.find_walls(),
             find_far=self._find_far,
             find_around=self._find_around,

@@ -268,6 +268,7 @@ def world(tmp_path):
             folders=(str(folder),),
             mode="default",
             judge_file=lambda use, path: given.judge_file(use, path.replace(str(folder), CWD)),
+            find_protected=given.find_protected,
             walls=given.walls,
         )
         return str(judge_command(line, rules, here).ruling)

@@ -41,6 +41,7 @@ def make_world(rules, mode="default", cwd=CWD, walls=HELD):
         folders=(CWD,),
         mode=mode,
         trusted=True,
+        find_protected=files.find_protected,
         judge_file=partial(_judge_file, files, mode, cwd),
         walls=walls,
     )

@@ -102,6 +102,10 @@ class FileJudge:
             return Judgement(ruling=Ruling.ALLOW, why=rule.sentence, rule=rule)
         return say(Ruling.ASK, self._lacking(use, trace, what))
 
+    def find_protected(self, path: str) -> str | None:
+        """The protected name in an absolute path, by its words alone: links are not followed."""
+        return find_protected(path, self._own, self._homes)
+
     def hidden_from_search(self) -> Callable[[str], bool] | None:
         """What a search of a folder must leave out: files that may not be read, or not without asking."""
         return self._hides if self._may_hide else None
@@ -118,7 +122,7 @@ class FileJudge:
             return f"{_DOES[use]} by way of /proc, where a name is not what it seems"
         if use == "read":
             return None
-        found = next((name for end in trace.ends if (name := find_protected(end, self._own, self._homes))), None)
+        found = next((name for end in trace.ends if (name := self.find_protected(end))), None)
         found = found or next((name for end in trace.ends if (name := self._find_repository(end))), None)
         return f"{found} is protected: what is written there is never approved ahead of time" if found else None
 

@@ -8,7 +8,7 @@ from everturn.permissions.judgement import Judgement, World
 from everturn.permissions.rules.rule import Rule, RuleSet
 from everturn.permissions.shell.assignments import find_names_read, is_safe_assignment
 from everturn.permissions.shell.critical import Danger, judge_removal
-from everturn.permissions.shell.edits import judge_editing
+from everturn.permissions.shell.edits import Edits, judge_editing
 from everturn.permissions.shell.evaluating import Reader
 from everturn.permissions.shell.fileguard import FileGuard
 from everturn.permissions.shell.files import is_file_command
@@ -21,7 +21,7 @@ from everturn.permissions.shell.resolving import judge_resolved
 from everturn.permissions.shell.runners import INTERPRETERS, NEVER_BY_PATTERN, RUNNERS
 from everturn.permissions.shell.survey import Survey
 from everturn.permissions.shell.syntax import Assignment, Command, Redirect, Word, join_words, write_marks
-from everturn.permissions.shell.trees import may_take_along
+from everturn.permissions.shell.trees import Surroundings, find_taken_along
 from everturn.permissions.shell.unapproved import Unapproved
 from everturn.permissions.shell.wrappers import FROM_INPUT, strip_wrappers
 from everturn.ports.policy import Ruling
@@ -227,10 +227,17 @@ class Approval:
             return False
         if any(self._guard.judge(use, path, command.here) is not Ruling.ALLOW for use, path in edits.files):
             return False
-        return all(
-            may_take_along(words, folder, self._world.judge_file, ruled=self._is_ruled, made=self._made)
-            for folder in command.here or ()
+        return not self._find_taken_along(edits, command)
+
+    def _find_taken_along(self, edits: Edits, command: Command) -> str:
+        around = Surroundings(
+            judge=self._world.judge_file,
+            find_protected=self._world.find_protected,
+            ruled=self._is_ruled,
+            made=self._made,
         )
+        found = (find_taken_along(edits, folder, around) for folder in command.here or ())
+        return next((why for why in found if why), "")
 
     @cached_property
     def _made(self) -> frozenset[str]:
@@ -248,7 +255,7 @@ class Approval:
         for use, path in edits.files:
             if (why := self._guard.explain(use, path, command.here)) is not None:
                 return f"it {use}s {path[:_SHOWN]}: {why}"
-        return ""
+        return self._find_taken_along(edits, command)
 
     def _find_own_rule(self, command: Command) -> Rule | None:
         """For a part that would run without one, too. In plan mode no rule counts."""

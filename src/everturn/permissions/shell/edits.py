@@ -17,8 +17,23 @@ _TABLES = {
 }
 
 
-class Edits(msgspec.Struct, frozen=True):
+_RECURSIVE = frozenset({"-r", "-R", "-a", "--recursive", "--archive"})
+_TAKING_LINKS = _RECURSIVE | {"-P", "-d"}
+
+
+class Edits(msgspec.Struct, frozen=True, kw_only=True):
     files: tuple[tuple[FileUse, str], ...]
+    sources: tuple[str, ...] = ()
+    """What is copied, moved or removed."""
+    target: str | None = None
+    """Where it goes; None where it goes nowhere."""
+    recursive: bool = False
+    """With all that is in folders."""
+    follows: bool = False
+    """Links are followed, those inside folders, too."""
+    takes_links: bool = False
+    """A link is taken as a link."""
+    keeps_source: bool = False
 
 
 def judge_editing(words: tuple[Word, ...]) -> Edits | None:
@@ -26,12 +41,34 @@ def judge_editing(words: tuple[Word, ...]) -> Edits | None:
     name = words[0].raw
     if name == "sed":
         split = split_sed(words)
-        return None if split is None else Edits(tuple(("write", word.fixed or "") for word in split[1]))
+        return None if split is None else Edits(files=tuple(("write", word.fixed or "") for word in split[1]))
     table = _TABLES.get(name)
     parsed = None if table is None else parse_options(table, words)
     if parsed is None or not parsed.operands:
         return None
     paths = [word.fixed or "" for word in parsed.operands]
-    if name == "cp":
-        return Edits((*(("read", path) for path in paths[:-1]), ("write", paths[-1])))
-    return Edits(tuple(("write", path) for path in paths))
+    match name:
+        case "cp":
+            return Edits(
+                files=(*(("read", path) for path in paths[:-1]), ("write", paths[-1])),
+                sources=tuple(paths[:-1]),
+                target=paths[-1],
+                recursive=parsed.has(_RECURSIVE),
+                follows=parsed.has(frozenset({"-L"})),
+                takes_links=parsed.has(_TAKING_LINKS),
+                keeps_source=True,
+            )
+        case "mv":
+            return Edits(
+                files=tuple(("write", path) for path in paths),
+                sources=tuple(paths[:-1]),
+                target=paths[-1],
+                recursive=True,
+                takes_links=True,
+            )
+        case "rm":
+            return Edits(
+                files=tuple(("write", path) for path in paths), sources=tuple(paths), recursive=parsed.has(_RECURSIVE)
+            )
+        case _:
+            return Edits(files=tuple(("write", path) for path in paths))

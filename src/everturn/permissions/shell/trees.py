@@ -1,71 +1,103 @@
-"""What goes with a folder that a command copies, moves or removes: each name in it is judged, not the folder's alone."""
+"""What goes with a file or folder that a command copies, moves or removes: each name in it is judged, where it is and where it goes."""
 
 import os
+import stat
 from collections.abc import Callable, Iterator
 from itertools import takewhile
 from posixpath import basename, join, normpath
 
+import msgspec
+
 from everturn.permissions.judgement import FileUse, Judgement
-from everturn.permissions.paths.protected import find_protected
-from everturn.permissions.shell.syntax import Word
+from everturn.permissions.shell.edits import Edits
 from everturn.ports.policy import Ruling
 
 _MOST = 5_000
 _MOST_JUDGED = 500
-_RECURSIVE = frozenset({"rm", "cp"})
-_LONG = frozenset({"--recursive", "--archive"})
+_SHOWN = 80
+_TOO_MANY = f"there is more in it than {_MOST:,} names, or more than {_MOST_JUDGED} that rules could be about"
 
 
-def may_take_along(
-    words: tuple[Word, ...],
-    folder: str,
-    judge: Callable[[FileUse, str], Judgement],
-    *,
-    ruled: bool,
-    made: frozenset[str] = frozenset(),
-) -> bool:
-    """Whether nothing below the folders that it names is protected where it goes, or kept from being changed by a rule.
+class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
+    """What a judgement about a tree must know besides the command."""
 
-    `ruled`: there are rules that keep files from being read or written. `made`: what an earlier part makes empty. False also where there is more than is looked at.
-    """
-    name = words[0].raw
-    options = [word.raw for word in words[1:] if word.raw.startswith("-")]
-    if name in _RECURSIVE and not any(
-        each in _LONG or (each[1:2] != "-" and set(each) & set("rRa")) for each in options
-    ):
-        return True
-    operands = [word.fixed or "" for word in words[1:] if not word.raw.startswith("-")]
-    if name not in {"rm", "cp", "mv"} or not operands:
-        return True
-    sources, target = (operands, None) if name == "rm" else (operands[:-1], operands[-1])
-    follows = any(each[1:2] != "-" and "L" in each for each in options)
-    judged = 0
-    for source in sources:
-        origin = join(folder, source)
-        if target is not None and not os.path.lexists(origin) and source in made:
-            continue
-        if target is not None and not os.path.lexists(origin):
-            # An earlier part of the line makes it: nobody knows what will be in it.
-            return False
-        goals = [] if target is None else [join(folder, target), join(folder, target, basename(normpath(source)))]
-        for below in _walk(origin):
-            if below is None or (target is not None and _may_lead_out(origin, below, follows=follows)):
-                return False
-            places = [f"{goal}/{below}" for goal in goals]
-            if not (ruled or any(find_protected(f"/{below}") or _is_shared(place) for place in places)):
-                continue
-            judged += 1
-            if judged > _MOST_JUDGED:
-                return False
-            left = [] if name == "cp" or not ruled else [f"{origin}/{below}"]
-            if any(judge("write", place).ruling is not Ruling.ALLOW for place in places):
-                return False
-            if any(
-                found.rule is not None and found.ruling is not Ruling.ALLOW
-                for found in (judge("write", each) for each in left)
-            ):
-                return False
-    return True
+    judge: Callable[[FileUse, str], Judgement]
+    find_protected: Callable[[str], str | None]
+    """The protected name in an absolute path."""
+    ruled: bool
+    """There are rules that keep files from being read or written."""
+    made: frozenset[str] = frozenset()
+    """What an earlier part of the line makes, with nothing in it."""
+
+
+def find_taken_along(edits: Edits, folder: str, around: Surroundings) -> str:
+    """Why the command may not run by itself: a name that it would take along, and what is said of it. Empty where nothing is."""
+    return next((why for source in edits.sources if (why := _Tree(edits, folder, source, around).find())), "")
+
+
+class _Tree:
+    """One file or folder that a command names, with all that is below it."""
+
+    def __init__(self, edits: Edits, folder: str, source: str, around: Surroundings) -> None:
+        self._edits, self._around = edits, around
+        self._source = source
+        self._origin = normpath(join(folder, source))
+        self._target = None if edits.target is None else normpath(join(folder, edits.target))
+        self._judged = 0
+
+    def find(self) -> str:
+        moved = self._target is not None
+        if moved and not os.path.lexists(self._origin) and self._source not in self._around.made and self._takes_more():
+            # An earlier part of the line makes it: what will be in it is not known.
+            return f"{self._shown()} is not there yet"
+        if moved and self._edits.takes_links and os.path.islink(self._origin):  # noqa: PTH114 - paths as text
+            return f"{self._shown()} is a link, and would lead elsewhere under another name"
+        if why := self._find_in(""):
+            return why
+        if not self._edits.recursive:
+            return ""
+        return next((why for below in _walk(self._origin) if (why := self._find_in(below))), "")
+
+    def _takes_more(self) -> bool:
+        """More than the content of one file."""
+        return self._edits.recursive or self._edits.takes_links
+
+    def _find_in(self, below: str | None) -> str:
+        """`below`: a name in the folder, or the folder itself; None where there are more than are looked at."""
+        if below is None:
+            return _TOO_MANY
+        if below and self._target is not None and _may_lead_out(self._origin, below, follows=self._edits.follows):
+            return f"{self._shown(below)} is a link that leads out of {self._shown()}"
+        goals = self._list_goals(below)
+        left = [] if self._edits.keeps_source else [_join(self._origin, below)]
+        for place in (*goals, *left):
+            if name := self._around.find_protected(place):
+                return f"{self._shown(below)} goes with it, and {name} is protected"
+        unclear = [place for place in goals if self._around.ruled or _is_unclear(place)]
+        if not unclear and not (left and self._around.ruled):
+            return ""
+        self._judged += 1
+        if self._judged > _MOST_JUDGED:
+            return _TOO_MANY
+        rulings = [self._around.judge("write", place) for place in unclear]
+        rulings += [found for place in left if (found := self._around.judge("write", place)).rule is not None]
+        return next((f"{self._shown(below)}: {each.why}" for each in rulings if each.ruling is not Ruling.ALLOW), "")
+
+    def _list_goals(self, below: str) -> list[str]:
+        """Where it goes: the target itself is a new name, or a folder that takes it in."""
+        if self._target is None:
+            return []
+        inside = join(self._target, basename(self._origin))
+        if not below:
+            return [inside] if os.path.isdir(self._target) else []  # noqa: PTH112 - paths as text
+        return [_join(goal, below) for goal in (self._target, inside)]
+
+    def _shown(self, below: str = "") -> str:
+        return _join(self._source, below)[:_SHOWN]
+
+
+def _join(folder: str, below: str) -> str:
+    return f"{folder.rstrip('/')}/{below}" if below else folder
 
 
 def _walk(top: str) -> Iterator[str | None]:
@@ -85,8 +117,12 @@ def _walk(top: str) -> Iterator[str | None]:
                     yield below
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(below)
-        except OSError:
+        except (NotADirectoryError, FileNotFoundError):
             continue
+        except OSError:
+            # It cannot be looked into now, and perhaps when it has moved.
+            yield None
+            return
 
 
 def _may_lead_out(top: str, below: str, *, follows: bool) -> bool:
@@ -101,9 +137,10 @@ def _may_lead_out(top: str, below: str, *, follows: bool) -> bool:
     return follows or leads.startswith("/") or ".." in steps[ups:] or ups > below.count("/")
 
 
-def _is_shared(path: str) -> bool:
+def _is_unclear(path: str) -> bool:
+    """A link, or a file with a second name: what is written there is written elsewhere, too."""
     try:
         status = os.lstat(path)
     except OSError:
         return False
-    return status.st_nlink > 1 and not os.path.isdir(path)  # noqa: PTH112 - paths as text
+    return stat.S_ISLNK(status.st_mode) or (status.st_nlink > 1 and not stat.S_ISDIR(status.st_mode))
