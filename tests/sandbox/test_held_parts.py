@@ -2,6 +2,7 @@
 
 import os
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,9 +33,51 @@ def test_version_managers_of_the_home_count_only_where_the_path_leads_there(tmp_
     (tmp_path / ".ssh").mkdir()
     home = str(tmp_path.resolve())
 
-    assert f"{home}/.pyenv" not in find_programs(("/nonexistent",), home, "/usr/bin")
-    assert f"{home}/.pyenv" in find_programs(("/nonexistent",), home, f"{home}/.pyenv/shims:/usr/bin")
+    assert f"{home}/.pyenv/shims" not in find_programs(("/nonexistent",), home, "/usr/bin")
+    assert f"{home}/.pyenv/shims" in find_programs(("/nonexistent",), home, f"{home}/.pyenv/shims:/usr/bin")
     assert not any(is_below(place, f"{home}/.ssh") for place in find_programs(("/x",), home, f"{home}/.ssh:{home}"))
+
+
+@pytest.mark.parametrize(
+    ("entry", "shown", "kept"),
+    [
+        (
+            ".nvm/versions/node/v20/bin",
+            ".nvm/versions/node/v20/lib/node_modules/npm",
+            ".nvm/versions/node/v20/etc/npmrc",
+        ),
+        ("miniconda3/bin", "miniconda3/lib/libz.so", "miniconda3/.condarc"),
+        (".pyenv/shims", ".pyenv/versions/3.12.1/lib/python3.12/os.py", ".pyenv/versions/3.12.1/etc/pip.conf"),
+        (".cargo/bin", ".rustup/toolchains/stable/lib/librustc.so", ".cargo/credentials.toml"),
+        (".asdf/shims", ".asdf/installs/ruby/3.3/bin/ruby", ".asdf/installs/ruby/3.3/.gem/credentials"),
+        ("go/bin", "go/bin/tool", "go/pkg/mod/x"),
+    ],
+)
+def test_of_what_a_person_has_installed_programs_are_shown_and_no_settings(tmp_path, entry, shown, kept):
+    home = str(tmp_path.resolve())
+    for name in (f"{entry}/program", shown, kept):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x")
+
+    programs = find_programs(("/nonexistent",), home, f"{home}/{entry}:/usr/bin")
+
+    assert any(is_below(f"{home}/{shown}", place) for place in programs)
+    assert any(is_below(f"{home}/{entry}/program", place) for place in programs)
+    assert not any(is_below(f"{home}/{kept}", place) for place in programs)
+
+
+@pytest.mark.parametrize("entry", [".venv/bin", "tools", "."])
+def test_a_folder_around_the_working_folder_is_not_opened_because_the_path_leads_there(tmp_path, entry):
+    app = tmp_path.resolve()
+    for name in (f"{entry}/program", "service/a", ".env", "tools/key.txt"):
+        (app / name).parent.mkdir(parents=True, exist_ok=True)
+        (app / name).write_text("x")
+    (app / entry / "program").chmod(0o755)
+
+    programs = find_programs((str(app / "service"),), "/nonexistent", f"{app}/{entry}", prefixes=(str(app.parent),))
+
+    assert not any(is_below(f"{app}/{name}", place) for name in (".env", "tools/key.txt") for place in programs)
+    assert any(is_below(str((app / entry / "program").resolve()), place) for place in programs)
 
 
 @given(st.lists(st.sampled_from(["/work", "/work/bin", "", ".", "bin", "/usr/bin", "/work2", "/opt/../work/x"])))

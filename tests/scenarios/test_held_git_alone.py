@@ -110,6 +110,30 @@ def test_the_copy_of_the_persons_settings_holds_no_secret_and_follows_nothing_in
     ]
 
 
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "[http]\nextraHeader = AUTHORIZATION: bearer {}",
+        '[http "x"]\nextraHeader = {}',
+        "[push]\npushOption = {}",
+        "[credential]\nusername = {}",
+        "[gui]\nx = {}",
+        '[gitflow "x"]\ny = {}',
+        "[advice]\nx = {}",
+        "[alias]\nx = !curl -H {}",
+        "[user]\nsigningKey = {}",
+        "[core]\nnotesRef = {}",
+    ],
+)
+def test_no_setting_that_may_hold_a_token_is_copied(tmp_path, setting):
+    (tmp_path / ".gitconfig").write_text(f"{setting.format(SECRET)}\n[user]\nname = Ada\n")
+
+    files = copy_identity(str(tmp_path), "/place")
+
+    assert SECRET not in str(files)
+    assert b"Ada" in files["config"]
+
+
 def test_a_folder_with_a_common_folder_elsewhere_is_another_repository(tmp_path):
     inner = tmp_path / "inner"
     inner.mkdir()

@@ -157,6 +157,18 @@ def test_a_file_is_looked_at_by_name_so_that_a_replaced_one_is_seen(ground, watc
     assert texts(live.changed()) == ["B"]
 
 
+def test_a_file_that_is_written_in_place_with_its_old_size_and_time_is_seen(ground, watch):
+    path = ground.write("user", {"permissions": {"deny": ["A"]}})
+    live = watch()
+    status = path.stat()
+    before = status.st_ctime_ns
+    while path.stat().st_ctime_ns == before:
+        # The clock of the file system ticks in milliseconds.
+        path.write_text(path.read_text().replace("A", "B"))
+        os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert texts(live.changed()) == ["B"]
+
+
 def test_a_file_given_by_name_is_watched_too(ground, tmp_path):
     path = tmp_path / "given.json"
     path.write_text('{"permissions": {"deny": ["A"]}}')

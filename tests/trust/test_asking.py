@@ -159,6 +159,18 @@ async def test_what_cannot_be_read_of_a_folder_is_said_before_it_is_trusted(prog
     assert "would run unasked: Bash(touch made)" in done.out
 
 
+async def test_what_git_would_run_is_shown_before_a_folder_is_trusted(program):
+    (program.folder / ".git").mkdir()
+    (program.folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    for name in ("objects", "refs"):
+        (program.folder / ".git" / name).mkdir()
+    (program.folder / ".git" / "config").write_text("[core]\n\tfsmonitor = ./evil\n")
+
+    run = await program.run("trust", "--yes")
+
+    assert f"git would run or follow core.fsmonitor in {program.folder}/.git/config" in run.out
+
+
 async def test_the_doctor_names_the_way_to_what_is_held_back(program, wishes):
     assert "everturn trust shows it whole, and asks." in (await program.run("doctor")).out
 

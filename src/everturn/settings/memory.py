@@ -4,6 +4,7 @@ import os
 import stat
 from collections.abc import Iterator
 
+from everturn.core.marks import one_line
 from everturn.core.protected import MEMORY
 from everturn.ports.trust import UNTRUSTED_MEMORY
 from everturn.settings.places import Grounds
@@ -27,7 +28,7 @@ class Memory:
 
     def load(self) -> str:
         """As it is now. Empty where there is none; never raises."""
-        found = [f"## {path}\n{text}" for path, text in self._stream_files() if text.strip()]
+        found = [f"## {one_line(path)}\n{text}" for path, text in self._stream_files() if text.strip()]
         if not found:
             return ""
         return "\n\n".join(found if self._trusted else [UNTRUSTED_MEMORY, *found])

@@ -13,8 +13,8 @@ from everturn.settings.places import CHOSEN, MANAGED_NAME, Grounds, find_managed
 from everturn.settings.sources import Merged, load_merged
 from everturn.settings.trust import Holding
 
-Look = tuple[tuple[int, int, int] | None, ...]
-"""Of each file when it was changed, its size and its number; None where there is none."""
+Look = tuple[tuple[int, int, int, int] | None, ...]
+"""Of each file when its content and when anything of it was changed, its size and its number; None where there is none."""
 
 
 class SettingsWatch:
@@ -51,9 +51,10 @@ class SettingsWatch:
         look = self._look()
         if look == self._last:
             return None
-        merged = load_merged(self._grounds, self._env, self._given, holding=self._holding, wanted=self._wanted)
+        # Looked at before they are read: what changes in between is seen at the next look.
         self._paths = self._find_paths()
         self._last = self._look()
+        merged = load_merged(self._grounds, self._env, self._given, holding=self._holding, wanted=self._wanted)
         return msgspec.structs.replace(
             merged.permissions, notices=self._judge(merged), managed_by_others=self._is_managed_by_others()
         )
@@ -100,12 +101,12 @@ class SettingsWatch:
         return [place.path for place in places] + given + [f"{folder}/{MANAGED_NAME}.d" for folder in grounds.managed]
 
 
-def _glance(path: str) -> tuple[int, int, int] | None:
+def _glance(path: str) -> tuple[int, int, int, int] | None:
     try:
         status = os.stat(path)  # noqa: PTH116 (before every call: a Path would cost more than the look)
     except OSError:
         return None
-    return status.st_mtime_ns, status.st_size, status.st_ino
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
 
 
 def _may_write(path: str) -> bool:

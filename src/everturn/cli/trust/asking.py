@@ -11,6 +11,7 @@ from everturn.cli.person import is_in_front
 from everturn.cli.trust.showing import render_wishes
 from everturn.compose.cli import Asked, is_of_repository, load_program_settings
 from everturn.frontends.asking.visible import make_visible
+from everturn.permissions.repository import find_own_programs
 from everturn.ports.trust import Definition
 from everturn.settings.places import OF_THE_REPOSITORY, Grounds
 from everturn.settings.trust_book import append_trust, decline_folder, load_book, trust_folder
@@ -30,7 +31,8 @@ def load_wishes(grounds: Grounds, env: Mapping[str, str], asked: Asked) -> Wishe
     merged, _ = load_program_settings(grounds, env, msgspec.structs.replace(asked, trust=True))
     programs = tuple(one for one in merged.definitions if one.source in OF_THE_REPOSITORY)
     unread = [problem for problem in merged.problems if is_of_repository(problem.field, grounds)]
-    return Wishes(grounds=grounds, shown=render_wishes(merged, programs, unread), programs=programs)
+    shown = render_wishes(merged, programs, unread, of_git=find_own_programs(str(grounds.root)))
+    return Wishes(grounds=grounds, shown=shown, programs=programs)
 
 
 def ask_for_trust(grounds: Grounds, env: Mapping[str, str], asked: Asked) -> bool:

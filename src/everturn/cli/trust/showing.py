@@ -21,9 +21,16 @@ KINDS = {
 }
 
 
-def render_wishes(merged: Merged, programs: Iterable[Definition], unread: Iterable[OptionError] = ()) -> str:
-    """`merged` as if the folder were trusted; `programs` are all that it defines, `unread` what cannot be understood of it."""
+def render_wishes(
+    merged: Merged, programs: Iterable[Definition], unread: Iterable[OptionError] = (), *, of_git: str = ""
+) -> str:
+    """`merged` as if the folder were trusted; `programs` are all that it defines, `unread` what cannot be understood of it.
+
+    `of_git`: what its repository would have git run or follow.
+    """
     lines = [f"  cannot be read, so that more may be in it than is shown: {make_visible(str(one))}" for one in unread]
+    if of_git:
+        lines.append(f"  git would run or follow {make_visible(of_git)}")
     lines += [line for program in programs for line in _render_program(program)]
     lines += [
         f"  would run unasked: {make_visible(rule.text)}  ({make_visible(rule.origin)})"

@@ -12,8 +12,18 @@ _MAX_BYTES = 131_072
 _MAX_FILES = 20
 _TRUSTED = "safe.directory"
 """Whose repositories the person trusts: harmless in their own file."""
-_ADDRESS = re.compile(r"(?:remote|branch|submodule)\.|.*://")
-"""What may hold an address, and with it a password."""
+_COPIED = re.compile(
+    r"(?:user|author|committer)\.(?:name|email|useconfigonly)"
+    r"|(?:color|color\..+|column)\.[a-z]+"
+    r"|core\.(?:abbrev|autocrlf|checkstat|commentchar|eol|filemode|ignorecase|precomposeunicode|preloadindex|quotepath|safecrlf|symlinks|trustctime"
+    r"|untrackedcache|whitespace)"
+    r"|diff\.(?:algorithm|colormoved|colormovedws|context|dirstat|dstprefix|ignoresubmodules|indentheuristic|interhunkcontext|mnemonicprefix|noprefix"
+    r"|relative|renamelimit|renames|srcprefix|statgraphwidth|statnamewidth|suppressblankempty|submodule|wserrorhighlight)"
+    r"|(?:log|status|stash|blame|grep|i18n|versionsort|pager)\.[a-z]+|(?:branch|tag)\.sort|format\.pretty|init\.defaultbranch|merge\.conflictstyle"
+)
+"""What decides how git shows things, and whose name it gives. Others may hold a token, an address or a password."""
+_OF_ALL = "/etc/gitconfig"
+"""The machine's settings, for all of its users: a held git does not open them itself."""
 _IGNORE, _ATTRIBUTES = "core.excludesfile", "core.attributesfile"
 
 
@@ -26,7 +36,7 @@ def copy_identity(home: str, place: str, *, configured: str = "", folders: tuple
     folder = join(configured or join(home, ".config"), "git")
     named = {_IGNORE: join(folder, "ignore"), _ATTRIBUTES: join(folder, "attributes")}
     kept: list[Setting] = []
-    for path, setting in _list_settings([join(folder, "config"), join(home, ".gitconfig")], home, folders):
+    for path, setting in _list_settings([_OF_ALL, join(folder, "config"), join(home, ".gitconfig")], home, folders):
         if setting.key in named:
             named[setting.key] = _place(setting.value or "", path, home)
         elif setting.value is not None and (setting.key == _TRUSTED or _is_plain(setting)):
@@ -37,8 +47,7 @@ def copy_identity(home: str, place: str, *, configured: str = "", folders: tuple
 
 
 def _is_plain(setting: Setting) -> bool:
-    told = not (_ADDRESS.match(setting.key) or "://" in (setting.value or ""))
-    return told and is_harmless(setting)
+    return _COPIED.fullmatch(setting.key) is not None and "://" not in (setting.value or "") and is_harmless(setting)
 
 
 def _list_settings(waiting: list[str], home: str, folders: tuple[str, ...]) -> Iterator[tuple[str, Setting]]:

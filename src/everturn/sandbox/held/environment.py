@@ -15,6 +15,8 @@ PASSED = frozenset({
 SETTLED = {
     # Git neither writes, nor asks, nor fetches, and what a repository wants to have run by itself is switched off.
     "GIT_OPTIONAL_LOCKS": "0",
+    # The machine's settings are in the copy of the person's, without secrets.
+    "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_PAGER": "cat",

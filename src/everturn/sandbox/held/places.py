@@ -2,7 +2,9 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
+from itertools import islice
 
 import msgspec
 
@@ -12,22 +14,31 @@ PROGRAMS = (
 )  # fmt: skip
 """Programs and their libraries: read and started. No other program is, and none from a working folder."""
 PREFIXES = ("/opt", "/home/linuxbrew/.linuxbrew")
-"""Below these, what the PATH names: each program has a folder of its own there."""
+"""Below these, the folders of programs that the PATH names, with what belongs to them."""
 TOOLCHAINS = (
-    ".pyenv", ".rbenv", ".nodenv", ".nvm/versions", ".volta/bin", ".volta/tools", ".asdf/bin", ".asdf/shims",
-    ".asdf/installs", ".local/share/mise/shims", ".local/share/mise/installs", ".local/share/uv/python", ".cargo/bin",
+    ".pyenv", ".rbenv", ".nodenv", ".nvm/versions", ".volta", ".asdf", ".local/share/mise", ".local/share/uv/python", ".cargo/bin",
     ".rustup", ".sdkman/candidates", ".deno/bin", ".bun/bin", "go/bin", "miniconda3", "anaconda3", "miniforge3",
 )  # fmt: skip
-"""In the person's home: programs that they have installed for themselves, where the PATH leads there. No settings, no keys."""
-_BESIDE = {".cargo/bin": ".rustup", ".volta/bin": ".volta/tools", ".asdf/shims": ".asdf/installs",
-           ".local/share/mise/shims": ".local/share/mise/installs"}  # fmt: skip
+"""In the person's home: programs that they have installed for themselves, where the PATH leads there."""
+_BESIDE = {".cargo/bin": ".rustup"}
 """What is on the PATH only leads on to these."""
+OF_PROGRAMS = frozenset(
+    {"bin", "sbin", "shims", "lib", "lib32", "lib64", "libexec", "share", "include", "jre", "completions", "plugins"}
+)
+"""Folders that programs are installed in: settings and keys have others (`etc`, `.npmrc`, `.condarc`)."""
+_OF_VERSIONS = frozenset(
+    {"versions", "installs", "toolchains", "candidates", "tools", "image", "node", "python", "ruby", "packages"}
+)
+"""Folders that hold installations, one beside the other."""
+_CHOICES = frozenset({"version", "settings.toml", "pyenv.d", "rbenv.d", "nodenv.d"})
+"""Which of them is meant."""
+_DEEPEST, _MOST_INSTALLED = 5, 200
 SYSTEM = (
     "/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld.so.preload",
     "/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/login.defs", "/etc/shells",
     "/etc/localtime", "/etc/timezone", "/etc/locale.conf", "/etc/locale.alias", "/etc/terminfo", "/lib/terminfo",
     "/etc/os-release", "/etc/lsb-release", "/etc/debian_version", "/etc/redhat-release", "/etc/alpine-release",
-    "/etc/hostname", "/etc/magic", "/etc/magic.mime", "/etc/mime.types", "/etc/gitconfig", "/etc/gitattributes",
+    "/etc/hostname", "/etc/magic", "/etc/magic.mime", "/etc/mime.types", "/etc/gitattributes",
     "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/pki/tls/certs", "/etc/pki/ca-trust", "/etc/ca-certificates",
     "/etc/crypto-policies", "/etc/services", "/etc/protocols", "/etc/DIR_COLORS",
     "/proc/cpuinfo", "/proc/filesystems", "/proc/loadavg", "/proc/meminfo", "/proc/stat", "/proc/uptime", "/proc/version",
@@ -57,13 +68,18 @@ class TooManyError(Exception):
     """There is more below the working folders than could be looked through for what a rule hides."""
 
 
-def find_programs(folders: tuple[str, ...], home: str, path: str) -> tuple[str, ...]:
+def find_programs(
+    folders: tuple[str, ...], home: str, path: str, prefixes: tuple[str, ...] = PREFIXES
+) -> tuple[str, ...]:
     """Without the working folders and the home, where these lie inside. Empty where a working folder holds the system."""
     kept = [*folders, home] if home != "/" else [*folders]
-    roots = {real for root in (*PROGRAMS, *_of_path(path)) if os.path.isdir(real := os.path.realpath(root))}  # noqa: PTH112
+    roots = {real for root in PROGRAMS if os.path.isdir(real := os.path.realpath(root))}  # noqa: PTH112
     if any(is_below(root, folder) for root in roots for folder in folders):
         return ()
-    own = {real for root in _of_home(home, path) if os.path.isdir(real := os.path.realpath(root))}  # noqa: PTH112
+    # A folder around a working folder is nobody's place for programs.
+    installed = {os.path.realpath(root) for root in _of_path(path, prefixes) if os.path.exists(root)}  # noqa: PTH110
+    roots |= {root for root in installed if not any(is_below(folder, root) for folder in folders)}
+    own = {os.path.realpath(root) for root in _of_home(home, path) if os.path.exists(root)}  # noqa: PTH110
     system = {each for root in roots for each in list_around(root, kept)}
     return tuple(sorted(system | {each for root in own for each in list_around(root, folders)}))
 
@@ -73,16 +89,40 @@ def _of_home(home: str, path: str) -> Iterator[str]:
     for name in TOOLCHAINS:
         root = f"{home}/{name}"
         if any(is_below(entry, root) for entry in entries):
-            yield root
-            yield f"{home}/{_BESIDE.get(name, name)}"
+            yield from _list_installed(root)
+            if name in _BESIDE:
+                yield from _list_installed(f"{home}/{_BESIDE[name]}")
 
 
-def _of_path(path: str) -> Iterator[str]:
+def _of_path(path: str, prefixes: tuple[str, ...]) -> Iterator[str]:
     for entry in path.split(os.pathsep):
         real = os.path.realpath(entry) if entry.startswith("/") else ""
-        for prefix in PREFIXES:
-            if real.startswith(f"{prefix}/"):
-                yield "/".join([prefix, real.removeprefix(f"{prefix}/").partition("/")[0]])
+        if any(real.startswith(f"{prefix}/") for prefix in prefixes):
+            yield from _list_beside(real)
+
+
+def _list_beside(entry: str) -> Iterator[str]:
+    """The folder itself, where it is one of programs, with the others of the same installation; else only the programs in it."""
+    if os.path.basename(entry) in OF_PROGRAMS:  # noqa: PTH119 - paths as text
+        yield from (f"{os.path.dirname(entry)}/{name}" for name in OF_PROGRAMS)  # noqa: PTH120 - paths as text
+        return
+    with suppress(OSError), os.scandir(entry) as entries:
+        yield from (
+            each.path for each in islice(entries, _MOST_INSTALLED) if each.is_file() and os.access(each.path, os.X_OK)
+        )
+
+
+def _list_installed(root: str, depth: int = _DEEPEST, *, holds: bool = False) -> Iterator[str]:
+    """Of a manager of versions, the folders of programs of all that it has installed. `holds`: its folders are installations."""
+    if os.path.basename(root) in OF_PROGRAMS:  # noqa: PTH119 - paths as text
+        yield root
+        return
+    with suppress(OSError), os.scandir(root) as entries:
+        for each in islice(entries, _MOST_INSTALLED):
+            if each.name in OF_PROGRAMS or each.name in _CHOICES:
+                yield each.path
+            elif depth and each.is_dir(follow_symlinks=False) and (holds or each.name in _OF_VERSIONS):
+                yield from _list_installed(each.path, depth - 1, holds=each.name in _OF_VERSIONS)
 
 
 def find_readable(places: Iterable[str]) -> tuple[str, ...]:
