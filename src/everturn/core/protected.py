@@ -16,7 +16,8 @@ GIT_HEAD = "HEAD"
 
 FOLDERS = (
     GIT, ".claude", ".everturn", ".cursor", ".codex", ".gemini", ".windsurf", ".continue",
-    ".vscode", ".idea", ".zed", ".fleet", ".husky", ".devcontainer", ".cargo", ".yarn", ".mvn", ".bundle",
+    ".vscode", ".idea", ".zed", ".fleet", ".helix", ".husky", ".devcontainer", ".cargo", ".yarn", ".mvn", ".bundle",
+    ".hg", ".jj", ".direnv", "sitecustomize", "usercustomize",
 )  # fmt: skip
 """At any depth, with everything below."""
 FOLDER_PAIRS = ((".config", "git"),)
@@ -29,13 +30,15 @@ START_UP = (
 """Files at any depth that a shell, git or npm reads by itself in the home of a person."""
 TOOL_FILES = (
     # Settings of agents.
-    ".mcp.json", ".claude.json", ".aider.conf.yml",
+    ".mcp.json", ".claude.json", ".aider.conf.yml", "opencode.json", "CLAUDE.local.md", "GEMINI.md", ".cursorrules",
     # Git, its hooks, and what runs when a folder is entered.
     ".gitmodules", ".pre-commit-config.yaml", "lefthook.yml", "lefthook.yaml", ".lefthook.yml", ".lefthook.yaml",
-    ".envrc",
+    "lefthook.toml", "lefthook.json", ".lefthook.toml", ".lefthook.json", "lefthook-local.yml", "lefthook-local.yaml",
+    "lefthook-local.toml", "lefthook-local.json", ".envrc", "mise.toml", ".mise.toml",
     # Package managers and build tools.
-    ".yarnrc", ".yarnrc.yml", ".pnp.cjs", ".pnp.loader.mjs", ".pnpmfile.cjs", "bunfig.toml", ".bunfig.toml", ".bazelrc",
+    ".yarnrc", ".yarnrc.yml", ".pnp.cjs", ".pnp.loader.mjs", ".pnpmfile.cjs", ".pnpmfile.mjs", "bunfig.toml", ".bunfig.toml", ".bazelrc",
     ".bazelversion", ".bazeliskrc", "gradle-wrapper.properties", "maven-wrapper.properties", ".devcontainer.json",
+    "rust-toolchain", "rust-toolchain.toml",
     # What Python reads when it starts.
     "sitecustomize.py", "usercustomize.py", "pyvenv.cfg",
     # Editors, debuggers and interactive programs that read a file of the folder they are started in.
