@@ -39,6 +39,23 @@ def test_every_spelling_is_recognised(tag):
     assert has_tag(tag)
 
 
+@pytest.mark.parametrize(
+    "tag",
+    [
+        "<my-ns:system-reminder>",
+        "</a:b:system-reminder>",
+        f"<{'n' * 60}:system-reminder>",
+        "\u226e/system-reminder>",
+        "<system-remin\u0434er>",
+        "".join(chr(0xE0000 + ord(letter)) if letter.isalpha() else letter for letter in "<system-reminder>"),
+        "<" + "".join(chr(0x1F1E6 + ord(letter) - ord("a")) for letter in "system") + "-reminder>",
+    ],
+)
+def test_spellings_that_were_missed_once(tag):
+    assert has_tag(tag)
+    assert not has_tag(harmless(tag))
+
+
 @given(hostile_texts())
 def test_no_tag_is_left_and_nothing_else_is_changed(text):
     made = harmless(text)

@@ -34,7 +34,7 @@ class Server(ThreadingHTTPServer):
     def __init__(self, folder):
         self.asked = []
         super().__init__(("127.0.0.1", 0), partial(_Handler, directory=str(folder)))
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
 
     @property
     def port(self):

@@ -2,11 +2,11 @@
 
 from functools import cache
 
-BRACKETS = "<\uff1c\ufe64\u2039\u3008\u2329\u27e8\u276e\u276c\u2770\u1438\u02c2\u29fc\u227a\u00ab\u300a\u27ea\u226a\u2989\u2991\u2aa1"
+BRACKETS = "<\uff1c\ufe64\u2039\u3008\u2329\u27e8\u276e\u276c\u2770\u1438\u02c2\u29fc\u226e\u227a\u00ab\u300a\u27ea\u226a\u2989\u2991\u2aa1\U000e003c"
 """Taken for the opening bracket of a tag. Not `&lt;`, `\\u003c` and `%3C`: those are how a tag is written as text."""
 SCRIPTS = (
     "\u00c0-\u02e4\u0370-\u058f\u10d0-\u10ff\u13a0-\u13f5\u15ea\u1d00-\u1d6a\u1e00-\u1eff\u2070-\u209c\u2100-\u218f\u249c-\u24e9\u2c80-\u2cff\ua4d0-\ua4f7\ua720-\ua7ff\uab70-\uabbf"
-    "\uff21-\uff5a\U0001d400-\U0001d6a3\U0001f110-\U0001f189"
+    "\uff21-\uff5a\U0001d400-\U0001d6a3\U0001f110-\U0001f189\U0001f1e6-\U0001f1ff\U000e0041-\U000e007a"
 )
 """For a class of a regular expression: where the letters are that a word of ours can be written in."""
 _LETTERS = "acdegilmnoprstuy"
@@ -15,7 +15,7 @@ _DIGITS = {"a": "4", "e": "3", "i": "lI1", "l": "iI1", "o": "0", "s": "5", "t": 
 _DRAWN = {
     "a": "\u0430\u0410\u03b1\u0391\u0251\u1d00\ua4ee\u13aa",
     "c": "\u0441\u0421\u03f2\u1d04\ua4da\u2ca5\u13df",
-    "d": "\u0501\u0500\u056a\u15ea\u1d05\ua4d3\u0257\u13a0",
+    "d": "\u0434\u0414\u0501\u0500\u056a\u15ea\u1d05\ua4d3\u0257\u13a0",
     "e": "\u0435\u0415\u0454\u0404\u03b5\u0395\u04bd\u212e\u1d07\ua4f0\u13ac",
     "g": "\u0261\u0581\u0262\ua4d6\u13c0",
     "i": "\u0456\u0406\u03b9\u0399\u0131\u04cf\u04c0\u026a\ua4f2\u2c92",
@@ -31,7 +31,21 @@ _DRAWN = {
     "y": "\u0443\u0423\u03b3\u03a5\u04af\u04ae\u10e7\u028f\ua4ec\u1eff\u13a9\u2ca8",
 }
 """In other scripts, and as small capitals."""
-_ALPHABETS = (0x249C, 0x24B6, 0x24D0, 0x1F110, 0x1F130, 0x1F150, 0x1F170, 0xFF21, 0xFF41, *range(0x1D400, 0x1D6A4, 26))
+_ALPHABETS = (
+    0x249C,
+    0x24B6,
+    0x24D0,
+    0x1F110,
+    0x1F130,
+    0x1F150,
+    0x1F170,
+    0x1F1E6,
+    0xE0041,
+    0xE0061,
+    0xFF21,
+    0xFF41,
+    *range(0x1D400, 0x1D6A4, 26),
+)
 """Where alphabets begin that are circled, bracketed, squared, wide, or bold, slanted, written and double-struck."""
 _COMPOSED = (
     *range(0xC0, 0x250),

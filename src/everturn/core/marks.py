@@ -187,7 +187,7 @@ def _beginnings(tags: tuple[Tag, ...]) -> re.Pattern[str]:
 def _open(name: str, *, unless: str, wide: bool) -> str:
     """A bracket before a name, with or without the name of a space and a colon between them."""
     brackets, gap = BRACKETS if wide else "<", _gap(wide=wide)
-    return rf"[{brackets}](?![\\{brackets}]|{unless})(?={gap}(?:[0-9A-Za-z][\w.]{{0,30}}+:{gap})?{name})"
+    return rf"[{brackets}](?![\\{brackets}]|{unless})(?={gap}(?:[0-9A-Za-z][\w.-]{{0,63}}+:{gap}){{0,3}}{name})"
 
 
 def _spell(tag: Tag, *, wide: bool) -> str:

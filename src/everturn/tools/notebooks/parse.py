@@ -8,6 +8,8 @@ import msgspec
 from everturn.core.errors import ToolFault
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+_OWN_ID = re.compile(r"[\w.:-]{1,64}")
+"""Of a cell. What the format does not allow could be read as more than a name."""
 _PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
@@ -73,7 +75,7 @@ def _cell(cell: dict[str, Any], at: int) -> Cell:
     own = cell.get("id")
     outputs = cell.get("outputs")
     return Cell(
-        id=own if isinstance(own, str) and own else f"cell-{at}",
+        id=own if isinstance(own, str) and _OWN_ID.fullmatch(own) else f"cell-{at}",
         type=str(cell.get("cell_type", "raw")),
         source=join_lines(cell.get("source")),
         outputs=tuple(_output(one) for one in outputs if isinstance(one, dict)) if isinstance(outputs, list) else (),
