@@ -47,7 +47,6 @@ def test_every_spelling_is_recognised(tag):
         f"<{'n' * 60}:system-reminder>",
         "\u226e/system-reminder>",
         "<system-remin\u0434er>",
-        "".join(chr(0xE0000 + ord(letter)) if letter.isalpha() else letter for letter in "<system-reminder>"),
         "<" + "".join(chr(0x1F1E6 + ord(letter) - ord("a")) for letter in "system") + "-reminder>",
     ],
 )
