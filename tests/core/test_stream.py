@@ -14,7 +14,7 @@ from everturn.core.stream import (
     BlockStarted,
     BlockStopped,
     CitationAdded,
-    ContentAdded,
+    CompactionFilled,
     Fold,
     InputAdded,
     MessageChanged,
@@ -155,7 +155,7 @@ def test_a_stream_that_contradicts_itself_is_broken(events, says: str):
         InputAdded(3, "{"),
         SignatureAdded(3, "s"),
         CitationAdded(3, b"{}"),
-        ContentAdded(3, "c"),
+        CompactionFilled(3, b'{"content":"c"}'),
         BlockStopped(3),
     ],
 )
@@ -207,13 +207,13 @@ def test_a_text_without_its_text_field_keeps_its_other_field():
     )
 
 
-def test_thinking_keeps_its_words_and_its_signature():
+def test_thinking_keeps_its_words_and_its_last_signature():
     folded = fold(
         BlockStarted(0, THINKING),
         ThinkingAdded(0, "h"),
         ThinkingAdded(0, "m"),
-        SignatureAdded(0, "si"),
-        SignatureAdded(0, "g"),
+        SignatureAdded(0, "old"),
+        SignatureAdded(0, "sig"),
     )
 
     assert folded.feed(BlockStopped(0)).view == Thinking("hm", "sig")
@@ -251,13 +251,41 @@ def test_input_and_content_of_unknown_blocks_are_filled_in():
         BlockStarted(0, b'{"type":"server_tool_use","id":"s","name":"web_search","input":{}}'), InputAdded(0, '{"q":1}')
     )
     compaction = fold(
-        BlockStarted(0, b'{"type":"compaction","content":null}'), ContentAdded(0, "so "), ContentAdded(0, "far")
+        BlockStarted(0, b'{"type":"compaction","content":null}'),
+        CompactionFilled(0, b'{"type":"compaction_delta","content":"so"}'),
+        CompactionFilled(0, b'{"type":"compaction_delta","content":"so far","encrypted_content":"E"}'),
     )
 
     assert (
         search.feed(BlockStopped(0)).raw == b'{"type":"server_tool_use","id":"s","name":"web_search","input":{"q":1}}'
     )
-    assert compaction.feed(BlockStopped(0)).raw == b'{"type":"compaction","content":"so far"}'
+    assert compaction.feed(BlockStopped(0)).raw == b'{"type":"compaction","content":"so far","encrypted_content":"E"}'
+
+
+@pytest.mark.parametrize(
+    ("start", "stray"),
+    [
+        (TEXT, ThinkingAdded(0, "x")),
+        (TEXT, InputAdded(0, "{")),
+        (THINKING, TextAdded(0, "x")),
+        (USE, TextAdded(0, "x")),
+        (b'{"type":"new"}', TextAdded(0, "x")),
+        (b'{"type":"redacted_thinking","data":"d"}', InputAdded(0, "{}")),
+    ],
+)
+def test_a_piece_that_does_not_fit_its_block_is_neither_kept_nor_shown(start: bytes, stray):
+    folded = fold(BlockStarted(0, start))
+
+    assert not folded.takes(stray)
+    folded.feed(stray)
+    assert folded.feed(BlockStopped(0)) == fold(BlockStarted(0, start)).feed(BlockStopped(0))
+
+
+def test_the_model_that_goes_on_after_a_fallback_is_the_one_that_answers():
+    to = b'{"type":"fallback","from":{"model":"a"},"to":{"model":"b"}}'
+
+    assert fold(MessageStarted("m", "a", {}), BlockStarted(0, to)).model == "b"
+    assert fold(MessageStarted("m", "a", {}), BlockStarted(0, b'{"type":"fallback","to":1}')).model == "a"
 
 
 def test_a_calls_input_goes_back_as_the_model_wrote_it_on_one_line():
@@ -275,7 +303,7 @@ def test_a_calls_input_goes_back_as_the_model_wrote_it_on_one_line():
         "[1]",
         '"text"',
         "null",
-        "",
+        " ",
         '{"a": 1} {"b": 2}',
         '{"a": 1, "a": 2}',
         '{"a": {"b": 1, "b": 2}}',
@@ -296,8 +324,6 @@ def test_a_calls_input_goes_back_as_the_model_wrote_it_on_one_line():
 def test_input_that_is_no_strict_json_object_is_wrapped_and_never_run(text: str):
     with pytest.raises(InputFault):
         parse_input(text)
-    if not text:
-        return
     block = call(text)
 
     assert is_invalid(block.view)
@@ -336,9 +362,11 @@ def test_input_in_the_start_event_is_kept():
     assert bytes(block.view.input) == b'{"a": 1}'
 
 
-def test_a_call_without_input_is_whole_unless_the_cap_was_hit():
-    folded = fold(BlockStarted(0, TEXT), TextAdded(0, "a"), BlockStopped(0), BlockStarted(1, USE))
+@pytest.mark.parametrize("deltas", [(), (InputAdded(1, ""),), (InputAdded(1, ""), InputAdded(1, ""))])
+def test_a_call_without_input_is_whole_unless_the_cap_was_hit(deltas):
+    folded = fold(BlockStarted(0, TEXT), TextAdded(0, "a"), BlockStopped(0), BlockStarted(1, USE), *deltas)
     block = folded.feed(BlockStopped(1))
+    assert bytes(block.view.input) == b"{}"
     assert not folded.is_certain(block)
 
     folded.feed(stopped("tool_use"))
@@ -420,7 +448,14 @@ def test_ids_are_claimed_and_names_cleaned():
 
 @pytest.mark.parametrize(
     ("name", "clean"),
-    [("Read", "Read"), ("mcp__a-b__c", "mcp__a-b__c"), ("", "_"), ("é/…", "___"), ("x" * 80, "x" * 64)],
+    [
+        ("Read", "Read"),
+        ("mcp__a-b__c", "mcp__a-b__c"),
+        ("", "_"),
+        ("é/…", "___"),
+        ("x" * 80, "x" * 80),
+        ("x" * 140, "x" * 128),
+    ],
 )
 def test_a_name_becomes_one_that_the_api_takes(name: str, clean: str):
     assert clean_name(name) == clean

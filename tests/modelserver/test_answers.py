@@ -50,6 +50,8 @@ def fold(events: list[dict]) -> dict:
                 "delta": {"type": "input_json_delta", "partial_json": piece},
             }:
                 pieces[index] = pieces.get(index, "") + piece
+            case {"type": "content_block_delta", "index": index, "delta": {"type": "compaction_delta", **told}}:
+                blocks[index] |= told
             case {"type": "content_block_delta", "index": index, "delta": delta}:
                 field = delta["type"].removesuffix("_delta")
                 blocks[index][field] += delta[field]
@@ -133,24 +135,31 @@ async def test_an_answer_is_the_same_streamed_and_whole(name, client, ask):
 
 
 async def test_a_stream_comes_in_the_order_of_the_api(client, ask):
-    async with ModelServer([say(thinking("Hm."), "Hello", calls(("Read", {})), chunk=3)]) as server:
+    said = say(
+        thinking("Hm."), "Hello", calls(("Read", {}), ("Read", {"a": 1})), server_call("web_search", {}), chunk=5
+    )
+    async with ModelServer([said]) as server:
         reply = await client.post(server.url, ask(stream=True))
     assert reply.headers["content-type"] == "text/event-stream; charset=utf-8"
     delta = "content_block_delta"
     assert reply.kinds == [
         "message_start",
         *("content_block_start", "ping", delta, delta, "content_block_stop"),
-        *("content_block_start", delta, delta, "content_block_stop"),
-        *("content_block_start", delta, delta, "content_block_stop"),
+        *("content_block_start", delta, "content_block_stop"),
+        *("content_block_start", delta, "content_block_stop"),
+        *("content_block_start", delta, delta, delta, "content_block_stop"),
+        *("content_block_start", delta, "content_block_stop"),
         *("message_delta", "message_stop"),
     ]
     assert [event["delta"] for event in reply.events if event["type"] == delta] == [
         {"type": "thinking_delta", "thinking": "Hm."},
         {"type": "signature_delta", "signature": sign(MODEL, "Hm.")},
-        {"type": "text_delta", "text": "Hel"},
-        {"type": "text_delta", "text": "lo"},
+        {"type": "text_delta", "text": "Hello"},
         {"type": "input_json_delta", "partial_json": ""},
-        {"type": "input_json_delta", "partial_json": "{}"},
+        {"type": "input_json_delta", "partial_json": ""},
+        {"type": "input_json_delta", "partial_json": '{"a":'},
+        {"type": "input_json_delta", "partial_json": " 1}"},
+        {"type": "input_json_delta", "partial_json": ""},
     ]
 
 

@@ -107,7 +107,8 @@ def _stream_block(
             named = {} if id_ == "" else {"id": next(ids) if id_ is None else id_}
             yield BlockStarted(index, msgspec.json.encode({"type": "tool_use", **named, "name": tool, "input": {}}))
             half = len(json_text) // 2
-            yield from (InputAdded(index, piece) for piece in (json_text[:half], json_text[half:]) if piece)
+            pieces = () if json_text == "{}" else (json_text[:half], json_text[half:])
+            yield from (InputAdded(index, piece) for piece in ("", *pieces))
         case Carry(kind):
             yield BlockStarted(index, msgspec.json.encode(CARRIED[kind]))
     yield BlockStopped(index)

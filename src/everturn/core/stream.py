@@ -23,7 +23,7 @@ from everturn.core.messages import (
 
 INVALID_JSON = "INVALID_JSON"
 """The key under which a call's unreadable input goes back to the model."""
-NAME_LIMIT = 64
+NAME_LIMIT = 128
 DEPTH_LIMIT = 200
 """Nesting that every reader takes: the journal puts a few levels of its own around it."""
 
@@ -45,7 +45,7 @@ class BlockStarted(StreamEvent, frozen=True):
 
 
 class Added(StreamEvent, frozen=True):
-    """A piece of a block; what it belongs to is said by its class."""
+    """A piece of a block; its class says what it belongs to."""
 
     index: int
     text: str
@@ -72,8 +72,11 @@ class CitationAdded(StreamEvent, frozen=True):
     raw: bytes
 
 
-class ContentAdded(Added, frozen=True):
-    """Content of a block whose kind we only carry (`compaction`)."""
+class CompactionFilled(StreamEvent, frozen=True):
+    """The fields of a `compaction` block, whole; each replaces the one before."""
+
+    index: int
+    raw: bytes
 
 
 class BlockStopped(StreamEvent, frozen=True):
@@ -108,18 +111,40 @@ class _Open:
         self.text: list[str] = []
         self.signature: list[str] = []
         self.input: list[str] = []
+        self.pieces = self._pieces()
+        """By the class of the event. What does not fit the kind of the block has no place in it."""
         self.citations: list[msgspec.Raw] = []
 
-    def pieces_of(self, event: Added) -> list[str]:
-        """Where such a piece belongs."""
-        if isinstance(event, InputAdded):
-            return self.input
-        return self.signature if isinstance(event, SignatureAdded) else self.text
+    def _pieces(self) -> dict[type[Added], list[str]]:
+        match self.kind:
+            case "text":
+                return {TextAdded: self.text}
+            case "thinking":
+                return {ThinkingAdded: self.text, SignatureAdded: self.signature}
+            case "redacted_thinking":
+                return {}
+            case _:
+                # Kinds of calls that we do not know yet have an input, too.
+                return {InputAdded: self.input}
 
     def string(self, name: str) -> str:
         """The string in a field; anything else counts as empty."""
         value = self._values.get(name)
         return value if isinstance(value, str) else ""
+
+    def all_citations(self) -> list[msgspec.Raw]:
+        """Those that the block began with, and those that were added."""
+        first = _LIST.decode(self.fields["citations"]) if isinstance(self._values.get("citations"), list) else []
+        return first + self.citations
+
+    @property
+    def next_model(self) -> str:
+        """Of a `fallback` block: the model that goes on after it."""
+        match self._values.get("to"):
+            case {"model": str(model)}:
+                return model
+            case _:
+                return ""
 
 
 class Fold:
@@ -172,7 +197,9 @@ class Fold:
         if self._ended:
             return None
         if isinstance(event, Added):
-            self._at(event.index).pieces_of(event).append(event.text)
+            pieces = self._at(event.index).pieces.get(type(event))
+            if pieces is not None:
+                pieces.append(event.text)
             return None
         match event:
             case BlockStarted(index, raw):
@@ -181,6 +208,8 @@ class Fold:
                 return self._close(index)
             case CitationAdded(index, raw):
                 self._at(index).citations.append(msgspec.Raw(raw))
+            case CompactionFilled(index, raw):
+                self._fill(self._at(index), raw)
             case MessageStarted(api_id, model, report):
                 self._begin(api_id, model, report)
             case MessageChanged(stop_reason, details, report, cleared):
@@ -196,9 +225,10 @@ class Fold:
                 pass
         return None
 
-    def is_open(self, index: int) -> bool:
-        """False for a piece of a block that never started: it is neither kept nor shown."""
-        return index in self._open
+    def takes(self, event: Added) -> bool:
+        """False for a piece that fits no open block: it is neither kept nor shown."""
+        block = self._open.get(event.index)
+        return block is not None and type(event) in block.pieces
 
     def describe(self, index: int) -> tuple[str, str, str]:
         """Kind of an open block; if it is a call also its name and its id."""
@@ -248,6 +278,13 @@ class Fold:
         if block.kind == "tool_use":
             block.id = self._claim_id(repair_surrogates(block.string("id")))
             block.name = clean_name(block.string("name"))
+        elif block.kind == "fallback":
+            self.model = block.next_model or self.model
+
+    def _fill(self, block: _Open, raw: bytes) -> None:
+        if block.kind == "compaction":
+            fields, _ = _decode_fields(raw)
+            block.fields |= {name: value for name, value in fields.items() if name != "type"}
 
     def _at(self, index: int) -> _Open:
         if (block := self._open.get(index)) is not None:
@@ -271,21 +308,22 @@ class Fold:
                     return encode_block(Text(text))
                 fields["text"] = text
                 if block.citations:
-                    fields["citations"] = block.citations
+                    fields["citations"] = block.all_citations()
             case "thinking":
                 fields["thinking"] = repair_surrogates(block.string("thinking") + "".join(block.text))
-                signature = block.string("signature") + "".join(block.signature)
-                fields["signature"] = repair_surrogates(signature)
+                if block.signature:
+                    # It comes whole: another one replaces it.
+                    fields["signature"] = repair_surrogates(block.signature[-1])
             case "tool_use":
                 fields["id"], fields["name"] = block.id, block.name
-                if block.input:
-                    fields["input"] = encode_input("".join(block.input))
+                if text := "".join(block.input):
+                    fields["input"] = encode_input(text)
                 elif bytes(fields.setdefault("input", msgspec.Raw(b"{}"))) == b"{}":
+                    # A call without arguments, or one that was cut before its first argument.
                     self._unfed.add(index)
-            case _ if block.input:
-                fields["input"] = encode_input("".join(block.input))
-            case _ if block.text:
-                fields["content"] = repair_surrogates("".join(block.text))
+            case _:
+                if text := "".join(block.input):
+                    fields["input"] = encode_input(text)
         return decode_block(msgspec.json.encode(fields))
 
 
@@ -400,3 +438,4 @@ def _finite(text: str) -> float:
 _STRICT = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite)
 _FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _VALUES = msgspec.json.Decoder(dict[str, Any])
+_LIST = msgspec.json.Decoder(list[msgspec.Raw])

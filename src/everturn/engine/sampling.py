@@ -219,12 +219,13 @@ class Sampling:
     def _show(self, attempt: Attempt, event: StreamEvent) -> None:
         id_, emit = attempt.message_id, self._recorder.emit
         if (delta := _DELTAS.get(type(event))) is not None and isinstance(event, Added):
-            if attempt.fold.is_open(event.index):
+            if attempt.fold.takes(event):
                 emit(delta(message_id=id_, index=event.index, text=event.text))
             return
         match event:
             case BlockStarted(index):
                 attempt.shown = True
+                self._release(attempt, index)
                 kind, name, use_id = attempt.fold.describe(index)
                 emit(BlockBegan(message_id=id_, index=index, kind=kind, name=name, tool_use_id=use_id))
             case MessageStarted():
@@ -233,15 +234,17 @@ class Sampling:
 
     def _finish_block(self, attempt: Attempt, index: int, block: Block) -> None:
         self._recorder.emit(BlockFinished(message_id=attempt.message_id, index=index, block=block))
-        # Only the last call can be cut off: once another block follows, it is whole.
-        ready = [attempt.held] if attempt.held else []
-        attempt.held = None
+        self._release(attempt, index)
         if attempt.fold.is_certain(block):
-            ready.append((index, block))
+            self._hand_over(attempt, block)
         else:
             attempt.held = (index, block)
-        for _, each in sorted(ready, key=lambda indexed: indexed[0]):
-            self._hand_over(attempt, each)
+
+    def _release(self, attempt: Attempt, follower: int) -> None:
+        """Only the last call can be cut off: once another block follows, it is whole."""
+        if attempt.held and attempt.held[0] < follower:
+            self._hand_over(attempt, attempt.held[1])
+            attempt.held = None
 
     def _hand_over(self, attempt: Attempt, block: Block) -> None:
         if isinstance(block.view, ToolUse) and not attempt.executor.has(block.view):

@@ -44,7 +44,7 @@ class ServerCall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class Raw(msgspec.Struct, frozen=True, kw_only=True):
-    """Any block, as it is; streamed whole in its start event."""
+    """Any block, as it is; streamed whole in its start event, but for a `compaction`, whose summary is a delta."""
 
     block: Json
 

@@ -110,6 +110,8 @@ class _Composer:
                 yield self._call(at, block)
             case ServerCall():
                 yield from self._server_call(at, block)
+            case Raw(block={"type": "compaction"} as raw):
+                yield _compaction(raw)
             case Raw(block=raw):
                 yield _whole(raw)
 
@@ -128,8 +130,9 @@ class _Composer:
     def _call(self, at: int, call: Call) -> Part:
         identity = call.id or derive_id("toolu", self._seed, at)
         bare = {"type": "tool_use", "id": identity, "name": call.name}
-        # The API opens every input with an empty piece.
-        pieces = ["", *self._pieces(input_text(call))]
+        text = input_text(call)
+        # The API opens every input with an empty piece. For a call without arguments nothing else follows.
+        pieces = ["", *([] if text == "{}" else self._pieces(text))]
         return Part(
             start=bare | {"input": {}},
             deltas=tuple({"type": "input_json_delta", "partial_json": piece} for piece in pieces),
@@ -150,3 +153,10 @@ class _Composer:
 
 def _whole(block: dict[str, Any]) -> Part:
     return Part(start=block, final=block)
+
+
+def _compaction(block: dict[str, Any]) -> Part:
+    """A block without its summary, which comes whole in one delta."""
+    told: Json = {name: block[name] for name in ("content", "encrypted_content") if name in block}
+    start = block | dict.fromkeys(told)
+    return Part(start=start, deltas=({"type": "compaction_delta", **told},), final=block)

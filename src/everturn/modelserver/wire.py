@@ -206,5 +206,5 @@ def thoughts_of(wire: Wire) -> list[dict[str, Any]]:
                 "index": index,
                 "delta": {"type": "signature_delta", "signature": text},
             } if index in blocks:
-                blocks[index]["signature"] = blocks[index].get("signature", "") + text
+                blocks[index]["signature"] = text
     return list(blocks.values())

@@ -181,7 +181,9 @@ def _stream_block(index: int, block: Said | Thought | Called) -> Iterator[Stream
         case Called(name, json_text, id_):
             opening: dict[str, Any] = {"type": "tool_use", "id": id_, "name": name, "input": {}}
             yield BlockStarted(index, msgspec.json.encode(opening))
-            yield from (InputAdded(index, piece) for piece in _pieces(json_text))
+            # As the API does: an empty piece first, and no other for a call without arguments.
+            yield InputAdded(index, "")
+            yield from (InputAdded(index, piece) for piece in _pieces("" if json_text == "{}" else json_text))
     yield BlockStopped(index)
 
 

@@ -35,7 +35,7 @@ class Partial:
         """Id of the message whose start was told."""
         self._open: dict[int, BlockBegan] = {}
         self._fed: set[int] = set()
-        """Open blocks of which a piece was told."""
+        """Open calls of whose input something was told."""
 
     def begin_message(self, event: MessageBegan) -> None:
         self._began = event
@@ -46,16 +46,18 @@ class Partial:
         return [*start, _block_start(event.index, _empty(event))] if event.kind in GROWING else start
 
     def add_text(self, event: TextDelta) -> Raw:
-        return self._piece(event.index, {"type": "text_delta", "text": event.text})
+        return _piece(event.index, {"type": "text_delta", "text": event.text})
 
     def add_thinking(self, event: ThinkingDelta) -> Raw:
-        return self._piece(event.index, {"type": "thinking_delta", "thinking": event.text})
+        return _piece(event.index, {"type": "thinking_delta", "thinking": event.text})
 
     def add_input(self, event: InputDelta) -> list[Raw]:
         began = self._open.get(event.index)
         if began is None or began.kind not in GROWING:
             return []
-        return [self._piece(event.index, {"type": "input_json_delta", "partial_json": event.text})]
+        if event.text:
+            self._fed.add(event.index)
+        return [_piece(event.index, {"type": "input_json_delta", "partial_json": event.text})]
 
     def finish_block(self, event: BlockFinished) -> list[Raw]:
         index = event.index
@@ -67,10 +69,10 @@ class Partial:
             return [_block_start(index, msgspec.Raw(event.block.raw)), stop]
         match event.block.view:
             case Thinking(signature=signature) if signature:
-                return [self._piece(index, {"type": "signature_delta", "signature": signature}), stop]
-            case ToolUse(input=input_) if index not in self._fed:
-                whole = bytes(input_).decode("utf-8", "replace")
-                return [self._piece(index, {"type": "input_json_delta", "partial_json": whole}), stop]
+                return [_piece(index, {"type": "signature_delta", "signature": signature}), stop]
+            case ToolUse(input=input_) if index not in self._fed and (whole := bytes(input_)) != b"{}":
+                told = whole.decode("utf-8", "replace")
+                return [_piece(index, {"type": "input_json_delta", "partial_json": told}), stop]
             case _:
                 return [stop]
 
@@ -112,9 +114,9 @@ class Partial:
         }
         return [{"type": "message_start", "message": message}]
 
-    def _piece(self, index: int, delta: Raw) -> Raw:
-        self._fed.add(index)
-        return {"type": "content_block_delta", "index": index, "delta": delta}
+
+def _piece(index: int, delta: Raw) -> Raw:
+    return {"type": "content_block_delta", "index": index, "delta": delta}
 
 
 def _block_start(index: int, block: Any) -> Raw:

@@ -11,7 +11,7 @@ from everturn.core.stream import (
     BlockStarted,
     BlockStopped,
     CitationAdded,
-    ContentAdded,
+    CompactionFilled,
     InputAdded,
     MessageChanged,
     MessageStarted,
@@ -215,8 +215,8 @@ def _decode_delta(index: int, delta: dict[str, Any]) -> StreamEvent:
             return SignatureAdded(index, text)
         case {"type": "citations_delta", "citation": dict(citation)}:
             return CitationAdded(index, json.dumps(citation).encode())
-        case {"type": "compaction_delta", "content": str(text)}:
-            return ContentAdded(index, text)
+        case {"type": "compaction_delta"}:
+            return CompactionFilled(index, json.dumps(delta).encode())
         case _:
             return Pinged()
 

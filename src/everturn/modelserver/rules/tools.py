@@ -8,8 +8,7 @@ from everturn.modelserver.rules.rule import REFERENCE, REPORTS, BodyRules
 
 TOOLS = BodyRules()
 
-_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-_USED_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 _CALL_ID = re.compile(r"[a-zA-Z0-9_-]+")
 _CHOICES = ("auto", "any", "tool", "none")
 _UNIONS = ("oneOf", "allOf", "anyOf")
@@ -32,11 +31,11 @@ def _shape(ask: Ask) -> str | None:
     return None
 
 
-@TOOLS.rule("tool-name-pattern", "conventions §6.7", "A tool's name matches ^[a-zA-Z0-9_-]{1,64}$.")
+@TOOLS.rule("tool-name-pattern", REPORTS, "A tool's name matches ^[a-zA-Z0-9_-]{1,128}$.")
 def _name(ask: Ask) -> str | None:
     for at, tool in _custom(ask):
         if not _NAME.fullmatch(tool["name"]):
-            return f"tools.{at}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{{1,64}}$'"
+            return f"tools.{at}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'"
     return None
 
 
@@ -118,7 +117,7 @@ def _call_id(ask: Ask) -> str | None:
 @TOOLS.rule("call-name-pattern", REPORTS, "The name in a call matches ^[a-zA-Z0-9_-]{1,128}$.")
 def _call_name(ask: Ask) -> str | None:
     for placed in ask.of_type("tool_use"):
-        if not _USED_NAME.fullmatch(placed.block["name"]):
+        if not _NAME.fullmatch(placed.block["name"]):
             return f"{placed.path}.tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'"
     return None
 

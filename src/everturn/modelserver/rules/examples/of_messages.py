@@ -24,7 +24,7 @@ PAIRS: dict[str, Pair] = {
     "text-not-blank": (ask(user([words(" Hello ")])), ask(user([words("Hello"), words(" \n")]))),
     "prefill-refused": (ask(user(), assistant([_SEARCH])), ask(user(), assistant("The answer is"))),
     "prefill-trimmed": (
-        ask(user(), assistant("The answer is"), model="claude-sonnet-4-5"),
-        ask(user(), assistant("The answer is "), model="claude-sonnet-4-5"),
+        ask(user(), assistant("The answer is"), model="claude-haiku-4-5"),
+        ask(user(), assistant("The answer is "), model="claude-haiku-4-5"),
     ),
 }
