@@ -22,7 +22,7 @@ INPUTS = (
     "",
 )
 IDS = (None, None, None, "toolu_1", "toolu_same", "", "odd id!")
-TEXTS = ("Hello there.", "Hello there. And so on.", " \n", "")
+TEXTS = ("Hello there.", "Hello there. And so on. \n", " \n", "")
 STOPS = (
     *("end_turn", "end_turn", "tool_use", "tool_use", "max_tokens", "max_tokens"),
     *("refusal", "pause_turn", "stop_sequence", "model_context_window_exceeded", None),
@@ -99,9 +99,10 @@ def once_in(times, value, otherwise):
     return st.sampled_from((otherwise,) * (times - 1) + (value,))
 
 
-def ending_in_a_server_call(scene):
-    """The API pauses only in the midst of its own tools."""
-    if scene.stop != "pause_turn" or any(isinstance(block, Use) for block in scene.blocks):
+def pausing_as_the_api_does(scene):
+    """The API pauses in the midst of its own tools, or of a text."""
+    ends_in_text = any(isinstance(block, Say) and block.text.strip() for block in scene.blocks[-1:])
+    if scene.stop != "pause_turn" or ends_in_text or any(isinstance(block, Use) for block in scene.blocks):
         return scene
     return msgspec.structs.replace(scene, blocks=(*scene.blocks, Carry("server_tool_use")))
 
@@ -129,7 +130,7 @@ surprises = st.builds(
     breaks=st.one_of(st.none(), breaks),
     output=st.sampled_from((1, 1, 1, 2, 3, 10_000_000, None)),
     input=once_in(8, 10_000_000, 10),
-).map(ending_in_a_server_call)
+).map(pausing_as_the_api_does)
 scenes = st.one_of(tool_rounds, surprises, surprises, refusals)
 points = st.one_of(
     st.builds(

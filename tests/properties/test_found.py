@@ -10,7 +10,7 @@ from tests.properties.claims import (
     find_stray_effects,
     find_violation,
 )
-from tests.properties.scenes import GOOD, Break, Say, Scene, Think, Use
+from tests.properties.scenes import GOOD, Break, Carry, Say, Scene, Think, Use
 from tests.properties.stage import FALLBACKS, Played, play_case, resume
 from tests.properties.test_stable_prefix import find_breaks
 
@@ -124,6 +124,13 @@ def test_a_doubtful_call_before_a_writer_is_kept_with_it_when_the_stream_breaks(
 
     assert faults_of(played) == []
     assert played.queries[0].runs == [("toolu_2", "Write")]
+
+
+@pytest.mark.parametrize("said", ["Well: \n", "Well:"])
+def test_a_pause_in_a_text_is_followed_by_a_valid_request(said):
+    paused = Scene(blocks=(Carry("server_tool_use"), Say(said), Think()), stop="pause_turn")
+
+    assert faults_of(play(paused, paused, GOOD)) == []
 
 
 def test_a_resumed_session_answers_open_calls_in_their_order():

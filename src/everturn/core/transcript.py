@@ -232,6 +232,13 @@ def is_blank(block: Block) -> bool:
     return isinstance(block.view, Text) and not block.view.text.strip()
 
 
+def ends_in_text(message: Message) -> bool:
+    """Whether the last block that is sent of it is text: neither blank text nor a thought at the end is sent."""
+    kinds = [type(block.view) for block in message.blocks if not is_blank(block)]
+    said = [kind for kind in kinds if kind not in {Thinking, RedactedThinking}]
+    return bool(said) and said[-1] is Text
+
+
 def unanswered(messages: Sequence[Message]) -> list[ToolUse]:
     """Uses without a result, in order."""
     answered = {result.tool_use_id for message in messages for result in message.results}

@@ -43,6 +43,7 @@ from everturn.engine import wording
 from everturn.engine.asking import Asker
 from everturn.engine.found_tools import list_found
 from everturn.engine.replies import Meaning, answer_text, judge_meaning, refusal_text, trim_overlap
+from everturn.engine.restoring import ask_for_rest
 from everturn.engine.sampling import Attempt, Sampling
 from everturn.engine.state import State
 from everturn.engine.stop_phase import Stop
@@ -105,6 +106,8 @@ class Iteration:
             )
         )
         match decision.transition:
+            case Transition.NEXT_TURN if guards.pauses and (words := ask_for_rest(self.messages)):
+                self._say(words)
             case Transition.MAX_OUTPUT_TOKENS_ESCALATE:
                 self._retract(RetractionCause.ESCALATION)
             case Transition.MAX_OUTPUT_TOKENS_RECOVERY:

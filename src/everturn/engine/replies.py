@@ -45,7 +45,7 @@ def answer_text(messages: Sequence[Message]) -> str:
     for message in reversed(messages):
         if message.role == "assistant":
             parts.append(message.text)
-        elif message.kind is Kind.PROMPT or (parts and message.text != wording.RESUME):
+        elif message.kind is Kind.PROMPT or (parts and message.text not in wording.FOR_THE_REST):
             break
     return "".join(reversed(parts))
 

@@ -5,12 +5,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from everturn.core.messages import UNSENT, Kind, Message, ToolResult, ToolUse
 from everturn.core.records import FilesKnown, SeenFile
 from everturn.core.tokens import Meter
+from everturn.core.transcript import ends_in_text
+from everturn.engine import wording
 from everturn.ports.files import FileNews, FileState, Stamp
 from everturn.ports.model import TaskBudget
 from everturn.ports.store import Counted, OpenQuery
 
-CUT = "max_tokens"
-UNFINISHED = frozenset({CUT, "pause_turn"})
+UNFINISHED = frozenset({"max_tokens", "pause_turn"})
 """Stop reasons of an answer that is to go on."""
 
 
@@ -81,7 +82,19 @@ def takes_more(view: Sequence[Message]) -> bool:
     return last is not None and last.role == "user"
 
 
-def is_cut(view: Sequence[Message]) -> bool:
-    """The last word is half an answer, and nobody has asked for the other half."""
+def ask_for_rest(view: Sequence[Message]) -> str:
+    """What asks the model for the rest of its answer. Empty where nothing is missing, or where the API goes on by itself.
+
+    A paused answer goes on by itself where it ends in a tool of the API. One that ends in text is refused as the last
+    message: by newer models always, by older ones if it ends in white space.
+    """
     last = next((message for message in reversed(view) if message.kind not in UNSENT), None)
-    return last is not None and last.answer is not None and last.answer.stop_reason == CUT
+    if last is None or last.answer is None:
+        return ""
+    match last.answer.stop_reason:
+        case "max_tokens":
+            return wording.RESUME
+        case "pause_turn" if not last.uses and ends_in_text(last):
+            return wording.GO_ON
+        case _:
+            return ""

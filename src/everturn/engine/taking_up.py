@@ -6,8 +6,7 @@ from everturn.core.messages import Kind
 from everturn.core.outcomes import CallsFinished
 from everturn.core.records import TransitionTaken
 from everturn.core.state import Guards
-from everturn.engine import wording
-from everturn.engine.restoring import is_cut
+from everturn.engine.restoring import ask_for_rest
 from everturn.engine.workshop import Workshop
 from everturn.ports.store import OpenQuery
 
@@ -15,8 +14,8 @@ from everturn.ports.store import OpenQuery
 def take_up(shop: Workshop, query: OpenQuery, address: str, *, closed: bool) -> Guards:
     """`closed`: calls of the last answer got a result just now, which says that they were cut off."""
     recorder, guards = shop.recorder, query.guards
-    if is_cut(recorder.view):
-        recorder.add_user(Kind.HIDDEN, wording.RESUME)
+    if words := ask_for_rest(recorder.view):
+        recorder.add_user(Kind.HIDDEN, words)
         return guards
     if not (query.tools_ran or closed):
         shop.attachments.collect_finished()

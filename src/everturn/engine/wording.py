@@ -27,6 +27,9 @@ RESUME = (
     "Your answer was cut off at the output limit. Go on exactly where it stopped: no apology, no recap. "
     "Break what remains into smaller portions."
 )
+GO_ON = "Your turn was paused in the middle of your answer. Go on exactly where it stopped: no recap."
+FOR_THE_REST = frozenset({RESUME, GO_ON})
+"""What asks for the rest of an answer."""
 INTERRUPTED_STREAMING = "[The user interrupted the answer.]"
 INTERRUPTED_TOOLS = "[The user interrupted the tools.]"
 CALL_INTERRUPTED = "The call was interrupted before it finished."
