@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from everturn.core.budget import Usage
 from everturn.core.contexts import Contexts
 from everturn.core.errors import JournalError
+from everturn.core.events import Denial
 from everturn.core.facts import Facts, Failing, Said
 from everturn.core.messages import Answer, Kind, Message, decode_block
 from everturn.core.notes import Notes, Todo, TodoStatus
@@ -18,6 +19,7 @@ from everturn.core.records import (
     AnyRecord,
     CacheBroken,
     CallIntended,
+    CallRefused,
     CallSettled,
     CollapseNoted,
     CommandChanged,
@@ -46,7 +48,9 @@ from everturn.core.records import (
     WorkSpent,
     decode_record,
     encode_record,
+    record_denial,
     record_message,
+    restore_denial,
     restore_message,
 )
 from everturn.core.state import Guards
@@ -91,6 +95,15 @@ RECORDS = [
             failing=(Failing(tool_use_id="t", command="make", error="no"),),
         ),
         scales={"m": Scale(estimated=9, counted=7)},
+    ),
+    CallRefused(
+        tool_use_id="t",
+        name="Bash",
+        input=msgspec.Raw(b'{"command": "ls"}'),
+        reason="no\u2028way",
+        by="rule",
+        rules=("Bash(ls)",),
+        mode="acceptEdits",
     ),
     CompactionTried(failures=1, count=2),
     FilesKnown(
@@ -200,3 +213,19 @@ def test_a_record_of_a_message_without_an_answer_has_none():
     prompt = Message(id="p", role="user", kind=Kind.PROMPT, blocks=())
 
     assert record_message(prompt) == MessageAdded(id="p", role="user", kind=Kind.PROMPT, blocks=())
+
+
+@given(
+    st.dictionaries(
+        st.text(),
+        st.recursive(st.none() | st.integers() | st.text(), lambda inner: st.lists(inner, max_size=3)),
+        max_size=3,
+    )
+)
+def test_a_denial_comes_back_as_it_was(tool_input):
+    denial = Denial(tool_use_id="t", tool_name="Bash", tool_input=tool_input, reason="no", rules=("Bash(ls)",))
+
+    line = encode_record(record_denial(denial))
+
+    assert line.count(b"\n") == 1
+    assert restore_denial(decode_record(line)) == denial

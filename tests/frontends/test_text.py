@@ -50,6 +50,15 @@ async def test_calls_that_were_not_allowed_are_told(bench):
     )
 
 
+async def test_calls_that_were_not_allowed_in_an_earlier_query_are_not_told_again(bench):
+    bench.model(calls(("Bash", {"command": "make"})), text("Then not."), text("Hello."))
+    engine = bench.engine()
+    await run_piped(engine)
+    await engine.aclose()
+
+    assert await run_piped(bench.engine(resume=engine.session_id)) == (0, "Hello.\n", "")
+
+
 async def test_each_way_to_allow_what_was_denied_is_named_once(bench):
     bench.model(
         calls(

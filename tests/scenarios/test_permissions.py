@@ -1,5 +1,6 @@
 """The gate in front of every call: what is denied is told to the model and remembered; where it says ask, we ask."""
 
+from everturn.core.events import CallDenied
 from everturn.core.state import Reason
 from everturn.modelserver import call, text
 from everturn.ports.policy import Ruling, Verdict
@@ -98,6 +99,50 @@ async def test_denials_are_of_the_session(bench):
 
     assert len(run.result.denials) == 2
     assert run.result.denials == engine.denials
+
+
+async def test_denials_survive_a_resume(bench):
+    odd = {"command": "touch 'é\u2028'", "timeout": 1000}
+    bench.model(call("Bash", TOUCH), text("Then not."), call("Bash", odd), text("Then not."))
+    engine = bench.engine(disallowed_tools=["Bash(rm:*)"])
+    await bench.go_on(engine)
+    await engine.aclose()
+    resumed = bench.engine(resume=engine.session_id)
+    assert resumed.denials == engine.denials
+    assert len(resumed.denials) == 1
+
+    run = await bench.go_on(resumed)
+
+    assert run.result.denials == resumed.denials
+    assert [denial.tool_input for denial in run.result.denials] == [TOUCH, odd]
+    assert [denial.tool_input for denial in run.result.new_denials] == [odd]
+    await resumed.aclose()
+    assert bench.engine(resume=engine.session_id).denials == resumed.denials
+
+
+async def test_a_denial_is_on_disk_before_it_is_shown(bench):
+    bench.model(call("Bash", TOUCH), text("Then not."))
+    engine = bench.engine()
+    recorded = []
+
+    def look(event):
+        if isinstance(event, CallDenied):
+            recorded.extend(record for record in bench.records(engine.session_id) if record["type"] == "denied")
+
+    await bench.go_on(engine, on_event=look)
+
+    assert [record["tool_use_id"] for record in recorded] == [engine.denials[0].tool_use_id]
+
+
+async def test_a_rewound_session_has_the_denials_of_what_is_left(bench):
+    bench.model(call("Bash", TOUCH), text("Then not."), call("Bash", TOUCH), text("Then not."))
+    engine = bench.engine()
+    await bench.go_on(engine)
+    end, first = engine.transcript[-1].id, engine.denials
+    await bench.go_on(engine)
+    await engine.aclose()
+
+    assert bench.engine(resume=engine.session_id, resume_at=end).denials == first
 
 
 async def test_an_approver_may_put_another_input_in_place_of_the_models(bench):

@@ -364,6 +364,13 @@ class ResultEvent(Event, frozen=True, kw_only=True, tag="result"):
     """Of the main loop in this query."""
     models: dict[str, ModelUsage]
     denials: tuple[Denial, ...]
+    """Of the session so far."""
     errors: tuple[str, ...]
     session_id: str
     structured_output: Any = None
+    denied_before: int = 0
+    """So many of the denials are of earlier queries."""
+
+    @property
+    def new_denials(self) -> tuple[Denial, ...]:
+        return self.denials[self.denied_before :]

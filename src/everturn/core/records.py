@@ -1,5 +1,6 @@
 """What is kept on disk: few kinds, versioned. State after a crash is a replay of these; events are for eyes only."""
 
+import json
 from typing import Any
 
 import msgspec
@@ -7,6 +8,7 @@ import msgspec
 from everturn.core.budget import Usage
 from everturn.core.contexts import Contexts
 from everturn.core.errors import JournalError
+from everturn.core.events import Denial
 from everturn.core.facts import Facts
 from everturn.core.messages import Answer, Kind, Message, Role, decode_block, repair_surrogates
 from everturn.core.notes import Notes
@@ -100,6 +102,18 @@ class CallIntended(Record, frozen=True, kw_only=True, tag="intent"):
 class CallSettled(Record, frozen=True, kw_only=True, tag="settled"):
     tool_use_id: str
     is_error: bool
+
+
+class CallRefused(Record, frozen=True, kw_only=True, tag="denied"):
+    """A call that was not allowed to run: rules, the mode or a person said no."""
+
+    tool_use_id: str
+    name: str
+    input: msgspec.Raw
+    reason: str
+    by: str = ""
+    rules: tuple[str, ...] = ()
+    mode: str = ""
 
 
 class TransitionTaken(Record, frozen=True, kw_only=True, tag="transition"):
@@ -271,6 +285,7 @@ AnyRecord = (
     | MessagesMended
     | CallIntended
     | CallSettled
+    | CallRefused
     | TransitionTaken
     | ErrorWithheld
     | UsageCharged
@@ -347,4 +362,29 @@ def restore_message(record: MessageAdded) -> Message:
         answer=record.answer,
         blames=record.blames,
         keeps=record.keeps,
+    )
+
+
+def record_denial(denial: Denial) -> CallRefused:
+    input_ = json.dumps(denial.tool_input, ensure_ascii=False, default=str)
+    return CallRefused(
+        tool_use_id=denial.tool_use_id,
+        name=denial.tool_name,
+        input=msgspec.Raw(repair_surrogates(input_).encode()),
+        reason=denial.reason,
+        by=denial.by,
+        rules=denial.rules,
+        mode=denial.mode,
+    )
+
+
+def restore_denial(record: CallRefused) -> Denial:
+    return Denial(
+        tool_use_id=record.tool_use_id,
+        tool_name=record.name,
+        tool_input=json.loads(bytes(record.input)),
+        reason=record.reason,
+        by=record.by,
+        rules=record.rules,
+        mode=record.mode,
     )

@@ -331,7 +331,7 @@ class Engine:
         """A prompt, or a query that was left unfinished."""
         clock, query_id, signal = self._deps.clock, self._deps.ids.new(), self._signal
         started_s, api_s = clock.elapsed(), self._recorder.api_s
-        self._num_turns = 0
+        self._num_turns, denied_before = 0, len(self._denials)
         self._agent = msgspec.structs.replace(
             self._agent,
             fallbacks=tuple(model for model in self._fallbacks if model != self._agent.model),
@@ -384,6 +384,7 @@ class Engine:
                 api_duration_s=self._recorder.api_s - api_s,
                 num_turns=self._num_turns,
                 denials=self.denials,
+                denied_before=denied_before,
                 session_id=self.session_id,
             )
         )
@@ -461,6 +462,7 @@ class Engine:
         if model := replay.model or replay.asked_model:
             self._agent = msgspec.structs.replace(self._agent, model=model)
         recorder.notes = replay.notes
+        self._denials += replay.denials
         self._agent = list_found(self._agent, replay.notes)
         for plan in replay.mended:
             recorder.take_mending(plan)

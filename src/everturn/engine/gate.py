@@ -1,4 +1,4 @@
-"""The gate in front of every call: rules and mode first, then the person where they say ask. Denials are remembered."""
+"""The gate in front of every call: rules and mode first, then the person where they say ask. Denials are recorded."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -7,7 +7,7 @@ from contextlib import nullcontext
 import msgspec
 
 from everturn.core.events import CallDenied, Denial, Level, ModeSwitched, Noticed, PermissionAsked
-from everturn.core.records import ModeChanged
+from everturn.core.records import ModeChanged, record_denial
 from everturn.engine.deps import Deps
 from everturn.engine.recorder import Recorder
 from everturn.ports.abort import AbortSignal
@@ -131,17 +131,17 @@ class Gate:
 
     def _deny(self, call: Call, verdict: Verdict) -> None:
         by = str(verdict.by or "")
-        self._denials.append(
-            Denial(
-                tool_use_id=call.id,
-                tool_name=call.name,
-                tool_input=call.input,
-                reason=verdict.reason,
-                by=by,
-                rules=next((offer.rules for offer in call.offers if offer.rules), ()),
-                mode=next((offer.mode for offer in call.offers if offer.mode), ""),
-            )
+        denial = Denial(
+            tool_use_id=call.id,
+            tool_name=call.name,
+            tool_input=call.input,
+            reason=verdict.reason,
+            by=by,
+            rules=next((offer.rules for offer in call.offers if offer.rules), ()),
+            mode=next((offer.mode for offer in call.offers if offer.mode), ""),
         )
+        self._recorder.record(record_denial(denial))
+        self._denials.append(denial)
         self._recorder.emit(
             CallDenied(tool_use_id=call.id, name=call.name, reason=verdict.reason, by=by, line=call.line)
         )

@@ -15,6 +15,7 @@ def plan_result(
     api_duration_s: float,
     num_turns: int,
     denials: tuple[Denial, ...],
+    denied_before: int,
     session_id: str,
 ) -> ResultEvent:
     """`last` is the iteration that the query ended in; None where it ended before the first."""
@@ -39,6 +40,7 @@ def plan_result(
         usage=ledger.query_usage,
         models=ledger.models,
         denials=denials,
+        denied_before=denied_before,
         errors=(problem.text,) if problem else (),
         session_id=session_id,
         structured_output=last.structured if last else None,

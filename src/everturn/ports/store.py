@@ -8,7 +8,7 @@ from everturn.core.budget import Usage
 from everturn.core.cache_ledger import Warmth
 from everturn.core.commands import QueuedCommand
 from everturn.core.contexts import Contexts
-from everturn.core.events import ModelUsage
+from everturn.core.events import Denial, ModelUsage
 from everturn.core.messages import Message
 from everturn.core.notes import Notes
 from everturn.core.records import (
@@ -80,6 +80,8 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
     unheard: tuple[QueuedCommand, ...] = ()
     """Those of them whose words are in no message: they were lost on the way."""
     notes: Notes = Notes()
+    denials: tuple[Denial, ...] = ()
+    """Calls that were not allowed to run, oldest first."""
     files: tuple[SeenFile, ...] = ()
     changed_files: dict[str, str] = {}
     """By commands or by others: each with the id of the call or message that told of it first."""

@@ -247,6 +247,7 @@ class Fold:
             interrupted=tuple(self.commands.started.values()),
             unheard=tuple(self.commands.unheard.values()),
             notes=self.standing.notes,
+            denials=tuple(self.standing.denials),
             files=tuple(self.standing.files.values()),
             changed_files=self.standing.changed_files,
             mended=tuple(self.standing.mended),

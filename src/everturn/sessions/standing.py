@@ -1,8 +1,10 @@
 """What holds beside the messages at one point of a session: folded from records, and made anew when a session is rewound."""
 
 from everturn.core.contexts import Contexts
+from everturn.core.events import Denial
 from everturn.core.notes import Notes
 from everturn.core.records import (
+    CallRefused,
     CollapseNoted,
     ContextsKept,
     FactsKept,
@@ -16,6 +18,7 @@ from everturn.core.records import (
     ResultsCleared,
     ResultSpilled,
     SeenFile,
+    restore_denial,
 )
 
 
@@ -33,6 +36,7 @@ class Standing:
         self.cleared: dict[str, str] = {}
         self.spilled: dict[str, None] = {}
         self.facts: FactsKept | None = None
+        self.denials: list[Denial] = []
         self.mended: list[MessagesMended] = []
         self.files: dict[str, SeenFile] = {}
         self.changed_files: dict[str, str] = {}
@@ -66,6 +70,8 @@ class Standing:
                 self.spilled[path] = None
             case FactsKept():
                 self.facts = record
+            case CallRefused():
+                self.denials.append(restore_denial(record))
             case MessagesMended():
                 self.mended.append(record)
             case FilesKnown():

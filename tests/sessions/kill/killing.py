@@ -62,6 +62,7 @@ SHOWN = {
     "usage": "usage",
     "context": "context",
     "fallback": "model",
+    "permission_denied": "denied",
     "command": "command",
     "terminal": "terminal",
 }
@@ -108,6 +109,7 @@ class Place:
         """Every kind of record, in as few turns as can be."""
         write = call("Write", {"file_path": str(self.folder / "a.txt"), "content": "x"}, call_id="toolu_w")
         todo = {"content": "Do it", "status": "pending", "activeForm": "Doing it"}
+        denied = call("Bash", {"command": "true"}, call_id="toolu_d")
         note = call("TodoWrite", {"todos": [todo]}, call_id="toolu_n")
         self.server.play(
             script(
@@ -115,7 +117,7 @@ class Place:
                     cut("Hel"),
                     say(thinking("I see."), note, self.effect("a", "seq 1000")),
                     UNSIGNED,
-                    say(write, self.effect("b")),
+                    say(write, denied, self.effect("b")),
                     text("Done. " * 40),
                 ),
                 *(too_long(), overloaded(), overloaded(), overloaded(), self.effect("c"), text("End.")),

@@ -24,6 +24,7 @@ def options(url: str, folder: str, home: str, **more: object) -> Options:
         fallback_models=["claude-opus-5"],
         permission_mode="bypassPermissions",
         allowed_tools=["Bash", "Edit"],
+        disallowed_tools=["Bash(true)"],
         work_budget=1,
         user_context=lambda: {name: text for name, text in [("rules", next(RULES, ""))] if text},
         models=[{"id": "claude-sonnet-5", "clears_results": False}],

@@ -274,7 +274,7 @@ class TerminalText:
         if not self._error_said:
             for error in event.errors:
                 self._put_words(error, RED)
-        if advice := advise_denials(event.denials, only_managed=self._only_managed):
+        if advice := advise_denials(event.new_denials, only_managed=self._only_managed):
             self._put_words(advice, DIM, kind="line")
         if event.reason in INTERRUPTED and not event.errors:
             self._put_words(render_interruption(is_kept=self._is_kept()), DIM, kind="line")

@@ -43,11 +43,11 @@ class PipeText:
     def _result(self, event: ResultEvent) -> None:
         if text := answer_of(event):
             self._out.write_text(text if text.endswith("\n") else f"{text}\n")
-        if event.denials:
+        if denials := event.new_denials:
             from everturn.frontends.headless.advice import advise_denials
 
-            self._complaints.say(render_denials(event.denials))
-            if advice := advise_denials(event.denials, only_managed=self._only_managed):
+            self._complaints.say(render_denials(denials))
+            if advice := advise_denials(denials, only_managed=self._only_managed):
                 self._complaints.say(advice)
         for error in event.errors:
             self._complaints.say(error)
