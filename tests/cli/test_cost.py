@@ -8,7 +8,7 @@ import re
 import msgspec
 import pytest
 
-from everturn.modelserver import call, say, text
+from everturn.modelserver import call, cut, say, text
 
 GLOB = call("Glob", {"pattern": "*"})
 AMOUNT = re.compile(r"\d+\.\d{4,6}")
@@ -57,9 +57,42 @@ async def test_the_bill_of_a_real_session_is_its_total(program, session):
         "cache_write": 5_100,
         "cache_read": 10_100,
         "cache_write_1h": 0,
+        "estimated_output": 0,
     }
     assert page["total"]["prices_match"]
     assert page["total"]["cache"]["net_usd"] > 0
+
+
+LONG = "word " * 6_000
+"""7,500 tokens by the server's count."""
+
+
+async def test_ten_answers_that_broke_off_are_on_the_bill_as_estimates(program):
+    program.model(*[cut(text(LONG, chunk=500), after=60)] * 10)
+    failed = await program.run("-p", "Look", "--session-id", "cut-session", "--output-format", "json")
+    page = page_of(await program.run("cost", "cut-session", "--json"))
+    shown = await program.run("cost", "cut-session")
+
+    (result,) = failed.lines
+    (models,) = result["modelUsage"].values()
+    tokens = page["total"]["tokens"]
+    assert tokens["output"] == tokens["estimated_output"] == pytest.approx(75_000, rel=0.1)
+    assert result["usage"]["output_tokens"] == result["usage"]["estimated_output_tokens"] == tokens["output"]
+    assert models["outputTokens"] == models["estimatedOutputTokens"] == tokens["output"]
+    assert page["total_usd"] == pytest.approx(result["total_cost_usd"], abs=1e-12)
+    assert page["total_usd"] > 75_000 * 0.9 * 10 / 1_000_000, "the catalogue's price is more than that"
+    assert "output tokens are estimated from what was received" in " ".join(shown.out.split())
+
+
+async def test_a_budget_of_five_cents_ends_answers_that_break_off(program):
+    program.model(*[cut(text(LONG, chunk=500), after=60)] * 10)
+    done = await program.run("-p", "Look", "--max-budget-usd", "0.05", "--output-format", "json")
+
+    (result,) = done.lines
+    assert (done.code, result["subtype"], result["terminal_reason"]) == (1, "error_max_budget_usd", "budget_exhausted")
+    assert "result" not in result
+    assert 0.05 <= result["total_cost_usd"] < 0.2
+    assert len(program.requests) <= 2
 
 
 async def test_what_is_printed_adds_up_to_the_total(program, session):

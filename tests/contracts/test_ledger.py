@@ -84,6 +84,56 @@ def test_a_child_spends_the_money_of_the_ledger_that_made_it(ledger):
     assert reason(ledger) is Reason.MAX_BUDGET_USD
 
 
+def test_what_a_call_under_way_has_received_counts_towards_limits_and_is_no_part_of_the_totals(ledger):
+    told = []
+    ledger.watch(reached=lambda: told.append(reason(ledger)), charged=lambda _: None)
+    ledger.begin_query(Limits(max_usd=1.0, max_tokens_total=100), 0.0)
+    ledger.note_received("one", Usage(input=40, output=1), 0.25)
+    ledger.note_received("two", Usage(output=9), 0.5)
+    ledger.note_received("one", Usage(input=40, output=30), 0.25)
+    ledger.note_received("one", Usage(input=40, output=30), 0.5)
+
+    assert told == [None, None, None, Reason.MAX_BUDGET_USD]
+    assert (ledger.session_usd, ledger.query_usage, ledger.models) == (0.0, Usage(), {})
+
+    ledger.settle_received("one")
+    assert ledger.tripped(0.0) is None
+    ledger.charge("main", "a", Usage(input=40, output=35), 0.25, request_id="one")
+    assert ledger.tripped(0.0) is None
+    assert ledger.session_usd == 0.25
+    ledger.note_received("two", Usage(output=26), 0.5)
+    assert reason(ledger) is Reason.MAX_TOKENS_TOTAL
+    ledger.settle_received("two")
+    ledger.settle_received("two")
+    ledger.settle_received("never noted")
+    assert ledger.tripped(0.0) is None
+
+
+def test_a_call_that_outlives_its_query_takes_nothing_from_the_next(ledger):
+    ledger.begin_query(Limits(max_usd=1.0), 0.0)
+    ledger.note_received("late", Usage(output=1), 5.0)
+    ledger.begin_query(Limits(max_usd=1.0), 0.0)
+    assert ledger.tripped(0.0) is None
+    ledger.note_received("late", Usage(output=2), 6.0)
+    assert ledger.tripped(0.0) is None
+    ledger.settle_received("late")
+    ledger.charge("hook", "a", Usage(output=2), 0.5)
+    assert ledger.tripped(0.0) is None
+    assert ledger.session_usd == 0.5
+
+
+def test_what_a_child_receives_counts_for_the_ledger_that_made_it(ledger):
+    ledger.begin_query(Limits(max_usd=1.0), 0.0)
+    below = ledger.child("agent:below")
+    below.begin_query(Limits(), 0.0)
+    below.note_received("one", Usage(output=1), 1.0)
+
+    assert reason(ledger) is reason(below) is Reason.MAX_BUDGET_USD
+    assert ledger.session_usd == below.session_usd == 0.0
+    below.settle_received("one")
+    assert ledger.tripped(0.0) is None
+
+
 def test_time_left_is_that_of_the_query(ledger):
     ledger.begin_query(Limits(max_wall_s=30.0), 100.0)
     assert ledger.time_left(110.0) == 20.0

@@ -479,7 +479,7 @@ def test_reports_are_merged_and_nested_calls_kept_apart():
 
     assert (folded.stop_reason, folded.details) == ("refusal", {"category": "x"})
     assert folded.usage == Usage(input=5, output=8, cache_read=7)
-    assert folded.nested == (("s", Usage(input=2)),)
+    assert folded.charges == (("s", Usage(input=2)),)
 
 
 def test_wrapped_input_still_says_what_the_model_wrote():

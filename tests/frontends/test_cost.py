@@ -71,6 +71,25 @@ def test_the_short_form_has_a_line_for_each_model():
     )
 
 
+def test_output_that_nobody_counted_is_marked_and_said():
+    bill = bill_of(USAGE, Usage(input=12, output=7_500, estimated_output=7_400))
+    page = render_bill(bill, 120)
+    assert page.partition("\n\n")[0] == (
+        "turn   for          input        output   cache write    cache read     USD\n"
+        "1.1    main     12 0.0000    800 0.0120   2.0k 0.0075    30k 0.0090  0.0285\n"
+        "1.2    main     12 0.0001  ~7.5k 0.1125             -             -  0.1126\n"
+        "total           24 0.0001  ~8.3k 0.1245   2.0k 0.0075    30k 0.0090  0.1411"
+    )
+    said = (
+        "~ marks an estimate: 7.4k of 8.3k output tokens are estimated from what was received, "
+        "because the API has not counted them."
+    )
+    assert said in page
+    assert said in render_summary(bill)
+    assert "output ~8.3k $0.1245" in render_summary(bill)
+    assert "~" not in render_bill(bill_of(USAGE), 120)
+
+
 COUNT = st.integers(0, 10**6)
 USAGES = st.lists(
     st.builds(Usage, input=COUNT, output=COUNT, cache_write=COUNT, cache_read=COUNT), min_size=1, max_size=12

@@ -14,7 +14,7 @@ from tests.frontends.readers import open_pipe, run_piped
 from everturn.core.events import BlockBegan, Level, Noticed, TextDelta
 from everturn.frontends.headless.run import run_headless
 from everturn.frontends.headless.view import Introduction
-from everturn.modelserver import calls, cut, error, overloaded, say, text, thinking
+from everturn.modelserver import calls, cut, error, overloaded, say, stall, text, thinking
 
 PROJECT = Path(__file__).parents[2]
 
@@ -35,6 +35,24 @@ async def test_what_went_wrong_is_said_on_standard_error(bench):
     assert (code, written) == (1, "")
     assert complaints.startswith("everturn: ")
     assert complaints.count("\n") == 1
+
+
+async def test_a_complete_answer_that_crossed_the_budget_is_printed_and_the_limit_said(bench):
+    bench.model(text("The whole answer.", usage={"output_tokens": 1_000_000}))
+
+    code, written, complaints = await run_piped(bench.engine(max_budget_usd=0.05))
+
+    assert (code, written) == (1, "The whole answer.\n")
+    assert complaints.startswith("everturn: Reached the limit of 0.05 USD: the query cost ")
+
+
+async def test_an_answer_that_the_budget_cut_off_is_not_printed(bench):
+    bench.model(stall(text("word " * 6_000, chunk=500), after=60))
+
+    code, written, complaints = await run_piped(bench.engine(max_budget_usd=0.04))
+
+    assert (code, written) == (1, "")
+    assert complaints.startswith("everturn: Reached the limit of 0.04 USD: the query cost ")
 
 
 async def test_calls_that_were_not_allowed_are_told(bench):

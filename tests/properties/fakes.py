@@ -52,6 +52,8 @@ class Asked(msgspec.Struct, frozen=True):
 
     request: Request
     records: int
+    events: list[StreamEvent] = []
+    """What came of it, as far as anybody took it."""
 
     @property
     def is_main(self) -> bool:
@@ -83,6 +85,7 @@ class StageModel:
             for _ in range(stage.knobs.pace):
                 await asyncio.sleep(0)
             stage.happened("stream")
+            asked.events.append(event)
             yield event
 
     async def count_tokens(self, request: Request) -> int:

@@ -8,7 +8,7 @@ import pytest
 from everturn import Engine, tool
 from everturn.core.events import ResultEvent
 from everturn.core.state import AbortCause, Reason
-from everturn.modelserver import call, calls, hold, say, text, when
+from everturn.modelserver import call, calls, hold, say, stall, text, when
 from everturn.ports.ledger import Allowance
 from everturn.ports.tool import ToolContext
 
@@ -143,6 +143,19 @@ async def test_a_limit_of_the_parent_ends_both_each_with_one_result(bench):
     assert run.reason is Reason.MAX_BUDGET_USD
     assert 0.06 <= run.result.total_usd < 0.07
     assert len([request for request in bench.requests if request.body["model"] == PARENT]) == 1
+
+
+async def test_a_limit_of_the_parent_ends_an_answer_of_the_child_in_mid_stream(bench):
+    endless = stall(say("word " * 24_000, usage={"input_tokens": 0}, chunk=500, verbatim=True), after=243)
+    bench.model(call("Delegate", {"task": "look"}), below(endless))
+    agents = Agents(bench)
+
+    run = await agents.run(max_budget_usd=0.05)
+
+    assert [result.reason for result in agents.results] == [Reason.MAX_BUDGET_USD]
+    assert run.reason is Reason.MAX_BUDGET_USD
+    assert run.result.total_usd == pytest.approx(sum(spent.usd for spent in run.result.models.values()))
+    assert run.result.models[CHILD].usage.estimated_output > 5 * CENT
 
 
 async def test_a_sibling_that_waits_for_its_model_is_ended_when_the_other_spends_the_last(bench):

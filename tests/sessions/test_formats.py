@@ -54,8 +54,14 @@ def prompt(id_="u1", said="hi", **fields):
 
 
 def known_part(replay, told):
-    """Fields that came later have their defaults in an old session."""
-    return {name: value for name, value in msgspec.to_builtins(replay).items() if name in told}
+    """Fields that came later, at any depth, have their defaults in an old session."""
+    match replay, told:
+        case dict(), dict():
+            return {name: known_part(value, told[name]) for name, value in replay.items() if name in told}
+        case list(), list() if len(replay) == len(told):
+            return [known_part(value, known) for value, known in zip(replay, told, strict=True)]
+        case _:
+            return replay
 
 
 @pytest.mark.parametrize("path", OLD, ids=[f"{path.parent.name}-{path.stem}" for path in OLD])
@@ -192,8 +198,14 @@ COUNTS = st.integers(0, 2**40)
 def usages(draw):
     write = draw(COUNTS)
     hourly = draw(st.integers(0, write))
+    output = draw(COUNTS)
     return Usage(
-        input=draw(COUNTS), output=draw(COUNTS), cache_write=write, cache_read=draw(COUNTS), cache_write_1h=hourly
+        input=draw(COUNTS),
+        output=output,
+        cache_write=write,
+        cache_read=draw(COUNTS),
+        cache_write_1h=hourly,
+        estimated_output=draw(st.just(0) | st.integers(0, output)),
     )
 
 

@@ -69,6 +69,46 @@ def test_sums_agree_at_every_node_after_every_step(limit, steps):
     assert grove.purses[0].spent == sum(grove.own)
 
 
+CALLS = st.tuples(st.integers(0, 3), st.sampled_from("abc"))
+NOTES = st.lists(
+    st.one_of(
+        st.tuples(st.just("receive"), CALLS, AMOUNT),
+        st.tuples(st.just("charge"), CALLS, AMOUNT),
+        st.tuples(st.just("query"), CALLS, AMOUNT),
+        st.tuples(st.just("close"), CALLS, AMOUNT),
+    ),
+    max_size=40,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(NOTES)
+def test_what_is_received_in_mid_stream_is_charged_once(notes):
+    """In any order of calls, queries and children: limits see charges and calls under way, totals see the charges."""
+    top = SessionLedger()
+    top.begin_query(Limits(max_session_usd=1_000.0), 0.0)
+    one = top.child("agent:one", Allowance(usd=60.0))
+    ledgers = [top, one, top.child("agent:two"), one.child("agent:below", Allowance(usd=30.0))]
+    charged, under_way = 0, {}
+    for what, (index, name), amount in notes:
+        ledger, call = ledgers[index], f"{index}{name}"
+        match what:
+            case "receive":
+                under_way[call] = amount
+                ledger.note_received(call, Usage(output=amount), float(amount))
+            case "charge":
+                charged += amount
+                under_way.pop(call, None)
+                ledger.settle_received(call)
+                ledger.charge("main", "m", Usage(output=amount), float(amount), request_id=call)
+            case "query":
+                ledger.begin_query(Limits(max_session_usd=1_000.0), 0.0)
+            case "close" if index:
+                ledger.close()
+        assert (top.session_usd, top.session_usage.output) == (charged, charged)
+        assert (top.tripped(0.0) is not None) == (charged + sum(under_way.values()) >= 1_000)
+
+
 @settings(max_examples=200, deadline=None)
 @given(st.integers(1, 200), STEPS)
 def test_no_more_is_promised_than_there_is(limit, steps):

@@ -144,7 +144,8 @@ def describe_event(event: Event) -> tuple[str, dict[str, Any]] | None:
         case CallDenied(name=name, reason=reason) | PermissionAsked(name=name, reason=reason):
             return kind, {"name": name, "reason": reason}
         case UsageReported(purpose=purpose, model=model, usage=usage, usd=usd):
-            return kind, {"purpose": purpose, "model": model, "tokens": usage.total, "usd": f"{usd:.6f}"}
+            estimated = {"estimated_output": usage.estimated_output} if usage.estimated_output else {}
+            return kind, {"purpose": purpose, "model": model, "tokens": usage.total, **estimated, "usd": f"{usd:.6f}"}
         case ErrorReleased(problem=problem):
             return kind, {"kind": problem.kind, "text": problem.text}
         case ResultEvent(reason=reason, exit=code, num_turns=turns, duration_s=duration_s):

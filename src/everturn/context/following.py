@@ -77,15 +77,15 @@ class Known:
             return
         self._since += message.tokens
         answer = message.answer
-        if answer is None or not answer.usage.context or answer.incomplete:
+        if answer is None or not answer.counted:
             return
         if self._counted:
-            counted = answer.usage.context - self._counted
+            counted = answer.counted - self._counted
             before = self.scales.get(answer.asked, Scale())
             scale = before.seen(estimated=self._since, counted=counted)
             if scale is not before:
                 self.scales[answer.asked] = scale
-        self._counted, self._since = answer.usage.context, 0
+        self._counted, self._since = answer.counted, 0
 
 
 def fold_facts(facts: Facts, message: Message, calls: Mapping[str, ToolUse]) -> Facts:

@@ -9,13 +9,17 @@ MILLION = 1_000_000
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The four counters of the API. `cache_write_1h` is the part of `cache_write` that was kept for an hour."""
+    """The four counters of the API. `cache_write_1h` is the part of `cache_write` that was kept for an hour.
+
+    `estimated_output` is the part of `output` that the API has not counted: it is estimated from what was received.
+    """
 
     input: int = 0
     output: int = 0
     cache_write: int = 0
     cache_read: int = 0
     cache_write_1h: int = 0
+    estimated_output: int = 0
 
     @property
     def context(self) -> int:
@@ -33,6 +37,7 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True, gc=False):
             cache_write=self.cache_write + other.cache_write,
             cache_read=self.cache_read + other.cache_read,
             cache_write_1h=self.cache_write_1h + other.cache_write_1h,
+            estimated_output=self.estimated_output + other.estimated_output,
         )
 
 
@@ -62,12 +67,12 @@ def decode_usage(report: Any) -> Usage:
     if not isinstance(report, dict):
         return Usage()
     parts = report.get("cache_creation")
-    hourly = _count(parts.get("ephemeral_1h_input_tokens")) if isinstance(parts, dict) else 0
+    hourly = read_count(parts.get("ephemeral_1h_input_tokens")) if isinstance(parts, dict) else 0
     return Usage(
-        input=_count(report.get("input_tokens")),
-        output=_count(report.get("output_tokens")),
-        cache_write=max(_count(report.get("cache_creation_input_tokens")), hourly),
-        cache_read=_count(report.get("cache_read_input_tokens")),
+        input=read_count(report.get("input_tokens")),
+        output=read_count(report.get("output_tokens")),
+        cache_write=max(read_count(report.get("cache_creation_input_tokens")), hourly),
+        cache_read=read_count(report.get("cache_read_input_tokens")),
         cache_write_1h=hourly,
     )
 
@@ -94,7 +99,8 @@ def decode_nested(report: Any) -> tuple[tuple[str | None, Usage], ...]:
     )
 
 
-def _count(value: Any) -> int:
+def read_count(value: Any) -> int:
+    """A number of tokens; what is missing, negative or no number counts as nothing."""
     if type(value) is int:
         return max(value, 0)
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -353,6 +353,7 @@ class ResultEvent(Event, frozen=True, kw_only=True, tag="result"):
     num_turns: int
     """Prompts and tool-result messages; `State.turn` counts rounds with the API."""
     text: str
+    """The model's last answer, which need not be complete; or what went wrong."""
     stop_reason: str | None
     reason: Reason
     terminal_reason: str
@@ -368,6 +369,8 @@ class ResultEvent(Event, frozen=True, kw_only=True, tag="result"):
     errors: tuple[str, ...]
     session_id: str
     structured_output: Any = None
+    answered: bool = False
+    """A limit ended the query, but the answer in `text` is complete."""
     denied_before: int = 0
     """So many of the denials are of earlier queries."""
 

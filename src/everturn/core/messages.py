@@ -106,6 +106,11 @@ class Answer(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     incomplete: bool = False
     """The stream was cut or aborted; what is here is what had come."""
 
+    @property
+    def counted(self) -> int:
+        """Tokens of the whole conversation up to here by the API's count; 0 where it did not count all of them."""
+        return 0 if self.incomplete or self.usage.estimated_output else self.usage.context
+
 
 class Message(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     id: str

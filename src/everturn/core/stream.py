@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from everturn.core.budget import Usage, decode_nested, decode_usage, merge_reports
+from everturn.core.budget import Usage, decode_nested, decode_usage, merge_reports, read_count
 from everturn.core.errors import FaultKind, InputFault, ModelFault
 from everturn.core.messages import (
     Answer,
@@ -20,10 +20,13 @@ from everturn.core.messages import (
     join_surrogates,
     repair_surrogates,
 )
+from everturn.core.tokens import count_least_written, estimate_written
 
 INVALID_JSON = "INVALID_JSON"
 """The key under which a call's unreadable input goes back to the model."""
 NAME_LIMIT = 128
+DUE_CHARACTERS = 256
+"""Received in mid-stream until limits are asked again: some forty tokens at least."""
 DEPTH_LIMIT = 200
 """Nesting that every reader takes: the journal puts a few levels of its own around it."""
 
@@ -146,6 +149,13 @@ class _Open:
             case _:
                 return ""
 
+    @property
+    def written(self) -> str:
+        """What the model wrote of it before its first piece: a call's name, and what a server sends whole."""
+        input_ = bytes(self.fields.get("input", b"{}")) if self.kind in _CALLS else b"{}"
+        words = "" if input_ == b"{}" else input_.decode("utf-8", "replace")
+        return self.string("text") + self.string("thinking") + self.name + words
+
 
 class Fold:
     """Collects one response. Feed it every event; it answers with a block whenever one is finished.
@@ -165,8 +175,18 @@ class Fold:
         self.details: dict[str, Any] = {}
         self.cleared = 0
         self.report: dict[str, Any] = {}
-        self._read_report, self._usage = self.report, Usage()
+        self._read_report, self._reported = self.report, Usage()
         self.started = False
+        self._characters = 0
+        """Received of what the model wrote. Signatures are not its words, nor are results of the API's own tools."""
+        self._wide = 0
+        """Bytes of UTF-8 that they take beyond one for each."""
+        self._due_at = DUE_CHARACTERS
+        self.is_due = False
+        """In mid-stream: so much is new that somebody should look whether `take_least_usage` reaches a limit."""
+        self._covered = (0, 0)
+        """Characters and bytes that the API's last count of the output covers."""
+        self._is_counted = False
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -183,23 +203,65 @@ class Fold:
         return self._ended
 
     @property
-    def usage(self) -> Usage:
+    def reported(self) -> Usage:
+        """By the API's word alone: until the end its output is a placeholder."""
         if self._read_report is not self.report:
-            self._read_report, self._usage = self.report, decode_usage(self.report)
-        return self._usage
+            self._read_report, self._reported = self.report, decode_usage(self.report)
+        return self._reported
 
     @property
-    def nested(self) -> tuple[tuple[str | None, Usage], ...]:
-        return decode_nested(self.report)
+    def usage(self) -> Usage:
+        """What the response cost as far as it was received: what the API counted, and an estimate of what came since.
+
+        What a complete response cost of which the API says nothing at all is not known: that counts as nothing.
+        """
+        return self._with_output(estimate_written(self._size - self._covered[1]))
+
+    def take_least_usage(self) -> Usage:
+        """What it cost at least. Until more has come, it `is_due` no longer."""
+        self.is_due, self._due_at = False, self._characters + DUE_CHARACTERS
+        return self._with_output(count_least_written(self._characters - self._covered[0]))
+
+    @property
+    def _size(self) -> int:
+        """Bytes received of what the model wrote."""
+        return self._characters + self._wide
+
+    def _with_output(self, since: int) -> Usage:
+        reported = self.reported
+        if not since or (self.complete and not self.report):
+            return reported
+        counted = reported.output if self._is_counted else 0
+        output = max(counted + since, reported.output)
+        return msgspec.structs.replace(reported, output=output, estimated_output=output - counted)
+
+    @property
+    def charges(self) -> tuple[tuple[str | None, Usage], ...]:
+        """What each model is paid for, None being the one that was asked: calls inside the response have their own."""
+        usage = self.usage
+        nested = decode_nested(self.report)
+        if not nested:
+            return ((None, usage),)
+        since = usage.estimated_output
+        return (*nested, (None, Usage(output=since, estimated_output=since))) if since else nested
 
     def feed(self, event: StreamEvent) -> Block | None:
         """Raises `ModelFault` where the stream contradicts itself; nothing after the message's end counts."""
         if self._ended:
             return None
         if isinstance(event, Added):
-            pieces = self._at(event.index).pieces.get(type(event))
-            if pieces is not None:
-                pieces.append(event.text)
+            # The one step that a response takes thousands of times.
+            pieces, text = (self._open.get(event.index) or self._at(event.index)).pieces.get(type(event)), event.text
+            if pieces is None:
+                return None
+            pieces.append(text)
+            if type(event) is SignatureAdded:
+                return None
+            self._characters += len(text)
+            if not text.isascii():
+                self._wide += len(text.encode("utf-8", "surrogatepass")) - len(text)
+            if self._characters >= self._due_at:
+                self.is_due = True
             return None
         match event:
             case BlockStarted(index, raw):
@@ -217,6 +279,9 @@ class Fold:
                 self.stop_reason = stop_reason or self.stop_reason
                 self.details = details or self.details
                 self.report = merge_reports(self.report, report)
+                if read_count(report.get("output_tokens")):
+                    self._covered, self._is_counted = (self._characters, self._size), True
+                self.is_due = not self.complete
             case MessageStopped():
                 for index in sorted(self._open):
                     self._close(index)
@@ -280,11 +345,18 @@ class Fold:
             block.name = clean_name(block.string("name"))
         elif block.kind == "fallback":
             self.model = block.next_model or self.model
+        self._count_written(block.written)
 
     def _fill(self, block: _Open, raw: bytes) -> None:
         if block.kind == "compaction":
-            fields, _ = _decode_fields(raw)
+            fields, values = _decode_fields(raw)
             block.fields |= {name: value for name, value in fields.items() if name != "type"}
+            self._count_written(str(values.get("content") or ""))
+
+    def _count_written(self, text: str) -> None:
+        """What the model wrote and did not come in pieces."""
+        self._characters += len(text)
+        self._wide += len(text.encode("utf-8", "surrogatepass")) - len(text)
 
     def _at(self, index: int) -> _Open:
         if (block := self._open.get(index)) is not None:
@@ -435,6 +507,8 @@ def _finite(text: str) -> float:
     return value
 
 
+_CALLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
+"""Blocks whose input the model writes."""
 _STRICT = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite)
 _FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _VALUES = msgspec.json.Decoder(dict[str, Any])

@@ -1,4 +1,4 @@
-"""Token estimates: cheap, made once per block, and on the high side."""
+"""Token estimates: of what is sent, on the high side; of what was received, in the middle and on the low side."""
 
 import math
 
@@ -8,6 +8,10 @@ BYTES_PER_TOKEN = 3
 MEDIA_TOKENS = 4_784
 """The most that one picture costs after the API scaled it down (the newer models' limit)."""
 BLOCK_OVERHEAD = 4
+WRITTEN_BYTES_PER_TOKEN = 4
+"""What a model writes has about so many bytes of UTF-8 in a token: prose a few more, code a few less."""
+MOST_WRITTEN_CHARACTERS = 6
+"""Longer than this the tokens of a text are not, on average."""
 MARGIN = 1.1
 """Estimates stay so much above what they turned out to be worth."""
 PLAUSIBLE = (0.2, 2.0)
@@ -32,6 +36,16 @@ def estimate_block(size: int, *, media: int = 0) -> int:
 
 def estimate_bytes(size: int) -> int:
     return size // BYTES_PER_TOKEN + BLOCK_OVERHEAD
+
+
+def estimate_written(size: int) -> int:
+    """Tokens of `size` bytes that a model wrote."""
+    return -(-size // WRITTEN_BYTES_PER_TOKEN)
+
+
+def count_least_written(characters: int) -> int:
+    """Tokens that so many characters have at least."""
+    return characters // MOST_WRITTEN_CHARACTERS
 
 
 class Scale(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

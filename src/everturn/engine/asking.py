@@ -73,11 +73,13 @@ class Asker:
 
     async def _try(self, purpose: str, request: Request) -> Reply:
         fold = Fold(lambda received: received or self._deps.ids.new())
-        started = self._deps.clock.elapsed()
+        started, request_id = self._deps.clock.elapsed(), self._deps.ids.new()
         try:
             async with aclosing(self._deps.model.stream(request)) as stream:
                 async for event in stream:
                     fold.feed(event)
+                    if fold.is_due:
+                        self._recorder.note_received(fold, request, request_id=request_id)
                     if fold.ended:
                         break
         except ModelFault:
@@ -86,7 +88,7 @@ class Asker:
                 raise
         finally:
             self._recorder.api_s += self._deps.clock.elapsed() - started
-            self._recorder.charge_response(purpose, fold, request, turn=self._turn)
+            self._recorder.charge_response(purpose, fold, request, turn=self._turn, request_id=request_id)
         if not fold.complete:
             raise ModelFault(FaultKind.STREAM_BROKEN, "The stream ended before the answer was complete.")
         text = "".join(block.view.text for block in fold.finish() if isinstance(block.view, Text))

@@ -12,6 +12,7 @@ from everturn.core.state import AbortCause, Reason
 from everturn.core.transcript import is_blank, unanswered
 from everturn.engine import wording
 from everturn.engine.iteration import Iteration
+from everturn.engine.replies import Meaning, judge_meaning
 from everturn.engine.sampling import Attempt
 
 RECENT = 8
@@ -65,14 +66,21 @@ async def settle_calls(last: Iteration) -> None:
 
 
 async def salvage(last: Iteration, attempt: Attempt) -> list[Block]:
-    """Keeps what a cut response had brought; gives the results of its calls, which are settled first."""
+    """Keeps what a cut response had brought; gives the results of its calls, which are settled first.
+
+    An answer whose end was received before the abort took effect is complete.
+    """
     attempt.settled = True
-    blocks = attempt.without_doubtful(attempt.fold.salvage())
+    fold = attempt.fold
+    last.answered = fold.complete and judge_meaning(fold.finish(), fold.stop_reason) is Meaning.ANSWER
+    blocks = fold.finish() if last.answered else attempt.without_doubtful(fold.salvage())
     if not any(isinstance(block.view, Text | ToolUse) and not is_blank(block) for block in blocks):
         await attempt.executor.discard()
         if attempt.shown:
             last.shop.recorder.retract(attempt.message_id, RetractionCause.ABORTED)
         return []
-    answer = attempt.fold.answer(attempt.asked, incomplete=True)
+    if last.answered:
+        last.stop_reason = fold.stop_reason
+    answer = fold.answer(attempt.asked, incomplete=not last.answered)
     last.commit(Message(id=attempt.message_id, role="assistant", kind=Kind.ANSWER, blocks=blocks, answer=answer))
     return await attempt.executor.finish()

@@ -72,6 +72,8 @@ class Iteration:
         self.uncommitted: Message | None = None
         """A truncated answer, until it is decided what becomes of it."""
         self.stop_reason: str | None = None
+        self.answered = False
+        """The model stopped by itself, and its answer is in the transcript."""
         self.structured: Any = None
         self.sampling = Sampling(
             deps=shop.deps,
@@ -135,8 +137,8 @@ class Iteration:
         else:
             self._retract(RetractionCause.WITHHELD)
         answer = message.answer
-        if answer is not None and answer.usage.context and not answer.incomplete:
-            self.meter = Meter(tokens=answer.usage.context, messages=len(self.messages))
+        if answer is not None and answer.counted:
+            self.meter = Meter(tokens=answer.counted, messages=len(self.messages))
 
     def commit_partial(self) -> None:
         if self.uncommitted is not None:
@@ -250,6 +252,7 @@ class Iteration:
                 return Paused(error=Problem(text=text, kind="pauses", by_api=False))
             case Meaning.ANSWER:
                 self.commit(message)
+                self.answered = True
                 return Answered()
 
     def _note_cleared(self, cleared: int, context: int) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from everturn.core.budget import Usage, price_usage
+from everturn.core.budget import Prices, Usage, price_usage
 from everturn.core.errors import JournalError
 from everturn.core.events import (
     AnswerAdded,
@@ -185,11 +185,10 @@ class Recorder:
         request_id: str = "",
         sent: Sent | None = None,
     ) -> None:
-        """Every call is charged, also an attempt that was thrown away."""
+        """Every call is charged, also an attempt that was thrown away or broke off: then by what was received."""
         if usage == Usage():
             return
-        card = self._deps.catalog.card(model)
-        usd = price_usage(usage, card.fast_prices if fast and card.fast_prices else card.prices)
+        usd = price_usage(usage, self._prices(model, fast=fast))
         request_id = request_id or self._deps.ids.new()
         self.record(
             UsageCharged(
@@ -213,15 +212,19 @@ class Recorder:
         request: Request,
         *,
         turn: int,
-        request_id: str = "",
+        request_id: str,
         look: Look | None = None,
     ) -> None:
         """All that one response cost: calls inside it are charged to their own models.
 
-        `look` comes with a call of the main loop, whose request should begin with all of the one before it.
+        `look` comes with a call of the main loop, whose request should begin with all of the one before it. Without a
+        report of the API nothing is known of the cache.
         """
+        if fold.reported == Usage():
+            look = None
         sent, call_id = None if look is None else look.sent, request_id
-        for model, usage in fold.nested or ((None, fold.usage),):
+        self._deps.ledger.settle_received(call_id)
+        for model, usage in fold.charges:
             self.charge(
                 purpose,
                 model or request.model,
@@ -233,12 +236,21 @@ class Recorder:
                 sent=sent,
             )
             request_id, sent = "", None
-        if look is not None and fold.usage != Usage():
-            self._note_break(look, fold.usage, request, turn=turn, request_id=call_id)
+        if look is not None:
+            self._note_break(look, fold.reported, request, turn=turn, request_id=call_id)
+
+    def note_received(self, fold: Fold, request: Request, *, request_id: str) -> None:
+        """In mid-stream: limits count what has come at least, until the call is charged."""
+        usage = fold.take_least_usage()
+        usd = price_usage(usage, self._prices(request.model, fast=request.fast))
+        self._deps.ledger.note_received(request_id, usage, usd)
+
+    def _prices(self, model: str, *, fast: bool) -> Prices:
+        card = self._deps.catalog.card(model)
+        return card.fast_prices if fast and card.fast_prices else card.prices
 
     def _note_break(self, look: Look, usage: Usage, request: Request, *, turn: int, request_id: str) -> None:
-        card = self._deps.catalog.card(request.model)
-        prices = card.fast_prices if request.fast and card.fast_prices else card.prices
+        prices = self._prices(request.model, fast=request.fast)
         if (found := self.cache.judge(look, request.cache_ttl, usage, prices)) is not None:
             fields = msgspec.structs.asdict(found)
             self.record(CacheBroken(**fields, turn=turn, request_id=request_id))

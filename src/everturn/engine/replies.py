@@ -22,7 +22,7 @@ class Meaning(Enum):
     REFUSAL = auto()
 
 
-def judge_meaning(blocks: tuple[Block, ...], stop_reason: str | None, *, has_effects: bool) -> Meaning:
+def judge_meaning(blocks: tuple[Block, ...], stop_reason: str | None, *, has_effects: bool = False) -> Meaning:
     """Whether there are complete calls decides, not the stop reason; only a refusal before any effect beats them."""
     if stop_reason == "refusal" and not has_effects:
         return Meaning.REFUSAL

@@ -44,4 +44,10 @@ def plan_result(
         errors=(problem.text,) if problem else (),
         session_id=session_id,
         structured_output=last.structured if last else None,
+        answered=last is not None and _crossed_with_answer(last, reason),
     )
+
+
+def _crossed_with_answer(last: Iteration, reason: Reason) -> bool:
+    """The call that crossed a limit brought the answer. One that never fitted its schema is none."""
+    return last.answered and last.shop.signal.limit is not None and reason is not Reason.STRUCTURED_OUTPUT_RETRIES

@@ -197,6 +197,8 @@ class Sampling:
                 async for event in stream:
                     block = fold.feed(event)
                     self._show(attempt, event)
+                    if fold.is_due:
+                        self._recorder.note_received(fold, request, request_id=attempt.message_id)
                     if block is not None and isinstance(event, BlockStopped):
                         self._finish_block(attempt, event.index, block)
                     if fold.ended:

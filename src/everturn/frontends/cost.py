@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from everturn.core.bill import Bill, Entry, Paid
+from everturn.core.budget import Usage
 from everturn.core.money import PICO, round_table
 from everturn.frontends.figures import render_count
 from everturn.frontends.flow import cut_line
@@ -20,6 +21,8 @@ DECIMALS = 4
 DECIMALS_OF_LITTLE = 6
 LITTLE = PICO // 10
 """Of a few cents four decimals would hide too much."""
+ABOUT = "~"
+"""Before a number of tokens that is wholly or partly an estimate."""
 NAME_MOST = 28
 THOUSAND = 1_000
 
@@ -50,6 +53,11 @@ def render_summary(bill: Bill) -> str:
 def render_remarks(bill: Bill) -> list[str]:
     paid, usage, decimals = bill.total.paid, bill.total.usage, decimals_of(bill)
     remarks = []
+    if usage.estimated_output:
+        remarks.append(
+            f"{ABOUT} marks an estimate: {render_tokens(usage.estimated_output)} of {render_tokens(usage.output)} output "
+            "tokens are estimated from what was received, because the API has not counted them."
+        )
     if usage.cache_read or usage.cache_write:
         verb = "was worth" if paid.net_saved >= 0 else "did not pay: it cost"
         remarks.append(
@@ -105,12 +113,19 @@ def decimals_of(bill: Bill) -> int:
 
 
 def _render_kinds(entry: Entry, paid: Iterable[int], decimals: int) -> str:
-    cells = zip(KINDS, paid, (getattr(entry.usage, kind, 0) for kind in KINDS), strict=True)
+    cells = zip(KINDS, paid, render_used(entry.usage, KINDS), strict=True)
     return ", ".join(
-        f"{NAMES[kind]} {f'{render_tokens(count)} ' if count else ''}${render_units(units, decimals)}"
-        for kind, units, count in cells
-        if units or count
+        f"{NAMES[kind]} {f'{used} ' if used else ''}${render_units(units, decimals)}"
+        for kind, units, used in cells
+        if units or used
     )
+
+
+def render_used(usage: Usage, kinds: Sequence[str]) -> list[str]:
+    """Tokens of each kind; empty where there are none."""
+    counts = [getattr(usage, kind, 0) for kind in kinds]
+    marks = [ABOUT if kind == "output" and usage.estimated_output else "" for kind in kinds]
+    return [f"{mark}{render_tokens(count)}" if count else "" for mark, count in zip(marks, counts, strict=True)]
 
 
 def _render_rows(entries: Sequence[Entry], bill: Bill, width: int, *, title: str) -> str:
@@ -137,16 +152,20 @@ def _render_table(
     kinds = [kind for kind in KINDS if kind != "unsplit" or bill.total.paid.unsplit]
     decimals = decimals_of(bill)
     money = [row[: len(kinds)] for row in round_paid(entries, decimals)]
-    tokens = [[getattr(entry.usage, kind, 0) for kind in kinds] for entry in entries]
+    usages = [entry.usage for entry in entries]
     names = [tuple(cut_line(name, NAME_MOST) for name in row) for row in names]
     if closing:
         names.append((closing, *[""] * (len(heads) - 1)))
         money.append([sum(column) for column in zip(*money, strict=True)])
-        tokens.append([sum(column) for column in zip(*tokens, strict=True)])
+        usages.append(sum(usages, Usage()))
     for with_tokens in (True, False):
         rows = [
-            (*name, *_render_cells(paid, used, decimals, with_tokens=with_tokens), render_units(sum(paid), decimals))
-            for name, paid, used in zip(names, money, tokens, strict=True)
+            (
+                *name,
+                *_render_cells(paid, render_used(usage, kinds), decimals, with_tokens=with_tokens),
+                render_units(sum(paid), decimals),
+            )
+            for name, paid, usage in zip(names, money, usages, strict=True)
         ]
         lines = _align((*heads, *(NAMES[kind] for kind in kinds), "USD"), rows, left=len(heads))
         if len(lines[0]) <= width:
@@ -154,14 +173,14 @@ def _render_table(
     return "\n".join(lines) + "\n"
 
 
-def _render_cells(paid: Iterable[int], used: Iterable[int], decimals: int, *, with_tokens: bool) -> list[str]:
+def _render_cells(paid: Iterable[int], used: Iterable[str], decimals: int, *, with_tokens: bool) -> list[str]:
     """Nothing used and nothing paid is shown as a dash, so that the eye finds what counts."""
     cells = []
-    for amount, count in zip(paid, used, strict=True):
-        if not amount and not count:
+    for amount, tokens in zip(paid, used, strict=True):
+        if not amount and not tokens:
             cells.append("-")
-        elif with_tokens and count:
-            cells.append(f"{render_tokens(count):>5} {render_units(amount, decimals)}")
+        elif with_tokens and tokens:
+            cells.append(f"{tokens:>5} {render_units(amount, decimals)}")
         else:
             cells.append(render_units(amount, decimals))
     return cells

@@ -31,7 +31,8 @@ def render_count(count: int, noun: str) -> str:
 
 
 def render_usage(usage: Usage) -> str:
-    """What went in, how much of it the cache gave, and what came out."""
+    """What went in, how much of it the cache gave, and what came out, which may be an estimate."""
     sent = usage.input + usage.cache_write + usage.cache_read
     cached = f" ({usage.cache_read * 100 // sent} % cached)" if usage.cache_read else ""
-    return f"{sent:,} tokens in{cached}, {usage.output:,} out"
+    about = "about " if usage.estimated_output else ""
+    return f"{sent:,} tokens in{cached}, {about}{usage.output:,} out"

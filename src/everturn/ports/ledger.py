@@ -58,7 +58,7 @@ class Ledger(Protocol):
         ...
 
     def watch(self, *, reached: Callable[[], None], charged: Callable[[Charge], None]) -> None:
-        """`reached`: somebody else's spending may have reached a limit; ask `tripped`. `charged`: somebody below spent."""
+        """`reached`: a limit may be reached, by others or in mid-stream; ask `tripped`. `charged`: somebody below spent."""
         ...
 
     def child(self, name: str, allowance: Allowance = ...) -> "Ledger":
@@ -77,6 +77,14 @@ class Ledger(Protocol):
         self, purpose: str, model: str, usage: Usage, usd: float, *, api_id: str = "", request_id: str = ""
     ) -> None:
         """`main` = the loop's own calls, whose usage the result shows; all calls count towards limits."""
+        ...
+
+    def note_received(self, request_id: str, usage: Usage, usd: float) -> None:
+        """What a call under way has cost at least: whole each time. Limits count it, totals do not; `watch` is told."""
+        ...
+
+    def settle_received(self, request_id: str) -> None:
+        """The call is over: nothing of what was noted counts any more, and what it really cost is charged next."""
         ...
 
     def note_turn(self, turn: int) -> None:

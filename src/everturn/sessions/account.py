@@ -68,14 +68,15 @@ class Account:
             return None
         return self.started_s + self.wall_s - elapsed_s
 
-    def reached(self, elapsed_s: float, label: str) -> tuple[Reason, Problem] | None:
-        usd, tokens = self.usd, self.tokens
+    def reached(self, elapsed_s: float, label: str, *, in_mid_stream: bool = False) -> tuple[Reason, Problem] | None:
+        """`in_mid_stream`: what was spent includes calls under way, which cost more in the end."""
+        usd, tokens, at_least = self.usd, self.tokens, "at least " if in_mid_stream else ""
         if usd.limit is not None and usd.spent >= usd.limit:
             limit = _say_limit(f"{usd.limit / PICO:g} USD", usd, f"{(usd.wanted or 0) / PICO:g}")
-            return reached(Reason.MAX_BUDGET_USD, f"{limit}: {label} cost {usd.spent / PICO:.4f} USD.")
+            return reached(Reason.MAX_BUDGET_USD, f"{limit}: {label} cost {at_least}{usd.spent / PICO:.4f} USD.")
         if tokens.limit is not None and (tokens.spent > tokens.limit or not tokens.limit):
             limit = _say_limit(f"{tokens.limit:,} tokens", tokens)
-            return reached(Reason.MAX_TOKENS_TOTAL, f"{limit}: {label} used {tokens.spent:,}.")
+            return reached(Reason.MAX_TOKENS_TOTAL, f"{limit}: {label} used {at_least}{tokens.spent:,}.")
         if is_over(self.calls):
             limit = _say_limit(f"{self.calls.limit:,} tool calls", self.calls)
             return reached(Reason.MAX_TOOL_CALLS, f"{limit}: {label} may make no more.")

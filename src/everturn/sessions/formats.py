@@ -4,12 +4,12 @@ from typing import Any
 
 import msgspec
 
-from everturn.core.budget import decode_usage
+from everturn.core.budget import Usage, decode_usage, read_count
 from everturn.core.errors import JournalError
 from everturn.core.messages import Answer, Role
 from everturn.core.prefix import Sent
 from everturn.core.records import FORMAT, MessageAdded, Record, UsageCharged, decode_record
-from everturn.sessions.lines import SYNTHETIC, TEXT, Own, infer_kind
+from everturn.sessions.lines import ESTIMATED, SYNTHETIC, TEXT, Own, infer_kind
 
 _MESSAGES = frozenset({"user", "assistant", "system"})
 
@@ -109,7 +109,7 @@ def _decode_own(line: _Line) -> Record | None:
     return UsageCharged(
         purpose=bill.purpose,
         model=line.message.model,
-        usage=decode_usage(line.message.usage),
+        usage=_decode_usage(line.message.usage),
         usd=line.usd,
         turn=bill.turn,
         sent=bill.sent,
@@ -164,9 +164,14 @@ def _decode_answer(body: _Body | None, own: Own, id_: str) -> Answer | None:
         asked=body.model if own.asked is None else own.asked,
         model=body.model,
         stop_reason=body.stop_reason,
-        usage=decode_usage(body.usage),
+        usage=_decode_usage(body.usage),
         incomplete=own.incomplete,
     )
+
+
+def _decode_usage(written: dict[str, Any] | None) -> Usage:
+    usage, estimated = decode_usage(written), read_count((written or {}).get(ESTIMATED))
+    return msgspec.structs.replace(usage, estimated_output=min(estimated, usage.output)) if estimated else usage
 
 
 def _own_id(api_id: str, ours: str) -> str:

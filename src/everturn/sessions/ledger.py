@@ -48,6 +48,10 @@ class SessionLedger:
         self._above = above
         self._below: set[SessionLedger] = set()
         self._closed = False
+        self._received: dict[str, tuple[Account, int, int]] = {}
+        """By call under way: the query that it works for, pico-dollars and tokens, all at least."""
+        self._pico_received = 0
+        """Here and below."""
         self._turn = 0
         self._tell: Callable[[], None] = _ignore
         self._pass_on: Callable[[Charge], None] = _ignore
@@ -101,6 +105,28 @@ class SessionLedger:
         elif self._below:
             self.tell_all()
 
+    def note_received(self, request_id: str, usage: Usage, usd: float) -> None:
+        self._receive(request_id, to_pico(usd), usage.total)
+        self._tell()
+
+    def settle_received(self, request_id: str) -> None:
+        if request_id in self._received:
+            self._receive(request_id, 0, 0)
+            del self._received[request_id]
+
+    def _receive(self, request_id: str, pico: int, tokens: int) -> None:
+        account, pico_before, tokens_before = self._received.get(request_id, (self._query, 0, 0))
+        self._received[request_id] = (account, pico, tokens)
+        account.usd.spend(pico - pico_before)
+        account.tokens.spend(tokens - tokens_before)
+        self.count_received(pico - pico_before)
+
+    def count_received(self, pico: int) -> None:
+        """By so much the calls under way here and below have grown. It is no part of the totals yet."""
+        self._pico_received += pico
+        if self._above is not None:
+            self._above.count_received(pico)
+
     def count_below(self, charge: Charge) -> None:
         """A child was charged: its money is in the tree already; here it is told, and told further up."""
         self._count(charge.model, charge.usage, to_pico(charge.usd))
@@ -141,8 +167,9 @@ class SessionLedger:
         self._structured_failures += 1
 
     def tripped(self, elapsed_s: float) -> tuple[Reason, Problem] | None:
+        in_mid_stream = bool(self._pico_received)
         for account, label in self._limited:
-            if (limit := account.reached(elapsed_s, label)) is not None:
+            if (limit := account.reached(elapsed_s, label, in_mid_stream=in_mid_stream)) is not None:
                 return limit
         limits, repetition = self._limits, self._repetition
         if 0 < limits.max_repeated_calls <= repetition.most:
@@ -165,7 +192,7 @@ class SessionLedger:
 
     @property
     def session_usd(self) -> float:
-        return self._root.usd.spent / PICO
+        return (self._root.usd.spent - self._pico_received) / PICO
 
     @property
     def session_usage(self) -> Usage:

@@ -24,6 +24,8 @@ META = frozenset({Kind.ATTACHMENT, Kind.HIDDEN, Kind.INTERRUPTION, Kind.SUMMARY,
 """The user did not say these; other programs do not show them as prompts."""
 SUBTYPES = {Kind.BOUNDARY: "compact_boundary", Kind.NOTICE: "notice", Kind.PROGRESS: "progress"}
 """Never sent, so they are lines of the system."""
+ESTIMATED = "estimated_output_tokens"
+"""Ours among the counters of the API."""
 SYNTHETIC = "<synthetic>"
 """The model of an answer that no model gave."""
 _encode = msgspec.json.Encoder().encode
@@ -167,7 +169,7 @@ def infer_kind(type_: str, content: bytes, *, meta: bool = False, summary: bool 
 
 
 def encode_usage(usage: Usage) -> bytes:
-    """As the API reports it."""
+    """As the API reports it. A part of the output that we estimated is named; programs of others take it for counted."""
     hourly = usage.cache_write_1h
     parts = (
         b',"cache_creation":{"ephemeral_5m_input_tokens":%d,"ephemeral_1h_input_tokens":%d}'
@@ -175,6 +177,8 @@ def encode_usage(usage: Usage) -> bytes:
         if hourly
         else b""
     )
+    if usage.estimated_output:
+        parts += b',"%b":%d' % (ESTIMATED.encode(), usage.estimated_output)
     return b'{"input_tokens":%d,"output_tokens":%d,"cache_creation_input_tokens":%d,"cache_read_input_tokens":%d%b}' % (
         usage.input,
         usage.output,

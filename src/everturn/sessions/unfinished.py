@@ -93,8 +93,8 @@ class Progress:
 
     def add_message(self, message: Message) -> None:
         query, answer = self.query, message.answer
-        if answer is not None and answer.usage.context and not answer.incomplete:
-            self.counted = Counted(message=message.id, tokens=answer.usage.context)
+        if answer is not None and answer.counted:
+            self.counted = Counted(message=message.id, tokens=answer.counted)
         if query is None:
             return
         if not query.began_with:

@@ -66,6 +66,8 @@ def render_result(event: ResultEvent, *, uuid: str, card_of: CardOf, status: int
         if status is not None:
             result["api_error_status"] = status
     else:
+        if event.answered:
+            result["result"] = event.text
         result["errors"] = list(event.errors) or [INTERRUPTIONS.get(event.reason, "The query ended without an answer.")]
     if event.structured_output is not None:
         result["structured_output"] = event.structured_output
@@ -82,11 +84,14 @@ def render_result(event: ResultEvent, *, uuid: str, card_of: CardOf, status: int
 
 
 def render_usage(usage: Usage) -> dict[str, Any]:
+    """As the API reports it; of output that it did not count, also how much of it is an estimate of ours."""
+    estimated = {"estimated_output_tokens": usage.estimated_output} if usage.estimated_output else {}
     return {
         "input_tokens": usage.input,
         "cache_creation_input_tokens": usage.cache_write,
         "cache_read_input_tokens": usage.cache_read,
         "output_tokens": usage.output,
+        **estimated,
         "cache_creation": {
             "ephemeral_5m_input_tokens": usage.cache_write - usage.cache_write_1h,
             "ephemeral_1h_input_tokens": usage.cache_write_1h,
@@ -97,9 +102,11 @@ def render_usage(usage: Usage) -> dict[str, Any]:
 
 
 def _render_model(spent: ModelUsage, card: ModelCard) -> dict[str, Any]:
+    estimated = {"estimatedOutputTokens": spent.usage.estimated_output} if spent.usage.estimated_output else {}
     return {
         "inputTokens": spent.usage.input,
         "outputTokens": spent.usage.output,
+        **estimated,
         "cacheReadInputTokens": spent.usage.cache_read,
         "cacheCreationInputTokens": spent.usage.cache_write,
         "webSearchRequests": 0,

@@ -59,7 +59,9 @@ class PipeText:
 
 def answer_of(event: ResultEvent) -> str:
     """The model's words; a query that was cut off has no answer, and one that only repeats its error neither."""
-    return "" if event.subtype != "success" or event.text in event.errors else event.text
+    if event.subtype != "success" and not event.answered:
+        return ""
+    return "" if event.text in event.errors else event.text
 
 
 def render_interruption(*, is_kept: bool) -> str:
