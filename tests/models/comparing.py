@@ -1,6 +1,6 @@
 """What our folding and the vendor's SDK made of one stream, in one form, without what only one of them keeps.
 
-The SDK keeps `stop_sequence`, `container` and `input_transformations`, which nothing of ours needs. Of
+A thinking block of ours always has its signature, if only an empty one. The SDK keeps `stop_sequence`, `container` and `input_transformations`, which nothing of ours needs. Of
 `context_management` we keep the number of tokens that were cleared.
 """
 
@@ -9,6 +9,9 @@ from typing import Any
 
 from everturn.core.stream import Fold
 from everturn.models.anthropic.decode import count_cleared
+
+
+SIGNED = {"thinking": {"signature": ""}}
 
 
 def digest_fold(folded: Fold) -> dict[str, Any]:
@@ -29,7 +32,7 @@ def digest_vendor(message: Any) -> dict[str, Any]:
     return {
         "id": dumped["id"],
         "model": dumped["model"],
-        "content": [without_null(block) for block in dumped["content"]],
+        "content": [without_null(SIGNED.get(block["type"], {}) | block) for block in dumped["content"]],
         "stop_reason": dumped["stop_reason"],
         "stop_details": dumped.get("stop_details"),
         "usage": without_null(dumped["usage"]),

@@ -11,6 +11,7 @@ from everturn.modelserver import call, cut, error, overloaded, say, text, thinki
 UNSIGNED = error(400, message="messages.1.content.0: Invalid `signature` in `thinking` block")
 OPTIONS = {
     "permission_mode": "bypassPermissions",
+    "disallowed_tools": ["Bash(true)"],
     "fallback_models": ["claude-opus-5"],
     "work_budget": 1,
     "session_id": "rich",
@@ -29,7 +30,7 @@ async def play_rich(bench):
         say(thinking("I see."), call("TodoWrite", {"todos": [todo]}, call_id="toolu_1")),
         UNSIGNED,
         say(call("Write", {"file_path": str(path), "content": "x"}, call_id="toolu_2"), look(path, 3)),
-        look(long, 8),
+        say(look(long, 8), call("Bash", {"command": "true"}, call_id="toolu_5")),
         call("Grep", {"pattern": "a", "path": str(long), "output_mode": "content"}, call_id="toolu_9"),
         text("Done. " * 40),
         *(too_long(), overloaded(), overloaded(), overloaded(), look(path, 4), text("End.")),

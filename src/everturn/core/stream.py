@@ -383,9 +383,9 @@ class Fold:
                     fields["citations"] = block.all_citations()
             case "thinking":
                 fields["thinking"] = repair_surrogates(block.string("thinking") + "".join(block.text))
-                if block.signature:
-                    # It comes whole: another one replaces it.
-                    fields["signature"] = repair_surrogates(block.signature[-1])
+                # A signature comes whole: another one replaces it. Readers of sessions need the field, also where it is empty.
+                signature = block.signature[-1] if block.signature else block.string("signature")
+                fields["signature"] = repair_surrogates(signature)
             case "tool_use":
                 fields["id"], fields["name"] = block.id, block.name
                 if text := "".join(block.input):
