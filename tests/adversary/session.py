@@ -11,7 +11,7 @@ from everturn.compose.policy import build_policy
 from everturn.core.errors import EverturnError
 from everturn.ports.abort import AbortSignal
 from everturn.ports.files import FileStates
-from everturn.ports.holding import Holding
+from everturn.ports.holding import Bounds, Holding
 from everturn.ports.outputs import Outputs
 from everturn.ports.policy import Call, Policy, Ruling, Verdict
 from everturn.ports.shell_folder import ShellFolder
@@ -56,7 +56,10 @@ class Session:
         self.tasks, self.files = Tasks(), FileStates()
         outputs, shell = Outputs(), ShellFolder()
         ruled, _ = build_policy(setup, env, outputs, shell)
-        self.holder = SessionHolder(setup, env, ruled, outputs=outputs, shell=shell, tell=lambda _: None)
+        bounds = Bounds(**job.get("bounds", {}))
+        self.holder = SessionHolder(
+            setup, env, ruled, outputs=outputs, shell=shell, tell=lambda _: None, bounds=bounds
+        )
         ruled.find_walls = lambda: self.holder.walls
         self.bash = bash_tool(outputs, shell, only_reads=ruled.only_reads, holder=self.holder)
         self._frees = wanted.get("frees", False)

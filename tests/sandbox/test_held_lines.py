@@ -1,5 +1,6 @@
 """Lines that only read say the same whether the system holds them or not, and a line that was wrongly let through can still only read."""
 
+import asyncio
 import os
 import shutil
 import subprocess
@@ -44,7 +45,7 @@ def run_held(place):
         given = Start(
             arguments=[shutil.which("bash"), "-c", line], environment=os.environ | {"HOME": str(place.parent)}
         )
-        cell = holder.hold(Holding(uses_git=True), given, str(place))
+        cell = asyncio.run(holder.hold(Holding(uses_git=True), given, str(place)))
         ran = []
 
         def begin():

@@ -5,11 +5,19 @@ import os
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.permissions.rules_of import rules_of
 
+from everturn.permissions.policy import RulePolicy
+from everturn.ports.holding import Bounds
 from everturn.sandbox.held.environment import clean_path, plan_environment
-from everturn.sandbox.held.places import find_hidden, find_programs, is_below, list_around
-from everturn.sandbox.held.room import find_excess
+from everturn.sandbox.held.hidden import HiddenFiles
+from everturn.sandbox.held.places import find_programs, is_below, list_around
+from everturn.sandbox.held.room import HeldRoom
 from everturn.sandbox.held.walls import MachineWalls
+
+
+def hides_of(folder, *denied):
+    return RulePolicy("default", str(folder), rules=rules_of(deny=denied)).find_hides()
 
 
 def test_where_a_working_folder_holds_the_system_nothing_can_be_held():
@@ -102,18 +110,18 @@ def test_what_is_hidden_is_found_at_any_depth_and_left_out(tmp_path):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text("")
 
-    hidden = find_hidden((str(root),), lambda path: path.endswith((".env", "/keys")))
+    hidden = HiddenFiles().find((str(root),), hides_of(root, "Read(.env)", "Read(/keys/)"))
 
     assert hidden == (f"{root}/.env", f"{root}/a/b/.env", f"{root}/keys")
     assert sorted(list_around(str(root), hidden)) == [f"{root}/a/c"]
 
 
 def test_files_that_are_only_held_open_take_room_too(tmp_path):
-    folder = str(tmp_path.resolve())
+    room = HeldRoom(str(tmp_path.resolve()), Bounds(temporary=1_000_000))
     with (tmp_path / "gone").open("wb") as file:
         file.write(bytes(range(256)) * 8_000)
         file.flush()
         (tmp_path / "gone").unlink()
 
-        assert "temporary files" in find_excess(folder, [os.getpid()], most=1_000_000)
-    assert find_excess(folder, [os.getpid()], most=1_000_000) == ""
+        assert "temporary files" in room.find_excess([os.getpid()])
+    assert room.find_excess([os.getpid()]) == ""

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 from tests.needs import NOBODY
+from tests.permissions.rules_of import rules_of
 
 from everturn.modelserver import call, text
+from everturn.permissions.policy import RulePolicy
 from everturn.ports.abort import AbortSignal
 from everturn.ports.files import FileStates
 from everturn.ports.holding import Holding
@@ -31,10 +33,11 @@ class Approver:
         return self.verdict
 
 
-async def run_held(bench, *commands, holding=None, hides=None, newest=99, home=None):
-    """As if judgement had missed everything: only the wall is left. `hides`: what rules keep from being read."""
+async def run_held(bench, *commands, holding=None, denied=(), newest=99, home=None):
+    """As if judgement had missed everything: only the wall is left. `denied`: rules that keep files from being read."""
     folder = str(bench.folder.resolve())
-    premises = Premises(folders=lambda: (folder,), home=str(home or bench.home), find_hides=lambda: hides)
+    find_hides = RulePolicy("default", folder, rules=rules_of(deny=denied)).find_hides
+    premises = Premises(folders=lambda: (folder,), home=str(home or bench.home), find_hides=find_hides)
     bash = bash_tool(holder=CommandHolder(premises, newest=newest))
     tasks = Tasks()
     context = ToolContext(
@@ -364,7 +367,7 @@ async def test_files_that_rules_keep_from_being_read_are_not_opened_by_the_wall_
         bench,
         "cat a.txt .env deep/.env; cat < .env; grep -r . .",
         holding=Holding(writes=writes),
-        hides=lambda path: path.endswith("/.env"),
+        denied=["Read(.env)"],
     )
 
     assert "inside" in told

@@ -25,8 +25,7 @@ def test_no_entry_of_the_path_leads_into_the_folder(programs, first, monkeypatch
     path = os.pathsep.join([first.format(programs), str(programs / "system")])
 
     assert find_program("tool", (str(programs / "folder"),), path) == f"{programs}/system/tool"
-    monkeypatch.setenv("PATH", path)
-    assert find_local("tool", (str(programs / "folder"),))
+    assert find_local("tool", (str(programs / "folder"),), path)
 
 
 def test_what_is_nowhere_else_is_not_found(programs, monkeypatch):
@@ -34,4 +33,4 @@ def test_what_is_nowhere_else_is_not_found(programs, monkeypatch):
     monkeypatch.setenv("PATH", str(programs / "system"))
 
     assert find_program("tool", folder, f"{programs}/folder/bin") == ""
-    assert find_local("tool", folder) == find_local("missing", folder) == ""
+    assert find_local("tool", folder, os.environ["PATH"]) == find_local("missing", folder, os.environ["PATH"]) == ""

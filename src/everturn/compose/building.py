@@ -73,7 +73,7 @@ class Parts:
         self.policy, warnings = build_policy(setup, env, outputs, shell)
         sandbox = self._build_sandbox()
         holder = SessionHolder(setup, env, self.policy, outputs=outputs, shell=shell, tell=tell)
-        self.policy.find_walls = lambda: holder.walls
+        self.policy.find_walls, self.policy.prepare_walls = (lambda: holder.walls), holder.prepare
         tools, deferred = choose_tools(
             options,
             build_web(setup, env, self._resolve(options.small_model)),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from everturn.compose.own_code import find_own_code
 from everturn.permissions.policy import RulePolicy
-from everturn.ports.holding import Holding, Walls
+from everturn.ports.holding import Bounds, Holding, Walls
 from everturn.ports.outputs import Outputs
 from everturn.ports.policy import Ruling
 from everturn.ports.shell_folder import ShellFolder
@@ -40,8 +40,10 @@ class SessionHolder:
         outputs: Outputs,
         shell: ShellFolder,
         tell: Callable[[str], None],
+        bounds: Bounds | None = None,
     ) -> None:
-        """`tell` shows the person a notice."""
+        """`tell` shows the person a notice. `bounds`: what a command may take of the machine, if others than usual."""
+        self.bounds = bounds or Bounds()
         self._setup, self._env, self._policy = setup, env, policy
         self._outputs, self._shell, self._tell = outputs, shell, tell
         self._made = self._told = False
@@ -55,8 +57,12 @@ class SessionHolder:
                 self._tell(UNHELD.format(walls.why))
         return walls
 
-    def hold(self, holding: Holding, start: "Start", folder: str) -> "HeldCell":
-        return self._holder.hold(holding, start, folder)
+    async def prepare(self) -> None:
+        """Before a command is judged, where rules keep files from being read."""
+        await self._holder.prepare()
+
+    async def hold(self, holding: Holding, start: "Start", folder: str) -> "HeldCell":
+        return await self._holder.hold(holding, start, folder)
 
     async def aclose(self) -> None:
         if self._made:
@@ -80,9 +86,10 @@ class SessionHolder:
                 find_hides=policy.find_hides,
                 list_denied=lambda: list_denied(policy, str(self._setup.folder), find_user_home(env)),
                 list_exports=lambda: shell.exported,
-                copy_identity=lambda home, place: copy_identity(
-                    home, place, configured=os.environ.get("XDG_CONFIG_HOME", ""), folders=policy.folders
+                copy_identity=lambda given, place: copy_identity(
+                    given["HOME"], place, configured=given.get("XDG_CONFIG_HOME", ""), folders=policy.folders
                 ),
+                bounds=self.bounds,
                 find_git=lambda folder: list_around(folder, policy.folders, find_user_home(env)),
             ),
             program=sandbox.get("bwrapPath") if isinstance(sandbox, Mapping) else None,

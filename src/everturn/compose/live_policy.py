@@ -7,7 +7,7 @@ from everturn.ports.policy import SETTINGS_QUESTION, Call, HeldSettings, Ruling,
 from everturn.ports.tool import Access, Confinement, Traits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from everturn.permissions.policy import RulePolicy
 
@@ -35,6 +35,9 @@ class LivePolicy:
             if not self._asks and (held := self._live.held) is not None:
                 self._live.tell_held(held, self._tell)
         return self._policy.judge(call)
+
+    def prepare(self, call: Call) -> "Awaitable[None] | None":
+        return self._policy.prepare(call)
 
     def find_held(self, call: Call) -> HeldSettings | None:
         held = self._live.held

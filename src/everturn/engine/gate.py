@@ -38,6 +38,9 @@ class Gate:
         asked about it then.
         """
         verdict = self._deps.policy.judge(call)
+        if (prepare := getattr(self._deps.policy, "prepare", None)) and (waiting := prepare(call)) is not None:
+            await signal.guard(waiting)
+            verdict = self._deps.policy.judge(call)
         if self._finds_held(call):
             verdict = await signal.guard(self._ask_about_settings(call))
         if verdict.ruling is Ruling.ASK and self._deps.approver is None:

@@ -1,7 +1,7 @@
 """The policy that the gate asks right before each call: deny, ask, mode, allow, in this order; whatever is left asks."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -11,6 +11,7 @@ from everturn.permissions.modes import Mode, ModeSwitch
 from everturn.permissions.rules.rule import Rule, RuleSet
 from everturn.permissions.ruling import Bench
 from everturn.permissions.standing import Grounds, Standing
+from everturn.ports.hiding import Hides
 from everturn.ports.holding import NO_WALLS, Walls
 from everturn.ports.judged import Judged
 from everturn.ports.outputs import Outputs
@@ -47,6 +48,8 @@ class RulePolicy(ModeSwitch):
         self._outputs = outputs or Outputs()
         self._shell = shell or ShellFolder()
         self.find_walls = walls
+        self.prepare_walls: Callable[[], Awaitable[None]] | None = None
+        """Finds out whether commands can be held where rules keep files from being read. That may take time."""
         self._try_held = try_held
         self._given = tuple(rules)
         self._known_folders: dict[str, str] = {}
@@ -101,6 +104,12 @@ class RulePolicy(ModeSwitch):
         )
         self._settle()
 
+    def prepare(self, call: Call) -> Awaitable[None] | None:
+        """What must be waited for before the call is judged. None almost always."""
+        if call.name != "Bash" or self.prepare_walls is None or self.find_hides() is None:
+            return None
+        return self.prepare_walls()
+
     def judge(self, call: Call) -> Verdict:
         finding = self._bench(self._standing).judge(call)
         judgement, trace = finding.judgement, finding.trace
@@ -146,7 +155,7 @@ class RulePolicy(ModeSwitch):
 
         return only_reads(command, os.path.realpath(self._command_folder()), self._standing.home)
 
-    def find_hides(self) -> Callable[[str], bool] | None:
+    def find_hides(self) -> Hides | None:
         """What a held command must not read: real paths that a rule keeps from being read, or not without asking."""
         return self._standing.files.hidden_from_search()
 

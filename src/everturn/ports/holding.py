@@ -18,6 +18,35 @@ class Holding(msgspec.Struct, frozen=True, kw_only=True):
     """It may be more than a reader: where it meets the wall a person is asked, and it runs again without one."""
 
 
+_MIB = 1024**2
+_GIB = 1024**3
+
+
+class Bounds(msgspec.Struct, frozen=True, kw_only=True):
+    """What of the machine a held command may take. Bytes, where nothing else is said."""
+
+    memory: int = 4 * _GIB
+    """Of each process."""
+    memory_together: int = 4 * _GIB
+    """Of all its processes."""
+    processor_s: int = 600
+    """Seconds of a processor, for each process."""
+    processes: int = 256
+    open_files: int = 512
+    """At once, for each process."""
+    file: int = 256 * _MIB
+    """One temporary file."""
+    temporary: int = _GIB
+    """All temporary files together."""
+    temporary_files: int = 10_000
+    """Their number."""
+    view: int = 256 * _MIB
+    """All temporary files together, where bubblewrap keeps them in memory."""
+    shared: int = 64 * _MIB
+    """Memory that processes share by name. Readers behind Landlock have none."""
+    printed: int = 256 * _MIB
+
+
 class Walls(Protocol):
     """What the machine can hold. Found by trying, when the first command needs to know."""
 

@@ -100,7 +100,10 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Policy(Protocol):
-    """Asked right before each run, whatever it said before. Changes nothing, and never raises."""
+    """Asked right before each run, whatever it said before. Changes nothing, and never raises.
+
+    It may have `prepare`, which is given the call and returns None, or something to be awaited before the call is judged again.
+    """
 
     def judge(self, call: Call) -> Verdict: ...
 

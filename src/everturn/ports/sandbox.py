@@ -1,11 +1,11 @@
 """What confines commands: whether it would, with what a confined one starts, and what it says of a command that was held back."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
 import msgspec
 
-from everturn.ports.holding import Holding, Walls
+from everturn.ports.holding import Bounds, Holding, Walls
 from everturn.ports.tool import Confinement, Inquire
 
 
@@ -78,8 +78,23 @@ class Sandbox(Protocol):
     async def aclose(self) -> None: ...
 
 
+class Room(Protocol):
+    """What one command takes of the machine besides processes and the memory of each."""
+
+    def has_grown(self) -> bool:
+        """So much was written since the last look that another is worth its time. Costs one system call."""
+        ...
+
+    def find_excess(self, processes: Iterable[int]) -> str:
+        """What it takes too much of, in a clause that goes on after "The command"; empty where nothing."""
+        ...
+
+
 class HeldCell(Cell, Protocol):
     """Of a command that nobody approved."""
+
+    @property
+    def room(self) -> Room: ...
 
     def find_refusal(self, output: str, code: int | None) -> str:
         """What it was refused that an approved one would get, in its own words; empty where nothing is to be seen."""
@@ -92,7 +107,10 @@ class Holder(Protocol):
     @property
     def walls(self) -> Walls: ...
 
-    def hold(self, holding: Holding, start: Start, folder: str) -> HeldCell:
+    @property
+    def bounds(self) -> Bounds: ...
+
+    async def hold(self, holding: Holding, start: Start, folder: str) -> HeldCell:
         """Raises `ToolFault` where it cannot be held: then it must not run."""
         ...
 

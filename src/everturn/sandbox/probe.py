@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from contextlib import ExitStack
 from functools import lru_cache
 from typing import Literal
 
@@ -14,6 +15,7 @@ from everturn.sandbox.filter import INTERNET, LOCAL, encode_filter
 from everturn.workspace.programs import find_program
 
 PATIENCE_S = 5.0
+MISSING = "bubblewrap (bwrap) is not installed"
 _REASON = 300
 
 
@@ -27,6 +29,8 @@ class Means(msgspec.Struct, frozen=True, kw_only=True):
     program: str = ""
     version: int = 0
     """Of Landlock."""
+    has_sizes: bool = False
+    """Bubblewrap bounds what a view keeps in memory: from 0.7 on, and not where it is installed for everybody (setuid)."""
 
 
 @lru_cache(maxsize=8)
@@ -37,9 +41,8 @@ def find_means(program: str | None = None, *, without: str = "") -> Means:
         return Means(kind="none", why=f"there is none for {sys.platform} on {os.uname().machine} yet")
     tried = "bubblewrap is passed over"
     if without != "bubblewrap":
-        # The system's own first, and none from where we stand: what holds commands must be nobody else's.
-        found = program or find_program(bubblewrap.PROGRAM, (os.curdir,), f"/usr/bin:/bin:{os.environ.get('PATH', '')}")
-        tried = try_bubblewrap(found, machine) if found else "bubblewrap (bwrap) is not installed"
+        found = program or find_bubblewrap(os.environ.get("PATH", ""))
+        tried = try_bubblewrap(found, machine) if found else MISSING
         if found and not tried:
             return Means(kind="bubblewrap", why=f"bubblewrap at {found}", machine=machine, program=found)
     version = landlock.find_version(machine) if without != "landlock" else 0
@@ -49,25 +52,36 @@ def find_means(program: str | None = None, *, without: str = "") -> Means:
     return Means(kind="none", why=f"{tried}, and {lacking}")
 
 
+def find_bubblewrap(path: str) -> str:
+    """The system's own first, and none from where we stand: what holds commands must be nobody else's. Empty where there is none."""
+    return find_program(bubblewrap.PROGRAM, (os.curdir,), f"/usr/bin:/bin:{path}")
+
+
 def try_bubblewrap(program: str, machine: Machine) -> str:
     """Empty where it works: with all that commands will have. Else the reason."""
-    readable, writable = os.pipe()
-    try:
-        os.write(writable, encode_filter(machine, LOCAL | INTERNET))
-        os.close(writable)
-        view = bubblewrap.plan_view(program, as_root=os.geteuid() == 0)
-        done = subprocess.run(
-            [*view, "--seccomp", str(readable), "--", "/bin/sh", "-c", ":"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=PATIENCE_S,
-            pass_fds=[readable],
-            check=False,
-        )
-    except (OSError, subprocess.SubprocessError) as error:
-        return f"bubblewrap does not work here ({error})"
-    finally:
-        os.close(readable)
+    return try_view(bubblewrap.plan_view(program, as_root=os.geteuid() == 0), encode_filter(machine, LOCAL | INTERNET))
+
+
+def try_view(view: list[str], filtered: bytes) -> str:
+    """`view`: bubblewrap with its arguments. Empty where it works, else the reason."""
+    with ExitStack() as opened:
+        readable, writable = os.pipe()
+        opened.callback(os.close, readable)
+        with open(writable, "wb") as file:  # noqa: PTH123 - a descriptor
+            file.write(filtered)
+        told = os.open(os.devnull, os.O_WRONLY)
+        opened.callback(os.close, told)
+        try:
+            done = subprocess.run(
+                [*view, "--seccomp", str(readable), "--info-fd", str(told), "--", "/bin/sh", "-c", ":"],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=PATIENCE_S,
+                pass_fds=[readable, told],
+                check=False,
+            )
+        except (OSError, subprocess.SubprocessError) as error:
+            return f"bubblewrap does not work here ({error})"
     if done.returncode == 0:
         return ""
     said = done.stderr.decode(errors="replace").strip().replace("\n", "; ")[:_REASON]

@@ -6,7 +6,10 @@ MOST_PROCESSES = 2_048
 def limit_processes(arguments: list[str]) -> list[str]:
     """`arguments`: a shell, `-c` and a script. The kernel counts all that the user has, threads too. Root is above such limits."""
     shell, option, script, *rest = arguments
-    return [shell, option, f"ulimit -u {MOST_PROCESSES + _count_tasks()} 2>/dev/null; {script}", *rest]
+    most = MOST_PROCESSES + _count_tasks()
+    # dash calls it `-p`, which in bash is something that cannot be set.
+    limiting = f"ulimit -u {most} 2>/dev/null || ulimit -p {most} 2>/dev/null"
+    return [shell, option, f"{limiting}; {script}", *rest]
 
 
 def _count_tasks() -> int:

@@ -9,7 +9,6 @@ import json
 import os
 import select
 import signal
-import subprocess
 import threading
 import time
 from collections.abc import Callable
@@ -22,7 +21,7 @@ from everturn.sandbox.descriptors import ABOVE_ALL
 from everturn.sandbox.filter import encode_sparing, run_filter
 from everturn.sandbox.landlock import SCOPE_VERSION, plan_entry
 from everturn.sandbox.places import Places
-from everturn.sandbox.witness import find_witness, is_reached
+from everturn.sandbox.witness import Witness, is_reached, kill_reachable
 
 PATIENCE_S = 2.0
 """Whoever is still there so long after SIGKILL is held by the kernel; nobody can help that."""
@@ -51,7 +50,7 @@ class RuledSurvivors:
         self._asked, self._done = threading.Event(), threading.Event()
         # Opened while we may: the rules may hide it.
         self._processes = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        self._witness = find_witness()
+        self._witness = 0
         self._bound = 0
         self._has_started = False
         self._are_dead = True
@@ -71,8 +70,8 @@ class RuledSurvivors:
         self._asked.wait()
         try:
             # Nobody may ever do this who is not bound.
-            if threading.get_ident() == self._bound and (self._witness is None or not is_reached(self._witness)):
-                self._are_dead = end_reachable(self._processes)
+            if threading.get_ident() == self._bound:
+                self._are_dead = end_reachable(self._processes, self._witness)
         finally:
             self._done.set()
 
@@ -81,8 +80,12 @@ class RuledSurvivors:
             return self._are_dead
         if self._has_started:
             self._are_dead = False
+            witness = Witness()
+            with suppress(OSError):
+                self._witness = witness.find()
             self._asked.set()
             self._done.wait(PATIENCE_S * 2)
+            witness.close()
         os.close(self._processes)
         self._processes = -1
         return self._are_dead
@@ -130,26 +133,29 @@ def has_scope(version: int) -> bool:
             plan_entry(machine, version, Places(writable=()), b"")()
             reached.append(is_reached(pid))
 
-    with subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as other:
-        thread = threading.Thread(target=try_to_reach, args=(other.pid,))
+    witness = Witness()
+    with suppress(OSError):
+        thread = threading.Thread(target=try_to_reach, args=(witness.find(),))
         thread.start()
         thread.join()
-        # It ends by itself, with its input: `with` closes that.
+    witness.close()
     return reached == [False]
 
 
-def end_reachable(processes: int) -> bool:
-    """By the calling thread, which must be bound by rules with a scope for signals. `processes` is the open folder /proc."""
+def end_reachable(processes: int, witness: int) -> bool:
+    """By the calling thread, which must be bound by rules with a scope for signals. `processes` is the open folder /proc.
+
+    `witness`: see `witness.py`.
+    """
     until = time.monotonic() + PATIENCE_S
     own = os.getpid()
     while time.monotonic() < until:
         with ExitStack() as opened:
             poll = select.poll()
             waiting = set()
-            # All in one step: between a look and a signal a process may have started another and be gone, again and again.
-            # Who has this signal starts no other, so that those who are found now are the last.
-            with suppress(OSError):
-                os.kill(-1, signal.SIGKILL)
+            # Those who are found after it are the last.
+            if not kill_reachable(witness):
+                return False
             # The newest first: who starts another and ends is always among them.
             for pid in sorted((int(name) for name in os.listdir(processes) if name.isdigit()), reverse=True):
                 if pid == own or not _kill(pid):

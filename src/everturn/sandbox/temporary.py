@@ -3,13 +3,15 @@
 import fcntl
 import os
 import tempfile
+import threading
 from contextlib import suppress
 
 from everturn.sandbox.beneath import LISTED, open_straight
-from everturn.sandbox.removing import empty_folder, remove_tree
+from everturn.sandbox.removing import remove_tree
 
 PREFIX = "everturn-sandbox-"
-_MOST_SWEPT = 20
+_MOST_SWEPT = 200
+"""Folders that one session removes for others."""
 
 
 class Temporary:
@@ -18,18 +20,23 @@ class Temporary:
     The folder it is made in is held open: commands may write it, and put something else in its place.
     """
 
-    def __init__(self, folder: str | None = None) -> None:
-        """`folder`: where it is made; else where the system wants such."""
+    def __init__(self, folder: str | None = None, *, sweeps: bool = True) -> None:
+        """`folder`: where it is made; else where the system wants such. `sweeps`: what others have left there goes, too.
+
+        Raises `OSError`.
+        """
         self.path = os.path.realpath(tempfile.mkdtemp(prefix=PREFIX, dir=folder))
         outer, _, self._name = self.path.rpartition("/")
         self._folder = open_straight(outer)
         self._lock = os.open(self._name, LISTED, dir_fd=self._folder)
         fcntl.flock(self._lock, fcntl.LOCK_SH)
-        sweep(self._folder)
+        self.sweeping = sweep_behind(self._folder) if sweeps else None
+        """The thread that does it."""
 
-    def empty(self) -> None:
-        """By the folder itself, whatever its name leads to by now. Raises `OSError`."""
-        empty_folder(self._lock)
+    @property
+    def is_empty(self) -> bool:
+        with os.scandir(self._lock) as entries:
+            return next(entries, None) is None
 
     def close(self) -> None:
         with suppress(OSError):
@@ -39,31 +46,56 @@ class Temporary:
         os.close(self._lock)
         os.close(self._folder)
 
+    def close_behind(self) -> threading.Thread:
+        """In a thread: there may be much in it."""
+        # The end of the program waits for it.
+        thread = threading.Thread(target=self.close, name="everturn-removing", daemon=False)
+        thread.start()
+        return thread
 
-def sweep(folder: int) -> None:
+
+def sweep_behind(folder: int) -> threading.Thread:
+    """In a thread, which closes its own descriptor of the folder."""
+    thread = threading.Thread(target=_sweep, args=(os.dup(folder),), name="everturn-sweeping", daemon=True)
+    thread.start()
+    return thread
+
+
+def _sweep(folder: int) -> None:
     """Removes what killed sessions of this user have left in an open folder."""
+    try:
+        left = _MOST_SWEPT
+        for name in _list_left(folder):
+            with suppress(OSError):
+                left -= _remove_unused(folder, name)
+            if not left:
+                break
+    finally:
+        os.close(folder)
+
+
+def _list_left(folder: int) -> list[str]:
     with suppress(OSError):
         listed = os.open(".", LISTED, dir_fd=folder)
         try:
             with os.scandir(listed) as entries:
-                left = [
+                return [
                     entry.name
                     for entry in entries
                     if entry.name.startswith(PREFIX) and entry.is_dir(follow_symlinks=False)
                 ]
         finally:
             os.close(listed)
-        for name in left[:_MOST_SWEPT]:
-            with suppress(OSError):
-                _remove_unused(folder, name)
+    return []
 
 
-def _remove_unused(folder: int, name: str) -> None:
-    """Raises `OSError` where it is used, or not ours."""
+def _remove_unused(folder: int, name: str) -> bool:
+    """False where it is not ours. Raises `OSError` where it is used."""
     lock = os.open(name, LISTED, dir_fd=folder)
     try:
-        if os.fstat(lock).st_uid == os.geteuid():
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            remove_tree(folder, name)
+        if os.fstat(lock).st_uid != os.geteuid():
+            return False
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return remove_tree(folder, name)
     finally:
         os.close(lock)

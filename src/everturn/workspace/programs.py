@@ -22,10 +22,10 @@ def find_program(name: str, folders: Iterable[str], path: str | None = None) -> 
     return ""
 
 
-def find_local(name: str, folders: Iterable[str]) -> str:
-    """The first program of this name on the PATH, if it lies in one of the folders, or where somebody stands. Else empty."""
+def find_local(name: str, folders: Iterable[str], path: str) -> str:
+    """The first program of this name on the path, if it lies in one of the folders, or where somebody stands. Else empty."""
     inside = tuple(_locate(folders))
-    for entry in os.environ.get("PATH", os.defpath).split(os.pathsep):
+    for entry in path.split(os.pathsep):
         if not entry.startswith("/"):
             # It depends on the folder that the command runs in.
             return f"whatever is called {name} in {entry or '.'}"

@@ -85,6 +85,15 @@ class PathRules:
             hits.setdefault(key, rule)
         return hits
 
+    def enter(self, folder: str) -> "Below | None":
+        """What the rules may cover below an absolute path. None: nothing."""
+        below: Below | None = Below((self._exact,), (self._folded,))
+        for name in folder.split("/")[1:] if folder != "/" else []:
+            if below is None or below.covers_all:
+                break
+            below = below.step(name)
+        return below
+
     def _bases(self, pattern: Pattern, rule: Rule, anchors: Anchors) -> list[list[str]]:
         """As the folder is called, and as it is really."""
         if pattern.anchor is Anchor.ROOT:
@@ -96,6 +105,40 @@ class PathRules:
             spellings = dict.fromkeys((os.path.normpath(place), os.path.realpath(place)))
             bases = self._places[place] = [[name for name in each.split("/") if name] for each in spellings]
         return [base[: len(base) - pattern.up] for base in bases] if pattern.up else bases
+
+
+class Below:
+    """A folder, by the places in both trees that its path leads to."""
+
+    __slots__ = ("_exact", "_folded", "covers_all")
+
+    def __init__(self, exact: Iterable[_Node], folded: Iterable[_Node], *, covers_all: bool = False) -> None:
+        self._exact, self._folded = _opened(exact), _opened(folded)
+        self.covers_all = covers_all
+        """The folder itself is covered with all below it."""
+
+    def hides(self, name: str) -> bool:
+        """Whether a rule covers what has this name in the folder."""
+        return self.covers_all or _matches(self._exact, name) or _matches(self._folded, fold(name))
+
+    def enter(self, name: str) -> "Below | None":
+        """The folder of this name in it. None: no rule covers anything below."""
+        return self if self.covers_all else self.step(name)
+
+    def step(self, name: str) -> "Below | None":
+        folds = fold(name)
+        exact = list(dict.fromkeys(child for state in self._exact for child in state.follow(name)))
+        folded = list(dict.fromkeys(child for state in self._folded for child in state.follow(folds)))
+        if exact == self._exact and folded == self._folded:
+            # Below a `**` most folders are like the one above.
+            return self
+        if not exact and not folded:
+            return None
+        return Below(exact, folded, covers_all=any(child.below for child in (*exact, *folded)))
+
+
+def _matches(states: Iterable[_Node], name: str) -> bool:
+    return any(child.below or child.here for state in states for child in state.follow(name))
 
 
 def _folded(pattern: Pattern) -> Pattern:

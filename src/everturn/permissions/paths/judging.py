@@ -9,12 +9,14 @@ from pathlib import Path
 from everturn.core.protected import GIT_HEAD
 from everturn.permissions.judgement import FileUse, Judgement
 from everturn.permissions.modes import Mode
+from everturn.permissions.paths.hiding import HiddenPaths
 from everturn.permissions.paths.index import Anchors, Hits, PathRules
 from everturn.permissions.paths.protected import find_protected, fold_path
 from everturn.permissions.paths.tracing import Trace, trace_path
 from everturn.permissions.rules.lookup import covers_whole
 from everturn.permissions.rules.parsing import PATH_TOOLS, field_of
 from everturn.permissions.rules.rule import Rule, RuleSet
+from everturn.ports.hiding import Hides
 from everturn.ports.outputs import Outputs
 from everturn.ports.policy import Ruling
 
@@ -56,8 +58,10 @@ class FileJudge:
             if covers_whole(rule):
                 self._whole.setdefault((rule.tool, rule.ruling), rule)
         scoped = [rule for rule in of_paths if not covers_whole(rule)]
-        self._scoped = PathRules(scoped, Anchors(home=home, cwd=folders[0])) if scoped else None
-        self._may_hide = any(rule.tool == "Read" and rule.ruling is not Ruling.ALLOW for rule in scoped)
+        anchors = Anchors(home=home, cwd=folders[0])
+        self._scoped = PathRules(scoped, anchors) if scoped else None
+        hiding = [rule for rule in scoped if rule.tool == "Read" and rule.ruling is not Ruling.ALLOW]
+        self._hides = HiddenPaths(hiding, anchors) if hiding else None
 
     def trace(self, path: str, cwd: str | None = None) -> Trace:
         """`~` expanded, from `cwd` where it is relative."""
@@ -106,13 +110,9 @@ class FileJudge:
         """The protected name in an absolute path, by its words alone: links are not followed."""
         return find_protected(path, self._own, self._homes)
 
-    def hidden_from_search(self) -> Callable[[str], bool] | None:
+    def hidden_from_search(self) -> Hides | None:
         """What a search of a folder must leave out: files that may not be read, or not without asking."""
-        return self._hides if self._may_hide else None
-
-    def _hides(self, path: str) -> bool:
-        hits = self._scoped.find(path) if self._scoped is not None else {}
-        return ("Read", Ruling.DENY) in hits or ("Read", Ruling.ASK) in hits
+        return self._hides
 
     def _whole_rule(self, use: FileUse, ruling: Ruling) -> Rule | None:
         return next((rule for family in _FAMILIES[use, ruling] if (rule := self._whole.get((family, ruling)))), None)

@@ -67,10 +67,9 @@ class Unapproved:
         if walls.edits and self._writes_inside():
             return self._hold(writes=True), None
         if self.edits or self.writes_by_mode:
-            return (
-                f"it changes files, and nothing here can hold it to the working folders ({walls.why}; that takes bubblewrap)",
-                None,
-            )
+            # Where readers are held, that says nothing of edits.
+            why = f"{walls.why}; that takes bubblewrap" if walls.reads else walls.why
+            return f"it changes files, and nothing here can hold it to the working folders ({why})", None
         return self._let_loose(None)
 
     def _find_common_rule(self) -> Rule | None:

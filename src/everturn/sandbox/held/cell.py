@@ -2,11 +2,9 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
-from everturn.ports.sandbox import Start
-from everturn.sandbox.held.places import HeldPlaces
-from everturn.sandbox.held.room import find_excess
+from everturn.ports.sandbox import Room, Start
 
 _LAST = 8_000
 _MET = re.compile(
@@ -40,7 +38,7 @@ class HeldCell:
     def __init__(
         self,
         start: Start,
-        places: HeldPlaces,
+        room: Room,
         *,
         writes: bool = False,
         handed: tuple[int, ...] = (),
@@ -59,7 +57,7 @@ class HeldCell:
         self._settle = settle
         self._settled: tuple[str, ...] | None = None
         self.start = start
-        self.places = places
+        self.room = room
         self._handed = handed
         self._note_closed = note_closed
 
@@ -91,10 +89,6 @@ class HeldCell:
         if (met := _MET.search(output)) is not None:
             return _find_line(output, met.start())
         return "it was ended before it was done" if code is None or code < 0 else ""
-
-    def find_excess(self, processes: Iterable[int]) -> str:
-        """What of the machine it takes too much of, in a clause that goes on after "The command"; empty where nothing."""
-        return find_excess(self.places.temporary, processes)
 
     def close(self) -> None:
         self.note_started()

@@ -1,25 +1,30 @@
 """Holds the commands of a session that nobody approved: readers by Landlock where the kernel has it, edits by bubblewrap."""
 
+import asyncio
 import os
 import signal
+import threading
 import weakref
-from collections.abc import Callable
-from contextlib import suppress
-from functools import cached_property, partial
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from everturn.core.errors import ToolFault
-from everturn.ports.holding import Holding
+from everturn.ports.hiding import Hides
+from everturn.ports.holding import Bounds, Holding
 from everturn.ports.sandbox import Start
 from everturn.sandbox.descriptors import lift_descriptor
 from everturn.sandbox.filter import NEWEST
 from everturn.sandbox.held.cell import HeldCell
 from everturn.sandbox.held.environment import clean_path, plan_environment
+from everturn.sandbox.held.hidden import MOST_FOLDERS, HiddenFiles, TooManyError
 from everturn.sandbox.held.limits import GATE, limit_held, seal_process
-from everturn.sandbox.held.places import HeldPlaces, TooManyError, find_hidden, find_readable, list_around
+from everturn.sandbox.held.places import HeldPlaces, find_readable, list_around
+from everturn.sandbox.held.room import HeldRoom
 from everturn.sandbox.held.rules import SCOPE_VERSION, plan_reading
 from everturn.sandbox.held.thread import ConfinedThread
 from everturn.sandbox.held.walls import MachineWalls
@@ -30,6 +35,7 @@ if TYPE_CHECKING:
 
 _MOST_THREADS = 4
 """Each knows one set of places: most sessions have one, some a second for git."""
+TOO_MANY = "rules keep files from being read, and the working folders hold too many folders to find all of these files"
 
 
 class Premises(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,7 +48,7 @@ class Premises(msgspec.Struct, frozen=True, kw_only=True):
     """Folders of ours: never written."""
     list_outputs: Callable[[], tuple[str, ...]] = tuple
     """Files that the session has kept for the model to read."""
-    find_hides: Callable[[], Callable[[str], bool] | None] = lambda: None
+    find_hides: Callable[[], Hides | None] = lambda: None
     """What the rules of the moment keep from being read."""
     list_denied: Callable[[], tuple[str, ...]] = tuple
     """What the rules of the moment keep from being written, by name."""
@@ -50,8 +56,33 @@ class Premises(msgspec.Struct, frozen=True, kw_only=True):
     """Names of what earlier commands have exported."""
     find_git: Callable[[str], tuple[str, ...]] = lambda _: ()
     """What git must read that lies around a working folder."""
-    copy_identity: Callable[[str, str], dict[str, bytes]] = lambda _, __: {"config": b""}
-    """The person's own settings of git, from a home, without what is secret: files by name, for a place that they are read at."""
+    copy_identity: Callable[[Mapping[str, str], str], dict[str, bytes]] = lambda _, __: {"config": b""}
+    """The person's own settings of git, by an environment, without what is secret: files by name, for a place that they are read at."""
+    environment: Mapping[str, str] = msgspec.field(default_factory=lambda: os.environ)
+    """What commands that are not held are given."""
+    bounds: Bounds = Bounds()
+    most_folders: int = MOST_FOLDERS
+    """That are looked through for what rules hide."""
+
+
+class Searched(msgspec.Struct, frozen=True):
+    """Whether what rules hide could be found."""
+
+    folders: tuple[str, ...]
+    hides: Hides
+    found_too_many: bool
+
+    def is_about(self, folders: tuple[str, ...], hides: Hides) -> bool:
+        return self.folders == folders and self.hides == hides
+
+
+class Opening(msgspec.Struct, frozen=True, kw_only=True):
+    """What of the disk is opened for one command. See `HeldPlaces`."""
+
+    folders: tuple[str, ...]
+    readable: tuple[str, ...]
+    opened: tuple[str, ...]
+    hidden: tuple[str, ...] = ()
 
 
 class CommandHolder:
@@ -68,14 +99,21 @@ class CommandHolder:
         self._newest = newest
         self._program, self._without = program, without
         self._walls: dict[tuple[str, ...], MachineWalls] = {}
+        self._hidden = HiddenFiles(most_folders=premises.most_folders)
+        self._searched: Searched | None = None
+        self._has_swept = False
+        self._begin()
+
+    def _begin(self) -> None:
+        self._process = os.getpid()
         self._threads: dict[HeldPlaces, ConfinedThread] = {}
         # Whoever forgets to close a session does not keep its threads for ever.
         weakref.finalize(self, _close_threads, self._threads)
         self._temporary: Temporary | None = None
         self._identity: Temporary | None = None
-        self._has_viewer = False
+        self._viewer: Viewer | None = None
+        self._removing: list[threading.Thread] = []
         self._running = 0
-        self._path = os.environ.get("PATH", "")
 
     @property
     def walls(self) -> MachineWalls:
@@ -88,106 +126,172 @@ class CommandHolder:
                 without=self._without,
                 newest=self._newest,
                 list_exports=self._premises.list_exports,
+                environment=self._premises.environment,
+                find_trouble=self._find_trouble,
             )
         return self._walls[folders]
 
-    def hold(self, holding: Holding, start: Start, folder: str) -> HeldCell:
+    @property
+    def bounds(self) -> Bounds:
+        return self._premises.bounds
+
+    async def prepare(self) -> None:
+        """Finds out whether files that rules hide can be found. Before the first command, and as long as there were too many."""
+        folders, hides = self._premises.folders(), self._premises.find_hides()
+        if hides is None:
+            return
+        if self._searched is None or not self._searched.is_about(folders, hides) or self._searched.found_too_many:
+            with suppress(TooManyError):
+                await self._find_hidden(folders, hides)
+
+    async def hold(self, holding: Holding, start: Start, folder: str) -> HeldCell:
         """Raises `ToolFault` where it cannot be held: then it does not run."""
+        if self._process != os.getpid():
+            # We are a copy of the program: threads were not copied, and the folders are the other one's.
+            self._begin()
         walls = self.walls
         if not (walls.edits if holding.writes else walls.reads):
             raise ToolFault(f"The command did not run: nobody approved it, and it cannot be held here ({walls.why}).")
-        home = start.environment.get("HOME") or self._premises.home
-        places = self._find_places(holding, walls, folder, home)
-        environment = plan_environment(
-            start.environment, path=clean_path(self._path, places.folders), temporary=places.temporary
-        )
-        environment["GIT_CONFIG_GLOBAL"] = f"{self._find_identity(home)}/config"
-        by_rules = walls.landlock > 0 and not holding.writes
-        sealed = by_rules and start.seal > 0
-        wanted = Start(
-            arguments=limit_held(start.arguments, waits=sealed),
-            environment=environment,
-            seal=start.seal if sealed else 0,
-        )
-        self._running += 1
         try:
-            if by_rules:
-                return self._hold_by_rules(wanted, places, walls)
-            return self._hold_by_view(wanted, places, walls, folder, writes=holding.writes)
-        except BaseException:
-            self._note_closed()
-            raise
+            opening = await self._list_opened(holding, folder)
+            return self._hold(holding, start, folder, walls, opening)
+        except TooManyError:
+            raise ToolFault(
+                f"The command did not run: {TOO_MANY}. Name the files themselves, with Read or Grep."
+            ) from None
+        except OSError as error:
+            raise ToolFault(f"The command did not run: it could not be held ({error}).") from None
 
     async def aclose(self) -> None:
-        if self._has_viewer:
-            self._viewer.close()
+        viewer, self._viewer = self._viewer, None
+        if viewer is not None and (removing := viewer.close()) is not None:
+            self._removing.append(removing)
         for thread in self._threads.values():
             thread.end_all()
             thread.close()
         self._threads.clear()
-        for made in (self._temporary, self._identity):
-            if made is not None:
-                made.close()
+        self._throw_away(self._temporary)
+        if self._identity is not None:
+            self._identity.close()
         self._temporary = self._identity = None
+        for removing in self._removing:
+            if removing.is_alive():
+                await asyncio.to_thread(removing.join)
+        self._removing.clear()
 
-    def _find_places(self, holding: Holding, walls: MachineWalls, folder: str, home: str) -> HeldPlaces:
-        premises = self._premises
-        folders = premises.folders()
-        of_git = premises.find_git(folder) if holding.uses_git else ()
-        try:
-            hidden = find_hidden((*folders, *of_git), premises.find_hides())
-        except TooManyError:
-            raise ToolFault(
-                "The command did not run: rules keep files from being read, and the working folders hold too many files "
-                "to find them all. Name the files themselves, with Read or Grep."
-            ) from None
-        identity = (self._find_identity(home),)
-        readable = find_readable((*premises.list_outputs(), *holding.opened, *of_git, *identity))
-        return HeldPlaces(
-            folders=folders,
+    def _hold(self, holding: Holding, start: Start, folder: str, walls: MachineWalls, opening: Opening) -> HeldCell:
+        """Raises `ToolFault` and `OSError`: then nothing is left of it."""
+        identity, temporary = self._find_identity(start.environment), self._find_temporary()
+        places = HeldPlaces(
+            folders=opening.folders,
             programs=walls.programs,
-            readable=readable,
-            opened=tuple(sorted(each for path in (*folders, *readable) for each in list_around(path, hidden))),
-            temporary=self._find_temporary(),
-            hidden=hidden,
+            readable=tuple(sorted((*opening.readable, identity))),
+            opened=tuple(sorted((*opening.opened, identity))),
+            temporary=temporary,
+            hidden=opening.hidden,
         )
+        path = clean_path(start.environment.get("PATH", ""), places.folders)
+        environment = plan_environment(start.environment, path=path, temporary=temporary)
+        environment["GIT_CONFIG_GLOBAL"] = f"{identity}/config"
+        by_rules = walls.landlock > 0 and not holding.writes
+        sealed = by_rules and start.seal > 0
+        wanted = Start(
+            arguments=limit_held(start.arguments, self.bounds, waits=sealed),
+            environment=environment,
+            seal=start.seal if sealed else 0,
+        )
+        with ExitStack() as failed:
+            self._running += 1
+            failed.callback(self._note_closed)
+            if by_rules:
+                cell = self._hold_by_rules(wanted, places, walls)
+            else:
+                cell = self._hold_by_view(wanted, places, walls, folder, writes=holding.writes)
+            failed.pop_all()
+        return cell
 
-    def _find_identity(self, home: str) -> str:
-        """A folder of ours with the person's settings of git, copied once."""
+    async def _list_opened(self, holding: Holding, folder: str) -> Opening:
+        """Raises `TooManyError`."""
+        premises = self._premises
+        folders, hides = premises.folders(), premises.find_hides()
+        of_git = premises.find_git(folder) if holding.uses_git else ()
+        readable = find_readable((*premises.list_outputs(), *holding.opened, *of_git))
+        around = (*folders, *readable)
+        hidden = () if hides is None else await self._find_hidden((*folders, *of_git), hides)
+        if not hidden:
+            return Opening(folders=folders, readable=readable, opened=around)
+        opened = await asyncio.to_thread(lambda: tuple(each for path in around for each in list_around(path, hidden)))
+        return Opening(folders=folders, readable=readable, opened=opened, hidden=hidden)
+
+    async def _find_hidden(self, places: tuple[str, ...], hides: Hides) -> tuple[str, ...]:
+        """In a thread: there may be many folders. Raises `TooManyError`."""
+        folders = self._premises.folders()
+        try:
+            found = await asyncio.to_thread(self._hidden.find, places, hides)
+        except TooManyError:
+            self._searched = Searched(folders, hides, found_too_many=True)
+            raise
+        self._searched = Searched(folders, hides, found_too_many=False)
+        return found
+
+    def _find_trouble(self) -> str:
+        searched = self._searched
+        if searched is None or not searched.found_too_many:
+            return ""
+        hides = self._premises.find_hides()
+        is_now = hides is not None and searched.is_about(self._premises.folders(), hides)
+        return TOO_MANY if is_now else ""
+
+    def _find_identity(self, environment: Mapping[str, str]) -> str:
+        """A folder of ours with the person's settings of git, copied once. Raises `OSError`."""
         if self._identity is None:
-            self._identity = Temporary()
-            for name, data in self._premises.copy_identity(home, self._identity.path).items():
-                Path(self._identity.path, name).write_bytes(data)
+            with ExitStack() as failed:
+                made = Temporary(sweeps=False)
+                failed.callback(made.close)
+                given = {**environment, "HOME": environment.get("HOME") or self._premises.home}
+                for name, data in self._premises.copy_identity(given, made.path).items():
+                    Path(made.path, name).write_bytes(data)
+                failed.pop_all()
+            self._identity = made
         return self._identity.path
 
     def _find_temporary(self) -> str:
+        """Raises `OSError`."""
         if self._temporary is None:
-            self._temporary = Temporary()
+            self._temporary = Temporary(sweeps=not self._has_swept)
+            self._has_swept = True
         return self._temporary.path
 
     def _hold_by_rules(self, wanted: Start, places: HeldPlaces, walls: MachineWalls) -> HeldCell:
+        thread = self._find_thread(places, walls)
+        room = HeldRoom(places.temporary, self.bounds)
+        with ExitStack() as failed:
+            thread.running += 1
+            failed.callback(self._note_ended, thread)
+            handed: tuple[int, ...] = ()
+            given = msgspec.structs.replace(wanted, via=thread.start)
+            if wanted.seal:
+                given, handed = _seal(wanted, thread, failed)
+            failed.pop_all()
+
+        def note_closed() -> None:
+            self._note_ended(thread)
+            self._note_closed()
+
+        return HeldCell(given, room, handed=handed, note_closed=note_closed)
+
+    def _find_thread(self, places: HeldPlaces, walls: MachineWalls) -> ConfinedThread:
+        """Raises `ToolFault` and `OSError`."""
         thread = self._threads.get(places)
-        if thread is None:
-            if walls.machine is None:
-                raise ToolFault("The command did not run: this machine is not known to the sandbox.")
-            while len(self._threads) >= _MOST_THREADS and (idle := self._find_idle()) is not None:
-                self._threads.pop(idle).close()
-            try:
-                enter = plan_reading(walls.machine, walls.landlock, places)
-                thread = ConfinedThread(enter, alone=walls.landlock >= SCOPE_VERSION)
-            except OSError as error:
-                raise ToolFault(f"The command did not run: it could not be held ({error}).") from None
-            self._threads[places] = thread
-        thread.running += 1
-        note_closed = partial(self._note_closed, thread=thread)
-        if not wanted.seal:
-            return HeldCell(msgspec.structs.replace(wanted, via=thread.start), places, note_closed=note_closed)
-        waiting, gate = os.pipe()
-        theirs = lift_descriptor(waiting)
-        sealed = msgspec.structs.replace(
-            wanted, via=partial(_start_sealed, thread, wanted.seal, gate), descriptors=((theirs, GATE),)
-        )
-        return HeldCell(sealed, places, handed=(theirs, gate), note_closed=note_closed)
+        if thread is not None and thread.is_open:
+            return thread
+        if walls.machine is None:
+            raise ToolFault("The command did not run: this machine is not known to the sandbox.")
+        while len(self._threads) >= _MOST_THREADS and (idle := self._find_idle()) is not None:
+            self._threads.pop(idle).close()
+        enter = plan_reading(walls.machine, walls.landlock, places)
+        thread = self._threads[places] = ConfinedThread(enter, alone=walls.landlock >= SCOPE_VERSION)
+        return thread
 
     def _find_idle(self) -> HeldPlaces | None:
         return next((places for places, thread in self._threads.items() if not thread.running), None)
@@ -197,30 +301,51 @@ class CommandHolder:
     ) -> HeldCell:
         if walls.bubblewrap is None:
             raise ToolFault("The command did not run: bubblewrap is gone.")
+        if self._viewer is None:
+            from everturn.sandbox.held.viewing import Viewer
+
+            premises = self._premises
+            self._viewer = Viewer(premises.home, premises.own, premises.list_denied, premises.bounds)
         return self._viewer.hold(wanted, places, walls.bubblewrap, folder, writes=writes, note_closed=self._note_closed)
 
-    @cached_property
-    def _viewer(self) -> "Viewer":
-        from everturn.sandbox.held.viewing import Viewer
+    def _note_ended(self, thread: ConfinedThread) -> None:
+        thread.running -= 1
+        if not thread.running:
+            thread.end_all()
 
-        self._has_viewer = True
-        return Viewer(self._premises.home, self._premises.own, self._premises.list_denied)
-
-    def _note_closed(self, thread: ConfinedThread | None = None) -> None:
+    def _note_closed(self) -> None:
         self._running -= 1
-        if thread is not None:
-            thread.running -= 1
-            if not thread.running:
-                thread.end_all()
         if not self._running and self._temporary is not None:
             # What a command has left is no part of the next one.
             with suppress(OSError):
-                self._temporary.empty()
+                if not self._temporary.is_empty:
+                    self._renew_temporary(self._temporary)
+
+    def _renew_temporary(self, old: Temporary) -> None:
+        """The next command has a new folder, and rules that let it write there. That costs more than to empty one, and is rare."""
+        self._temporary = None
+        for places in [places for places in self._threads if places.temporary == old.path]:
+            self._threads.pop(places).close()
+        self._throw_away(old)
+
+    def _throw_away(self, temporary: Temporary | None) -> None:
+        if temporary is not None:
+            self._removing = [*(each for each in self._removing if each.is_alive()), temporary.close_behind()]
 
 
 def _close_threads(threads: dict[HeldPlaces, ConfinedThread]) -> None:
     while threads:
         threads.popitem()[1].close()
+
+
+def _seal(wanted: Start, thread: ConfinedThread, failed: ExitStack) -> tuple[Start, tuple[int, ...]]:
+    """How it starts at a gate, and the descriptors for that, which `failed` closes. Raises `OSError`."""
+    waiting, gate = os.pipe()
+    failed.callback(os.close, gate)
+    theirs = lift_descriptor(waiting)
+    failed.callback(os.close, theirs)
+    via = partial(_start_sealed, thread, wanted.seal, gate)
+    return msgspec.structs.replace(wanted, via=via, descriptors=((theirs, GATE),)), (theirs, gate)
 
 
 def _start_sealed(thread: ConfinedThread, seal: int, gate: int, begin: Callable[[], int]) -> int:

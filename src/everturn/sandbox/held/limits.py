@@ -3,17 +3,11 @@
 import os
 import resource
 
+from everturn.ports.holding import Bounds
 from everturn.sandbox.process_limit import limit_processes
 
-LONGEST_S = 600
-"""Of a processor's time."""
 _KIB = 1024
-MOST_MEMORY = 4 * 1024**3
-MOST_IN_FILE = 256 * 1024**2
-"""Bytes of one temporary file."""
-MOST_FILES = 512
-"""Open at once."""
-
+_BLOCK = 512
 
 GATE = 241
 """The descriptor by which the shell hears that it is sealed: before that it starts nothing."""
@@ -28,12 +22,20 @@ def seal_process(pid: int, seal: int, gate: int) -> None:
     os.write(gate, b"\n")
 
 
-def limit_held(arguments: list[str], *, waits: bool = False) -> list[str]:
+def limit_held(arguments: list[str], bounds: Bounds, *, waits: bool = False) -> list[str]:
     """`arguments`: a shell, `-c` and a script. `waits`: for the gate."""
     shell, option, script, *rest = arguments
     if waits:
         script = f"read -r __gate {_FROM_GATE}; unset __gate; {_CLOSE_GATE}; {script}"
-    limits = (
-        f"ulimit -c 0 -t {LONGEST_S} -d {MOST_MEMORY // _KIB} -f {MOST_IN_FILE // _KIB} -n {MOST_FILES} 2>/dev/null"
-    )
-    return limit_processes([shell, option, f"{limits}; {script}", *rest])
+    # Of a file's length bash counts thousands of bytes, other shells half as many.
+    unit = _KIB if shell.endswith("bash") else _BLOCK
+    limits = {
+        "c": 0,
+        "t": bounds.processor_s,
+        "d": bounds.memory // _KIB,
+        "f": bounds.file // unit,
+        "n": bounds.open_files,
+    }
+    # One by one: some shells take only one at a time, and where one is refused, since it is lower already, the others must count.
+    limiting = "; ".join(f"ulimit -{letter} {most} 2>/dev/null" for letter, most in limits.items())
+    return limit_processes([shell, option, f"{limiting}; {script}", *rest])

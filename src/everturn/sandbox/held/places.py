@@ -1,7 +1,7 @@
 """What a held command may open: the working folders, the session's own outputs, and a short list of the system's places."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from itertools import islice
@@ -45,8 +45,6 @@ SYSTEM = (
     "/sys/devices/system/cpu",
 )  # fmt: skip
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
-_MOST_WALKED = 20_000
-"""Entries of the working folders that are looked at for files which a rule hides."""
 
 
 class HeldPlaces(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,10 +60,6 @@ class HeldPlaces(msgspec.Struct, frozen=True, kw_only=True):
     temporary: str
     hidden: tuple[str, ...] = ()
     """Inside what is readable, and not to be read: a rule says so."""
-
-
-class TooManyError(Exception):
-    """There is more below the working folders than could be looked through for what a rule hides."""
 
 
 def find_programs(
@@ -138,30 +132,6 @@ def _find_system() -> tuple[str, ...]:
 
 def _there(paths: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({real for path in paths if os.path.exists(real := os.path.realpath(path))}))  # noqa: PTH110
-
-
-def find_hidden(folders: Iterable[str], hides: Callable[[str], bool] | None) -> tuple[str, ...]:
-    """Files and folders that a rule hides, the highest of each branch. Raises `TooManyError`."""
-    if hides is None:
-        return ()
-    found: list[str] = []
-    left = _MOST_WALKED
-    waiting = list(folders)
-    while waiting:
-        folder = waiting.pop()
-        try:
-            with os.scandir(folder) as entries:
-                for entry in entries:
-                    left -= 1
-                    if left < 0:
-                        raise TooManyError(folder)
-                    if hides(entry.path):
-                        found.append(entry.path)
-                    elif entry.is_dir(follow_symlinks=False):
-                        waiting.append(entry.path)
-        except OSError:
-            continue
-    return tuple(sorted(found))
 
 
 def list_around(folder: str, without: Sequence[str]) -> Iterator[str]:

@@ -3,20 +3,18 @@
 import os
 from collections.abc import Iterable
 
+from everturn.ports.holding import Bounds
 from everturn.sandbox.bubblewrap import Mount, order_mounts
 from everturn.sandbox.held.places import HeldPlaces
+from everturn.sandbox.held.room import SHARED
 from everturn.sandbox.held.staging import is_mounted
 from everturn.sandbox.places import Places
 
-MOST_TEMPORARY = 268_435_456
-"""Bytes of temporary files."""
-MOST_SHARED = 67_108_864
-"""Bytes of memory that the command's processes share by name."""
 _VIEW = (
     "--die-with-parent", "--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
     # For root, the kernel's settings could be written through a view of processes that is not read-only.
     "--proc", "/proc", "--remount-ro", "/proc",
-    "--dev", "/dev", "--size", str(MOST_SHARED), "--tmpfs", "/dev/shm", "--remount-ro", "/dev",  # noqa: S108 - its own
+    "--dev", "/dev",
 )  # fmt: skip
 OF_READERS = ("CAP_DAC_OVERRIDE",)
 OF_EDITORS = ("CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID")
@@ -33,12 +31,15 @@ def plan_held_view(
     *,
     staged: str,
     as_root: bool,
+    bounds: Bounds | None,
 ) -> list[str]:
     """`edits`: what of the working folders may be written, and what of that stays as it is; None for a reader.
 
-    `placeholders` stand for what is not there, and must not appear; `staged` for `/etc`.
+    `placeholders` stand for what is not there, and must not appear; `staged` for `/etc`. `bounds`: None where bubblewrap cannot
+    bound what is kept in memory.
     """
     view = [program, *(() if as_root else ("--unshare-user",)), *_VIEW]
+    view += [*_bound(bounds.shared if bounds else None), "--tmpfs", SHARED, "--remount-ro", "/dev"]
     for path in _LINKED:
         if os.path.islink(path):  # noqa: PTH114 - paths as text
             view += ["--symlink", os.readlink(path), path]  # noqa: PTH115 - paths as text
@@ -52,11 +53,15 @@ def plan_held_view(
             Mount(path=path, rank=3, words=("--ro-bind", path, path)) for path in (*edits.protected, *placeholders)
         ]
     mounts += [Mount(path=path, rank=4, words=_hide(path)) for path in places.hidden]
-    room = ("--size", str(MOST_TEMPORARY), "--perms", "0700", "--tmpfs", places.temporary)
+    room = (*_bound(bounds.view if bounds else None), "--perms", "0700", "--tmpfs", places.temporary)
     mounts.append(Mount(path=places.temporary, rank=5, words=room))
     kept = () if not as_root else OF_READERS if edits is None else OF_EDITORS
     dropped = ["--cap-drop", "ALL", *(word for name in kept for word in ("--cap-add", name))] if as_root else []
     return [*view, *order_mounts(mounts), "--remount-ro", "/", *dropped]
+
+
+def _bound(size: int | None) -> tuple[str, ...]:
+    return ("--size", str(size)) if size is not None else ()
 
 
 def _hide(path: str) -> tuple[str, ...]:

@@ -1,12 +1,15 @@
 """Held by bubblewrap: edits, and readers where the kernel has no Landlock. Loaded when the first of them is held so."""
 
 import os
+import threading
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import partial
 
 import msgspec
 
 from everturn.core.errors import ToolFault
+from everturn.ports.holding import Bounds
 from everturn.ports.sandbox import Start
 from everturn.sandbox.aftermath import Aftermath
 from everturn.sandbox.bubblewrap import FILTER_DESCRIPTOR, INFORMATION_DESCRIPTOR
@@ -15,6 +18,7 @@ from everturn.sandbox.descriptors import make_readable
 from everturn.sandbox.filter import encode_filter
 from everturn.sandbox.held.cell import HeldCell
 from everturn.sandbox.held.places import SYSTEM, HeldPlaces
+from everturn.sandbox.held.room import ViewedRoom
 from everturn.sandbox.held.staging import stage
 from everturn.sandbox.held.view import plan_held_view
 from everturn.sandbox.pins import Pins
@@ -29,9 +33,11 @@ from everturn.sandbox.temporary import Temporary
 class Viewer:
     """One per session."""
 
-    def __init__(self, home: str, own: tuple[str, ...], list_denied: Callable[[], tuple[str, ...]]) -> None:
+    def __init__(
+        self, home: str, own: tuple[str, ...], list_denied: Callable[[], tuple[str, ...]], bounds: Bounds
+    ) -> None:
         """`own`: folders of ours; `list_denied`: what rules keep from being written."""
-        self._home, self._own, self._list_denied = home, own, list_denied
+        self._home, self._own, self._list_denied, self._bounds = home, own, list_denied, bounds
         self._staging: Temporary | None = None
         self._placeholders = Placeholders()
         self._aftermath = Aftermath()
@@ -49,16 +55,30 @@ class Viewer:
         writes: bool,
         note_closed: Callable[[], None],
     ) -> HeldCell:
-        """Raises `ToolFault`."""
+        """Raises `ToolFault` and `OSError`: then nothing is left of it."""
         if means.machine is None:
             raise ToolFault("The command did not run: this machine is not known to the sandbox.")
         edits = self._find_edits(places, folder) if writes else None
-        survivors = ViewedSurvivors()
-        if edits is not None:
-            self._aftermath.begin((*edits.traps, *edits.links), edits, places.temporary)
-        put = self._placeholders.put(edits.missing) if edits else ()
-        view = plan_held_view(means.program, places, edits, put, staged=self._find_staged(), as_root=os.geteuid() == 0)
-        filtered = make_readable(encode_filter(means.machine, frozenset(), reads=not writes))
+        with ExitStack() as failed:
+            survivors = ViewedSurvivors()
+            failed.callback(survivors.end)
+            if edits is not None:
+                self._aftermath.begin((*edits.traps, *edits.links), edits, places.temporary)
+                failed.callback(self._aftermath.end)
+            put = self._placeholders.put(edits.missing) if edits else ()
+            if put:
+                failed.callback(self._placeholders.remove, put)
+            view = plan_held_view(
+                means.program,
+                places,
+                edits,
+                put,
+                staged=self._find_staged(),
+                as_root=os.geteuid() == 0,
+                bounds=self._bounds if means.has_sizes else None,
+            )
+            filtered = make_readable(encode_filter(means.machine, frozenset(), reads=not writes))
+            failed.pop_all()
         self._running += 1
 
         def close() -> None:
@@ -77,7 +97,7 @@ class Viewer:
                 descriptors=((filtered, FILTER_DESCRIPTOR), (survivors.writable, INFORMATION_DESCRIPTOR)),
                 wrapped=True,
             ),
-            places,
+            ViewedRoom(places.temporary, self._bounds, is_bound=means.has_sizes),
             writes=writes,
             handed=(filtered,),
             note_started=survivors.note_started,
@@ -86,12 +106,14 @@ class Viewer:
             note_closed=close,
         )  # fmt: skip
 
-    def close(self) -> None:
+    def close(self) -> threading.Thread | None:
+        """A thread that may still remove something."""
         self._placeholders.sweep()
         self._aftermath.close()
         if self._staging is not None:
-            self._staging.close()
-            self._staging = None
+            staging, self._staging = self._staging, None
+            return staging.close_behind()
+        return None
 
     def _settle(self, survivors: ViewedSurvivors, edits: Places | None) -> tuple[str, ...]:
         """When the command has ended: what was put back behind it, for the model."""
@@ -103,8 +125,9 @@ class Viewer:
 
     def _find_staged(self) -> str:
         if self._staging is None:
-            self._staging = Temporary()
-            stage(SYSTEM, self._staging.path)
+            staging = Temporary(sweeps=False)
+            stage(SYSTEM, staging.path)
+            self._staging = staging
         return f"{self._staging.path}/etc"
 
     def _find_edits(self, places: HeldPlaces, folder: str) -> Places:

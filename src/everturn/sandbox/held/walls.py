@@ -1,7 +1,7 @@
 """What holds unapproved commands on this machine: asked of the kernel when the first command needs to know."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 
 from everturn.sandbox import landlock
@@ -9,9 +9,9 @@ from everturn.sandbox.calls import Machine, find_machine
 from everturn.sandbox.filter import NEWEST
 from everturn.sandbox.held.environment import OF_THE_SHELL, clean_path, is_passed
 from everturn.sandbox.held.places import HeldPlaces, find_programs, is_below
-from everturn.sandbox.held.rules import LEAST_VERSION, plan_reading
+from everturn.sandbox.held.rules import LEAST_VERSION, SCOPE_VERSION, plan_reading
 from everturn.sandbox.held.thread import ConfinedThread
-from everturn.sandbox.probe import Means, find_means
+from everturn.sandbox.probe import Means
 from everturn.workspace.programs import find_local, find_program
 
 OFF = "off"
@@ -29,12 +29,17 @@ class MachineWalls:
         without: str = "",
         newest: int = NEWEST,
         list_exports: Callable[[], frozenset[str]] = frozenset,
+        environment: Mapping[str, str] = os.environ,
+        find_trouble: Callable[[], str] = str,
     ) -> None:
         """`program`: where bubblewrap is; else it is searched for. `without` passes over one kind, for those who compare.
 
         `newest`: of Landlock, no later version is used. `list_exports`: names of what earlier commands have exported.
+        `environment`: what commands that are not held are given. `find_trouble`: why nothing can be held at the moment, if so.
         """
         self._list_exports = list_exports
+        self._environment = environment
+        self._find_trouble = find_trouble
         self._newest = newest
         self._folders, self._home = folders, home
         self._program, self._without = program, without
@@ -56,7 +61,7 @@ class MachineWalls:
         """By trying: what a kernel has a system around it may still forbid."""
         nowhere = HeldPlaces(folders=(), programs=(), readable=(), opened=(), temporary=os.devnull)
         try:
-            ConfinedThread(plan_reading(machine, version, nowhere)).close()
+            ConfinedThread(plan_reading(machine, version, nowhere), alone=version >= SCOPE_VERSION).close()
         except OSError:
             return False
         return True
@@ -66,38 +71,47 @@ class MachineWalls:
         """Tried only where it is needed: that takes some milliseconds."""
         if self._without in {"bubblewrap", OFF}:
             return None
-        means = find_means(self._program, without="landlock")
+        from everturn.sandbox.held.probing import find_view_means
+
+        means = find_view_means(self._program, self.programs, self._path)
         return means if means.kind == "bubblewrap" else None
 
     @cached_property
     def programs(self) -> tuple[str, ...]:
-        return find_programs(self._folders, self._home, os.environ.get("PATH", ""))
+        return find_programs(self._folders, self._home, self._path)
+
+    @property
+    def _path(self) -> str:
+        return self._environment.get("PATH", "")
 
     @property
     def reads(self) -> bool:
-        return bool(self.programs) and (self.landlock > 0 or self.bubblewrap is not None)
+        return self._may_hold and (self.landlock > 0 or self.bubblewrap is not None)
 
     @property
     def edits(self) -> bool:
-        return bool(self.programs) and self.bubblewrap is not None
+        return self._may_hold and self.bubblewrap is not None
+
+    @property
+    def _may_hold(self) -> bool:
+        return bool(self.programs) and not self._find_trouble()
 
     def lacks(self, variable: str) -> bool:
         if variable in self._list_exports():
             return True
         if variable == "PATH":
-            path = os.environ.get("PATH", "")
-            return path != clean_path(path, self._folders)
-        return variable in os.environ and not is_passed(variable) and variable not in OF_THE_SHELL
+            return self._path != clean_path(self._path, self._folders)
+        return variable in self._environment and not is_passed(variable) and variable not in OF_THE_SHELL
 
     def find_foreign(self, name: str, *, held: bool = True) -> str:
         if not held:
-            return find_local(name, self._folders)
+            return find_local(name, self._folders, self._path or os.defpath)
         if name not in self._foreign:
             self._foreign[name] = self._look_for(name)
         return self._foreign[name]
 
     def _look_for(self, name: str) -> str:
-        found = find_program(name, self._folders, clean_path(os.environ.get("PATH", ""), self._folders))
+        found = find_program(name, self._folders, clean_path(self._path, self._folders))
         real = os.path.realpath(found) if found else ""
         return found if real and not any(is_below(real, root) for root in self.programs) else ""
 
@@ -105,6 +119,8 @@ class MachineWalls:
     def why(self) -> str:
         if not self.programs:
             return "a working folder holds the system's own programs"
+        if trouble := self._find_trouble():
+            return trouble
         if self.landlock:
             return f"Landlock {self.landlock}"
         return self.bubblewrap.why if self.bubblewrap else "neither Landlock nor bubblewrap works here"

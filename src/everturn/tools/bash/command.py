@@ -52,7 +52,7 @@ class Command:
         cell: "Cell | None" = None,
         limits: Limits = _LIMITS,
     ) -> None:
-        """`cell`: what it is confined to, closed with it. Raises `ToolFault` when it cannot start."""
+        """`cell`: what it is confined to, closed with it. Raises `ToolFault` when it cannot start: then the caller closes the cell."""
         self.start = start
         self._cell = cell
         self.output = output
@@ -78,8 +78,6 @@ class Command:
             )
         except BaseException:
             os.close(self._heard)
-            if cell:
-                cell.close()
             raise
         finally:
             os.close(told)
@@ -88,9 +86,7 @@ class Command:
         # A report that fills the pipe must not keep the shell waiting for long. Most are short: to wake for them costs more.
         self._listening = self._loop.call_later(_LISTEN_S, self._loop.add_reader, self._heard, self._hear)
         self.ended = self._group.ended
-        self._overload = Overload(
-            limits, self._group.find_members, self._note_overload, getattr(cell, "find_excess", None)
-        )
+        self._overload = Overload(limits, self._group.find_members, self._note_overload, getattr(cell, "room", None))
 
     @property
     def overload(self) -> str:

@@ -3,12 +3,13 @@
 import asyncio
 import os
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from everturn.core.limits import Limits
+from everturn.ports.holding import Bounds
 from everturn.ports.outputs import Outputs
 from everturn.ports.shell_folder import ShellFolder
 from everturn.ports.tasks import Tasks
@@ -32,10 +33,7 @@ _LAST_GRACE_S = 1.0
 _MOST_BEHIND = 8
 _LONG_S = 0.5
 """A command that takes longer is worth a watcher: most do not, and pay nothing."""
-MOST_PROCESSES_HELD = 256
-MOST_MEMORY_HELD_MB = 4_000
-MOST_PRINTED_HELD = 256 * 1024**2
-"""Bytes of a command that nobody approved."""
+_MB = 1_000_000
 _OPENINGS = {
     Ending.ABORTED: "The command was interrupted and ended.",
     Ending.FLOODED: "The command printed more than it may and was ended.",
@@ -96,15 +94,20 @@ class Commands:
         if call.run_in_background or may_leave_running(call.command):
             self._watcher.start()
         start, cell = await self._confine(call, context)
-        named = NamedFiles({}) if reads_only else NamedFiles.of(call.command, start.folder, context.folder)
-        command = Command(
-            start,
-            Output(self._files.open),
-            context.progress,
-            cell=cell,
-            limits=self._limits if context.holding is None else limit_unapproved(self._limits),
-            most_printed=MOST_PRINTED if context.holding is None else MOST_PRINTED_HELD,
-        )
+        bounds = self._holder.bounds if self._holder is not None and context.holding is not None else None
+        with ExitStack() as failed:
+            if cell is not None:
+                failed.callback(cell.close)
+            named = NamedFiles({}) if reads_only else NamedFiles.of(call.command, start.folder, context.folder)
+            command = Command(
+                start,
+                Output(self._files.open),
+                context.progress,
+                cell=cell,
+                limits=self._limits if bounds is None else limit_held(self._limits, bounds),
+                most_printed=MOST_PRINTED if bounds is None else bounds.printed,
+            )
+            failed.pop_all()
         if call.run_in_background:
             self._behind = [*self._behind, (context.tool_use_id, named)][-_MOST_BEHIND:]
             limit_s = None if context.holding is None else MOST_TIMEOUT_MS / 1000
@@ -253,12 +256,13 @@ class Commands:
         )
 
 
-def limit_unapproved(limits: Limits) -> Limits:
+def limit_held(limits: Limits, bounds: Bounds) -> Limits:
     """What of the machine a command may take that nobody approved."""
+    memory_mb = bounds.memory // _MB
     return replace(
         limits,
-        command_processes=min(limits.command_processes or MOST_PROCESSES_HELD, MOST_PROCESSES_HELD),
-        command_memory_mb=min(limits.command_memory_mb or MOST_MEMORY_HELD_MB, MOST_MEMORY_HELD_MB),
+        command_processes=min(limits.command_processes or bounds.processes, bounds.processes),
+        command_memory_mb=min(limits.command_memory_mb or memory_mb, memory_mb),
     )
 
 

@@ -19,7 +19,7 @@ async def run_confining(
     Who may let it out has been asked before the call came here.
     """
     if context.holding is not None:
-        return _hold(shell, holder, context.holding, call, context)
+        return await _hold(shell, holder, context.holding, call, context)
     if sandbox is None or sandbox.judge(call.command, leave=call.dangerouslyDisableSandbox) is Confinement.LEAVES:
         return shell.plan_start(call.command, context.folder), None
     start = shell.plan_start(call.command, context.folder, Side.SANDBOX)
@@ -30,13 +30,13 @@ async def run_confining(
     return replace(start, environment=dict(cell.start.environment)), cell
 
 
-def _hold(
+async def _hold(
     shell: Shell, holder: Holder | None, holding: Holding, call: BashInput, context: ToolContext
 ) -> tuple[Start, Cell]:
     if holder is None:
         raise ToolFault("The command did not run: nobody approved it, and nothing here can hold it.")
     start = shell.plan_start(call.command, context.folder, Side.HELD)
-    cell = holder.hold(
+    cell = await holder.hold(
         holding, ConfinedStart(arguments=start.arguments, environment=start.environment, seal=shell.seal), start.folder
     )
     return replace(start, environment=dict(cell.start.environment)), cell

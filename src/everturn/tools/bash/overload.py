@@ -2,11 +2,15 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from everturn.core.limits import Limits
+
+if TYPE_CHECKING:
+    from everturn.ports.sandbox import Room
 
 _LOOK_S = 0.25
 """Most commands have ended before the first look, and pay nothing."""
@@ -48,13 +52,13 @@ class Overload:
         limits: Limits,
         members: Callable[[], list[int]],
         note: Callable[[str], None],
-        find_excess: Callable[[Iterable[int]], str] | None = None,
+        room: "Room | None" = None,
     ) -> None:
         """`note` is told once, in a clause that goes on after "The command".
 
-        `find_excess` knows of other things that the command, by its processes, may take too much of.
+        `room` knows of other things that the command, by its processes, may take too much of.
         """
-        self._find_excess = find_excess
+        self._room = room
         self._limits = limits
         self._members = members
         self._note = note
@@ -73,22 +77,24 @@ class Overload:
         if now is None:
             return
         last = self._last = self._last or now
-        if reason := self._judge(last, now) or self._find_other():
+        if reason := self._judge(last, now):
             self._note(reason)
         else:
             self._next = self._loop.call_later(_LOOK_S, self._look)
 
-    def _find_other(self) -> str:
-        return self._find_excess(self._members()) if self._find_excess else ""
-
     def _judge(self, last: Machine, now: Machine) -> str:
         most, memory = self._limits.command_processes, plan_memory(self._limits.command_memory_mb, now.total)
-        if not (most or memory) or not self._is_search_due(most, memory, last, now):
+        if not (most or memory or self._room) or not self._is_search_due(most, memory, last, now):
             return ""
         began = self._loop.time()
-        self._last, self._taken = now, find_taken(self._members())
+        members = self._members()
+        self._last, self._taken = now, find_taken(members)
+        reason = self._find_excess(most, memory) or (self._room.find_excess(members) if self._room else "")
         ended = self._loop.time()
         self._next_search = ended + max(_SEARCH_S, (ended - began) / _SEARCHING)
+        return reason
+
+    def _find_excess(self, most: int, memory: int) -> str:
         if most and self._taken.processes > most:
             return f"started more than {most:,} processes (the limit command_processes)"
         if memory and self._taken.memory > memory:
@@ -98,6 +104,8 @@ class Overload:
 
     def _is_search_due(self, most: int, memory: int, last: Machine, now: Machine) -> bool:
         if self._loop.time() > self._next_search:
+            return True
+        if self._room is not None and self._room.has_grown():
             return True
         forks = most > 0 and now.tasks - last.tasks > plan_room(most, self._taken.processes)
         return forks or (memory > 0 and last.free - now.free > plan_room(memory, self._taken.memory))

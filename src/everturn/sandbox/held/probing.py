@@ -1,0 +1,36 @@
+"""Whether bubblewrap can hold unapproved commands here: tried with the very arguments that these start with."""
+
+import os
+from functools import lru_cache
+
+from everturn.ports.holding import Bounds
+from everturn.sandbox.calls import find_machine
+from everturn.sandbox.filter import encode_filter
+from everturn.sandbox.held.places import HeldPlaces
+from everturn.sandbox.held.view import plan_held_view
+from everturn.sandbox.probe import MISSING, Means, find_bubblewrap, try_view
+
+_NOWHERE = "/everturn/temporary"
+
+
+@lru_cache(maxsize=8)
+def find_view_means(program: str | None, programs: tuple[str, ...], path: str) -> Means:
+    """`program`: where bubblewrap is; else it is searched for on the path. `programs`: folders of the system's, which a view shows."""
+    machine, found = find_machine(), program or find_bubblewrap(path)
+    if machine is None or not found:
+        return Means(kind="none", why=MISSING)
+    places = HeldPlaces(folders=(), programs=programs, readable=(), opened=(), temporary=_NOWHERE)
+    filtered = encode_filter(machine, frozenset(), reads=True)
+    why = ""
+    for bounds in (Bounds(), None):
+        view = plan_held_view(found, places, None, staged="/etc", as_root=os.geteuid() == 0, bounds=bounds)
+        why = try_view(view, filtered)
+        if not why:
+            return Means(
+                kind="bubblewrap",
+                why=f"bubblewrap at {found}",
+                machine=machine,
+                program=found,
+                has_sizes=bounds is not None,
+            )
+    return Means(kind="none", why=why)
