@@ -21,6 +21,14 @@ NOBODY = 65_534
 MUST = os.environ.get("EVERTURN_CI") == "1"
 """CI installs everything: what is missing there is a mistake."""
 LACKS = "this machine lacks "
+NAMESPACES = (
+    "unshare",
+    *(() if os.geteuid() == 0 else ("--user", "--map-current-user")),
+    "--pid",
+    "--fork",
+    "--mount-proc",
+)
+"""What follows runs as the first process of a container does."""
 _PATIENCE_S = 60
 
 
@@ -130,6 +138,11 @@ NEEDS = {
         "the tests that use these programs, once more with all of them hidden",
         programs=("unshare",),
         try_out=partial(try_command, sys.executable, "-m", "tests.bare_machine", "true"),
+    ),
+    "process namespaces": Need(
+        "what commands leave running in containers",
+        programs=("unshare", "nsenter"),
+        try_out=partial(try_command, *NAMESPACES, "true"),
     ),
     "package registry": Need(
         "installation with pip, pipx and uv; programs of others that read our sessions", try_out=try_registry

@@ -293,15 +293,18 @@ async def test_the_placeholder_of_a_killed_session_is_as_good_as_missing(tmp_pat
     assert not left.exists()
 
 
-def test_temporary_files_of_a_killed_session_go_with_the_next(tmp_path):
-    (tmp_path / "everturn-sandbox-old").mkdir()
-    living = Temporary(str(tmp_path))
+def test_temporary_files_of_killed_sessions_go_with_the_next_however_many_others_live(tmp_path):
+    living = [Temporary(str(tmp_path), sweeps=False) for _ in range(40)]
+    for number in range(20):
+        (tmp_path / f"everturn-sandbox-old-{number}" / "deep").mkdir(parents=True)
 
     another = Temporary(str(tmp_path))
+    another.sweeping.join()
 
-    assert sorted(tmp_path.iterdir()) == sorted(map(type(tmp_path), (living.path, another.path)))
+    assert sorted(map(str, tmp_path.iterdir())) == sorted(each.path for each in (*living, another))
     another.close()
-    living.close()
+    for each in living:
+        each.close()
     assert list(tmp_path.iterdir()) == []
 
 

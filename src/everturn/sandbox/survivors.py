@@ -4,7 +4,6 @@ Neither marks nor groups are asked: a process can wipe its environment and leave
 leave Landlock's rules, nor a view of its own.
 """
 
-import fcntl
 import json
 import os
 import select
@@ -17,7 +16,7 @@ from functools import lru_cache
 from typing import Protocol
 
 from everturn.sandbox.calls import Machine, find_machine
-from everturn.sandbox.descriptors import ABOVE_ALL
+from everturn.sandbox.descriptors import lift_descriptor
 from everturn.sandbox.filter import encode_sparing, run_filter
 from everturn.sandbox.landlock import SCOPE_VERSION, plan_entry
 from everturn.sandbox.places import Places
@@ -98,10 +97,14 @@ class ViewedSurvivors:
     """
 
     def __init__(self) -> None:
+        """Raises `OSError`."""
         self._readable, writable = os.pipe()
-        self.writable = fcntl.fcntl(writable, fcntl.F_DUPFD_CLOEXEC, ABOVE_ALL)
-        """What bubblewrap is given to tell the number of its first process."""
-        os.close(writable)
+        try:
+            self.writable = lift_descriptor(writable)
+            """What bubblewrap is given to tell the number of its first process."""
+        except OSError:
+            os.close(self._readable)
+            raise
         self._are_dead = True
 
     def note_started(self) -> None:

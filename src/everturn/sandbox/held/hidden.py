@@ -14,7 +14,7 @@ MOST_FOLDERS = 50_000
 """Each is looked at before each command: about a fifth of a second for so many."""
 MOST_ENTRIES = 500_000
 """Listed anew before one command. What was listed stays known, so that the next command goes on from there."""
-_RECENT_NS = 2_000_000_000
+RECENT_NS = 2_000_000_000
 """A change so shortly before could be followed by another within one tick of the file system's clock."""
 
 Stamp = tuple[int, int, int, int]
@@ -42,8 +42,14 @@ class HiddenFiles:
     listed is listed again: a second change could have the same time.
     """
 
-    def __init__(self, *, most_folders: int = MOST_FOLDERS, most_entries: int = MOST_ENTRIES) -> None:
-        self._most_folders, self._most_entries = most_folders, most_entries
+    def __init__(
+        self,
+        *,
+        most_folders: int = MOST_FOLDERS,
+        most_entries: int = MOST_ENTRIES,
+        recent_ns: int = RECENT_NS,
+    ) -> None:
+        self._most_folders, self._most_entries, self._recent_ns = most_folders, most_entries, recent_ns
         self._lock = threading.Lock()
         self._hides: Hides | None = None
         self._folders: dict[str, Folder] = {}
@@ -90,7 +96,7 @@ class HiddenFiles:
             return known
         if not stat.S_ISDIR(status.st_mode):
             return None
-        return self._list(path, below, stamp, is_recent=status.st_ctime_ns > now - _RECENT_NS)
+        return self._list(path, below, stamp, is_recent=status.st_ctime_ns > now - self._recent_ns)
 
     def _list(self, path: str, below: HiddenBelow, stamp: Stamp, *, is_recent: bool) -> Folder | None:
         children: list[str] = []

@@ -1,0 +1,231 @@
+"""What a held command has started ends, wherever we run ourselves; and what holds it ends without waiting for anybody."""
+
+import asyncio
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+import pytest
+from tests.needs import NAMESPACES, ROOT
+
+from everturn.core.errors import ToolFault
+from everturn.ports.abort import AbortSignal
+from everturn.ports.files import FileStates
+from everturn.ports.holding import Bounds, Holding
+from everturn.ports.sandbox import Start
+from everturn.ports.tasks import Tasks
+from everturn.ports.tool import ToolContext
+from everturn.sandbox.held.holder import CommandHolder, Premises
+from everturn.sandbox.held.limits import limit_held
+from everturn.sandbox.held.thread import ConfinedThread
+from everturn.sandbox.witness import Witness, kill_reachable
+from everturn.tools.bash import bash_tool
+
+PROGRAM = str(Path(__file__).with_name("held_program.py"))
+PATIENCE_S = 60
+LENGTH = f"1000.{os.getpid()}"
+NAP = f"setsid env -i /bin/sleep {LENGTH} >/dev/null 2>&1 & disown; echo begun"
+"""It leaves its parent, its group, its session and its environment."""
+
+
+def ask(*before, folder, way="once", commands=("echo hello", NAP)):
+    done = subprocess.run(
+        [*before, sys.executable, PROGRAM, way, str(folder), *commands],
+        env={**os.environ, "NAP": LENGTH, "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "src")))},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=True,
+    )
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path.resolve()
+
+
+@pytest.mark.needs("Landlock", "process namespaces")
+def test_the_first_process_of_a_container_ends_what_held_commands_leave(folder):
+    [answer] = ask(*NAMESPACES, folder=folder)
+
+    assert answer == {"parent": 0, "said": ["hello", "begun"], "left": []}
+
+
+@pytest.mark.needs("Landlock", "process namespaces")
+def test_beside_the_first_process_of_a_container_there_may_be_nobody_to_end(folder):
+    """As with `docker run --init`."""
+    [answer] = ask(*NAMESPACES, "/bin/sh", "-c", '"$@"; exit $?', "init", folder=folder)
+
+    assert answer == {"parent": 1, "said": ["hello", "begun"], "left": []}
+
+
+@pytest.mark.needs("Landlock", "process namespaces")
+def test_a_process_that_was_put_into_a_container_ends_what_held_commands_leave(folder):
+    """As with `docker exec`: its parent is outside."""
+    with subprocess.Popen(
+        [*NAMESPACES, "/bin/sh", "-c", "echo ready; exec cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as container:
+        container.stdout.readline()
+        first = Path(f"/proc/{container.pid}/task/{container.pid}/children").read_text().split()[0]
+        user = () if os.geteuid() == 0 else ("--user", "--preserve-credentials")
+
+        [answer] = ask("nsenter", "--target", first, "--pid", "--mount", *user, folder=folder)
+
+    assert answer == {"parent": 0, "said": ["hello", "begun"], "left": []}
+
+
+def test_who_is_not_bound_ends_nobody():
+    witness = Witness()
+    with subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE) as other:
+        assert kill_reachable(witness.find()) is False
+        assert kill_reachable(0) is kill_reachable(-1) is False
+        assert other.poll() is None
+    witness.close()
+
+
+@pytest.mark.needs("Landlock")
+def test_a_copy_of_the_program_holds_commands_as_well(folder):
+    first, *others = ask(folder=folder, way="copied", commands=("echo first", "echo second", NAP))
+
+    assert [each["said"] for each in (first, *others)] == [["first"], ["second", "begun"], ["second", "begun"]]
+    assert [each["left"] for each in others] == [[], []]
+
+
+def plan_start(line="true", **fields):
+    return Start(arguments=["/bin/bash", "-c", line], environment=dict(os.environ), **fields)
+
+
+def build_holder(folder, **fields):
+    return CommandHolder(Premises(folders=lambda: (str(folder),), home="/nonexistent", **fields))
+
+
+def context_of(folder, tasks):
+    return ToolContext(
+        folder=str(folder),
+        tool_use_id="toolu_1",
+        abort=AbortSignal(),
+        files=FileStates(),
+        progress=lambda _: None,
+        tasks=tasks,
+        holding=Holding(),
+    )
+
+
+@pytest.mark.needs("Landlock")
+async def test_a_command_that_is_closed_after_its_session_waits_for_nobody(folder):
+    holder = build_holder(folder)
+    cell = await holder.hold(Holding(), plan_start(seal=500_000), str(folder))
+
+    await holder.aclose()
+    cell.close()
+
+
+@pytest.mark.needs("Landlock")
+async def test_the_session_ends_while_a_command_runs_that_nobody_cancels(folder):
+    bash, tasks = bash_tool(holder=build_holder(folder)), Tasks()
+    begun = folder / "begun"
+    begun.touch()
+    running = asyncio.ensure_future(bash.run(bash.parse({"command": "tail -f begun"}), context_of(folder, tasks)))
+    # It has started when this one, which came later, has ended.
+    await bash.run(bash.parse({"command": "true"}), context_of(folder, tasks))
+
+    await tasks.aclose()
+    result = await running
+
+    assert "SIG" in result.content
+
+
+def test_a_thread_that_has_ended_starts_nothing():
+    thread = ConfinedThread(lambda: None)
+    thread.close()
+
+    with pytest.raises(OSError, match="has ended"):
+        thread.start(lambda: 1)
+    thread.end_all()
+    thread.close()
+
+
+def test_a_thread_that_is_not_bound_does_not_pass_for_one_that_is():
+    with pytest.raises(OSError, match="would reach other processes"):
+        ConfinedThread(lambda: None, alone=True)
+
+
+def list_descriptors():
+    """When nobody sweeps any more: that takes some, too."""
+    for thread in threading.enumerate():
+        if thread.name == "everturn-sweeping":
+            thread.join()
+    return sorted(os.listdir("/proc/self/fd"))
+
+
+@pytest.mark.parametrize(
+    "writes", [pytest.param(False, marks=pytest.mark.needs("Landlock")), pytest.param(True, marks=pytest.mark.needs("bubblewrap"))]
+)  # fmt: skip
+async def test_a_command_that_cannot_be_held_leaves_nothing(folder, writes):
+    """There is no descriptor above the highest that a process may have."""
+    holder = build_holder(folder)
+    (await holder.hold(Holding(writes=writes), plan_start(seal=500_000), str(folder))).close()
+    before, most = list_descriptors(), resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (250, most[1]))
+    try:
+        for _ in range(3):
+            with pytest.raises(ToolFault, match="could not be held"):
+                await holder.hold(Holding(writes=writes), plan_start(seal=500_000), str(folder))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, most)
+    assert list_descriptors() == before
+
+    (await holder.hold(Holding(writes=writes), plan_start(seal=500_000), str(folder))).close()
+    await holder.aclose()
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.needs("Landlock")
+async def test_without_a_place_for_temporary_files_a_command_does_not_run(folder, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(folder / "nowhere"))
+
+    with pytest.raises(ToolFault, match="could not be held"):
+        await build_holder(folder).hold(Holding(), plan_start(), str(folder))
+
+
+@pytest.mark.needs("Landlock")
+async def test_what_a_command_leaves_is_removed_beside_and_the_next_has_a_new_folder(folder):
+    bash, tasks = bash_tool(holder=build_holder(folder)), Tasks()
+
+    async def find_folder(line):
+        result = await bash.run(bash.parse({"command": f"{line}; echo $TMPDIR"}), context_of(folder, tasks))
+        return result.content
+
+    clean, still, filled = [await find_folder(line) for line in (":", ":", "mkdir -p $TMPDIR/a/b; : > $TMPDIR/c")]
+    after = await find_folder("ls -A $TMPDIR")
+    await tasks.aclose()
+
+    assert clean == still == filled != after
+    assert not any(os.path.lexists(each) for each in (filled, after))
+    assert not any(thread.name == "everturn-removing" for thread in threading.enumerate())
+
+
+LIMITS = "ulimit -c; ulimit -t; ulimit -d; ulimit -f; ulimit -n; ulimit -u 2>/dev/null || ulimit -p"
+
+
+@pytest.mark.parametrize("shell", ["/bin/bash", "/bin/sh"])
+@pytest.mark.parametrize("hard", [None, 300])
+def test_each_limit_counts_for_itself(shell, hard):
+    """Whatever shell it is, and where one of them is lower already."""
+    arguments = limit_held([shell, "-c", LIMITS], Bounds())
+    below = () if hard is None else ("prlimit", f"--cpu={hard}:{hard}")
+    # Root may raise what is lower; nobody may not.
+    user = {"user": 65_534} if os.getuid() == 0 else {}
+
+    said = subprocess.run([*below, *arguments], capture_output=True, text=True, check=True, **user).stdout.split()
+
+    blocks = 1024 if os.path.realpath(shell).endswith("bash") else 512
+    unit = 512 if shell == "/bin/sh" else blocks
+    assert said[:5] == ["0", str(hard or 600), str(4 * 1024**2), str(256 * 1024**2 // unit), "512"]
+    assert int(said[5]) >= 2_048
