@@ -57,9 +57,7 @@ class Session:
         outputs, shell = Outputs(), ShellFolder()
         ruled, _ = build_policy(setup, env, outputs, shell)
         bounds = Bounds(**job.get("bounds", {}))
-        self.holder = SessionHolder(
-            setup, env, ruled, outputs=outputs, shell=shell, tell=lambda _: None, bounds=bounds
-        )
+        self.holder = SessionHolder(setup, env, ruled, outputs=outputs, shell=shell, tell=lambda _: None, bounds=bounds)
         ruled.find_walls = lambda: self.holder.walls
         self.bash = bash_tool(outputs, shell, only_reads=ruled.only_reads, holder=self.holder)
         self._frees = wanted.get("frees", False)

@@ -9,6 +9,7 @@ import os
 import select
 import sys
 from contextlib import suppress
+from pathlib import Path
 
 from everturn.core.errors import ToolFault
 from everturn.ports.abort import AbortSignal
@@ -49,28 +50,33 @@ async def run_all(bash, folder, commands):
 def list_left():
     """Naps that somebody still takes, before the session ends. Who was sent SIGKILL has a moment to die."""
     left = []
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        with suppress(OSError), open(f"/proc/{name}/cmdline", "rb") as file:
-            if NAP in file.read().split(b"\0"):
-                descriptor = os.pidfd_open(int(name))
-                left += [] if select.select([descriptor], [], [], PATIENCE_S)[0] else [int(name)]
+    for place in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if NAP in (place / "cmdline").read_bytes().split(b"\0"):
+                descriptor = os.pidfd_open(int(place.name))
+                left += [] if select.select([descriptor], [], [], PATIENCE_S)[0] else [int(place.name)]
     return left
+
+
+def tell(*answers):
+    sys.stdout.write("".join(f"{json.dumps(each)}\n" for each in answers))
+    sys.stdout.flush()
 
 
 def main():
     way, folder, *commands = sys.argv[1:]
     bash = bash_tool(holder=CommandHolder(Premises(folders=lambda: (folder,), home=folder)))
     if way == "once":
-        print(json.dumps(asyncio.run(run_all(bash, folder, commands))))
+        tell(asyncio.run(run_all(bash, folder, commands)))
         return
     first = asyncio.run(run_all(bash, folder, commands[:1]))
     copy = os.fork()
     answer = asyncio.run(run_all(bash, folder, commands[1:]))
     if not copy:
-        print(json.dumps(first), json.dumps(answer), sep="\n", flush=True)
+        tell(first, answer)
         os._exit(0)
     _, status = os.waitpid(copy, 0)
-    print(json.dumps(answer))
+    tell(answer)
     sys.exit(status)
 
 

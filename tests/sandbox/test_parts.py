@@ -7,6 +7,7 @@ import shutil
 import stat
 import struct
 import tempfile
+import threading
 from pathlib import Path
 
 import pytest
@@ -306,6 +307,27 @@ def test_temporary_files_of_killed_sessions_go_with_the_next_however_many_others
     for each in living:
         each.close()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_new_temporary_folder_is_taken_by_nobody_for_one_that_was_left(tmp_path):
+    """However many sessions begin at once, each of which sweeps."""
+    made = []
+
+    def make():
+        made.extend(Temporary(str(tmp_path)) for _ in range(20))
+
+    makers = [threading.Thread(target=make) for _ in range(8)]
+    for thread in makers:
+        thread.start()
+    for thread in makers:
+        thread.join()
+    for each in made:
+        each.sweeping.join()
+
+    assert sorted(map(str, tmp_path.iterdir())) == sorted(each.path for each in made)
+    assert len(made) == 160
+    for each in made:
+        each.close()
 
 
 def test_what_was_changed_is_put_back_and_the_change_kept_aside(tmp_path):

@@ -12,7 +12,7 @@ from tests.tools.processes import PATIENCE_S, named, until
 
 from everturn.core.limits import Limits
 from everturn.tools.bash import bash_tool
-from everturn.tools.bash.overload import load_machine, plan_memory
+from everturn.tools.bash.overload import Overload, load_machine, plan_memory
 
 NAP = f"1000.{os.getpid()}"
 """Told from what other tests start."""
@@ -101,3 +101,38 @@ def test_no_process_gets_more_than_the_machine_can_spare():
     assert 0 < machine.free <= machine.total == os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     assert plan_memory(7_500, 2_000_000_000) <= 1_500_000_000
     assert plan_memory(0, machine.total) == 0
+
+
+class Room:
+    """`ports.sandbox.Room`."""
+
+    def __init__(self, *, grows):
+        self.grows, self.looks = grows, 0
+
+    def has_grown(self):
+        return self.grows
+
+    def find_excess(self, processes):
+        self.looks += 1
+        return f"has {len(list(processes))} processes" if self.grows else ""
+
+
+@pytest.mark.parametrize("grows", [False, True])
+async def test_all_processes_are_searched_only_when_something_has_grown(grows):
+    """A machine may have thousands, and a command that is held is looked at four times a second."""
+    searched, noted = [], []
+
+    def find_members():
+        searched.append(True)
+        return [os.getpid()]
+
+    room, began = Room(grows=grows), time.monotonic()
+    overload = Overload(Limits(command_processes=0, command_memory_mb=0), find_members, noted.append, room)
+    # So long a look is due several times.
+    process = await asyncio.create_subprocess_exec("sleep", "1")
+    await process.wait()
+    overload.close()
+
+    assert len(searched) == room.looks
+    assert noted == (["has 1 processes"] if grows else [])
+    assert len(searched) == 1 if grows else len(searched) <= (time.monotonic() - began) / 2

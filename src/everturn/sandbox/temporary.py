@@ -4,7 +4,7 @@ import fcntl
 import os
 import tempfile
 import threading
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 from everturn.sandbox.beneath import LISTED, open_straight
 from everturn.sandbox.removing import remove_tree
@@ -25,13 +25,36 @@ class Temporary:
 
         Raises `OSError`.
         """
-        self.path = os.path.realpath(tempfile.mkdtemp(prefix=PREFIX, dir=folder))
-        outer, _, self._name = self.path.rpartition("/")
-        self._folder = open_straight(outer)
-        self._lock = os.open(self._name, LISTED, dir_fd=self._folder)
-        fcntl.flock(self._lock, fcntl.LOCK_SH)
+        while not self._make(folder):
+            # Somebody who sweeps came before the lock, and has taken it for one that was left.
+            pass
         self.sweeping = sweep_behind(self._folder) if sweeps else None
         """The thread that does it."""
+
+    def _make(self, folder: str | None) -> bool:
+        self.path = os.path.realpath(tempfile.mkdtemp(prefix=PREFIX, dir=folder))
+        outer, _, self._name = self.path.rpartition("/")
+        with ExitStack() as failed:
+            self._folder = open_straight(outer)
+            failed.callback(os.close, self._folder)
+            try:
+                self._lock = os.open(self._name, LISTED, dir_fd=self._folder)
+            except FileNotFoundError:
+                return False
+            failed.callback(os.close, self._lock)
+            fcntl.flock(self._lock, fcntl.LOCK_SH)
+            if self._is_there():
+                failed.pop_all()
+                return True
+        return False
+
+    def _is_there(self) -> bool:
+        """Nothing else has its name."""
+        try:
+            status = os.stat(self._name, dir_fd=self._folder, follow_symlinks=False)
+        except FileNotFoundError:
+            return False
+        return os.path.samestat(status, os.fstat(self._lock))
 
     @property
     def is_empty(self) -> bool:
@@ -40,8 +63,7 @@ class Temporary:
 
     def close(self) -> None:
         with suppress(OSError):
-            # Nothing else that may have the name by now.
-            if os.path.samestat(os.stat(self._name, dir_fd=self._folder, follow_symlinks=False), os.fstat(self._lock)):
+            if self._is_there():
                 remove_tree(self._folder, self._name)
         os.close(self._lock)
         os.close(self._folder)
