@@ -10,7 +10,6 @@ from typing import Any
 from everturn.core.stream import Fold
 from everturn.models.anthropic.decode import count_cleared
 
-
 SIGNED = {"thinking": {"signature": ""}}
 
 
