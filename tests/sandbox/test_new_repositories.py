@@ -48,6 +48,18 @@ WAYS = {
     "cp -r prepared q/.git/modules/x/objects/y; echo gitdir: ../q/.git/modules/x/objects/y > sub/.git",
     "with an old time": "git init -q sub; git -C sub config core.fsmonitor $PWD/evil; "
     "touch -d 2001-01-01 sub/.git/config sub/.git sub",
+    "beside one that cannot be read": "git init -q sub; git -C sub config core.fsmonitor $PWD/evil; mkdir zz; printf 'gitdir: a\\0b' > zz/.git",
+    "among folders of the shape of one": "mkdir -p p/objects p/refs; echo 'ref: refs/heads/main' > p/HEAD; git init -q p/sub; "
+    "git -C p/sub config core.fsmonitor $PWD/evil; ln -s p/sub sub",
+    "in a folder that cannot be listed": "mkdir p; git init -q p/sub; git -C p/sub config core.fsmonitor $PWD/evil; ln -s p/sub sub; chmod 311 p",
+    "in a closed folder": "mkdir -p p/q; git init -q p/q/sub; git -C p/q/sub config core.fsmonitor $PWD/evil; ln -s p/q/sub sub; "
+    "chmod 000 p/q p",
+    "in a folder that cannot be entered": "mkdir p; git init -q p/sub; git -C p/sub config core.fsmonitor $PWD/evil; ln -s p/sub sub; chmod 600 p",
+    "a closed one": "git init -q sub; git -C sub config core.fsmonitor $PWD/evil; chmod 000 sub/.git/config sub/.git sub",
+    "with closed hooks": "git init -q sub; cp evil sub/.git/hooks/pre-commit; chmod 400 sub/.git/hooks",
+    "in a workspace that is closed": "git init -q sub; git -C sub config core.fsmonitor $PWD/evil; chmod 000 .",
+    "below a folder that is closed": "git init -q sub; git -C sub config core.fsmonitor $PWD/evil; chmod 000 ..",
+    "read-only": "git init -q sub; git -C sub config core.fsmonitor $PWD/evil; chmod 400 sub/.git/config; chmod 500 sub/.git sub",
     "under an odd name": "git init -q sub; git -C sub config core.fsmonitor $PWD/evil; mkdir -p $'o\n\xff'; mv sub $'o\n\xff/sub'; "
     "ln -s $'o\n\xff/sub' sub",
 }  # fmt: skip
@@ -232,6 +244,32 @@ def test_anything_else_is_not(text):
 def test_what_is_no_text_or_has_no_end_is_not_harmless():
     assert not is_harmless(b"[user]\nname = \xff\n")
     assert not is_harmless(b"#" * 100_000)
+
+
+TOO_FAR = "d=$(printf 'x%.0s' $(seq 200)); for i in $(seq 30); do mkdir $d; cd $d; done; git init -q r"
+
+
+def test_where_not_every_folder_can_be_looked_at_it_is_told_once(world):
+    first, second = world.run(TOO_FAR, "echo done")
+
+    assert "not every folder could be looked into" in first["content"]
+    assert "not every folder" not in second["content"]
+
+
+def test_folders_that_the_person_has_closed_are_closed_again(prepared):
+    """Also those that were there before: what is in them is the person's, and stays."""
+    closed = prepared.workspace / "theirs"
+    subprocess.run(["git", "init", "-q", str(closed / "deep")], check=True)
+    subprocess.run(["git", "-C", str(closed / "deep"), "config", "core.fsmonitor", "mine"], check=True)
+    prepared.own(prepared.workspace)
+    for path in (closed / "deep" / ".git", closed / "deep", closed):
+        path.chmod(0o200)
+
+    prepared.run("true", "echo a > b", "git init -q sub")
+
+    for path in (closed, closed / "deep", closed / "deep" / ".git"):
+        assert path.stat().st_mode & 0o777 == 0o200
+    assert "mine" in (closed / "deep" / ".git" / "config").read_text()
 
 
 def test_what_a_command_prepares_inside_of_a_repository_is_seen_when_it_gets_its_name(prepared):

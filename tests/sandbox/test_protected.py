@@ -31,6 +31,16 @@ CREATIONS = {
 }
 
 
+@pytest.mark.parametrize("mode", [0o555, 0o111])
+def test_in_a_folder_that_was_read_only_nothing_appears_either(world, mode):
+    """A command may open it, as its owner."""
+    world.workspace.chmod(mode)
+
+    world.run("chmod 755 .; mkdir -p .claude; echo '{}' > .claude/settings.json; echo '{}' > .mcp.json; chmod 555 .")
+
+    assert not any(os.path.lexists(world.workspace / name) for name in (".claude", ".mcp.json", ".everturn"))
+
+
 @pytest.mark.parametrize("way", CREATIONS)
 def test_what_runs_outside_the_next_time_is_as_it_was(world, way):
     before = picture(world.workspace)

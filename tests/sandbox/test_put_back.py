@@ -33,9 +33,13 @@ def protected(world):
         (git / "config").read_bytes(),
         picture(world.workspace / ".vscode"),
         world.workspace.joinpath(".envrc").read_text(),
+        [path for path in TRAPS if os.path.lexists(world.workspace / path)],
     )
 
 
+TRAPS = ("CLAUDE.md", "AGENTS.md", ".git/commondir", ".git/config.worktree", ".claude", ".mcp.json")
+"""Not there, and so they must stay."""
+EVIL = "for f in CLAUDE.md .git/commondir .git/config.worktree .mcp.json .envrc .git/config .git/hooks/x .vscode/x; do echo evil > $f; done 2>/dev/null; "
 SWAPS = {
     "hooks for a link": "mv .git/hooks h; ln -s {outside}/hooks .git/hooks",
     "settings of git for a link": "rm .git/config; ln -s {outside}/config .git/config",
@@ -67,6 +71,16 @@ SWAPS = {
         "    except OSError: break",
     ),
     "rights taken away": "chmod 000 .git/hooks .git/config .vscode .vscode/settings.json .envrc; chmod 555 .git",
+    "the workspace closed": f"{EVIL} chmod 000 .",
+    "the workspace without a way in": f"{EVIL} chmod 644 .",
+    "the workspace without its list": f"{EVIL} chmod 311 .",
+    "the workspace read-only": f"{EVIL} chmod 555 .",
+    "the repository closed": f"{EVIL} chmod 000 .git",
+    "the repository without a way in": f"{EVIL} chmod 600 .git",
+    "all closed": f"{EVIL} chmod -R a-rwx .",
+    "closed, and what is above": f"{EVIL} chmod 000 .git . ..",
+    "the repository inside of what is closed": f"{EVIL} mkdir -p x/y; mv .git x/y/; chmod 000 x/y/.git x/y x",
+    "hooks inside of what is closed": f"{EVIL} mkdir x; mv .git/hooks x/; chmod 000 x .git",
     "a changed mode": "chmod 777 .git/hooks/pre-push .git/config .vscode",
     "an old time": "echo evil > .git/hooks/pre-push; touch -r .envrc .git/hooks/pre-push; printf 'fals' > .envrc; touch -d 2000-01-01 .envrc",
     "the same size": "cp .git/config c; tr a-z b-za < c > d; cat d > .git/config; touch -r c .git/config; rm c d",
@@ -78,7 +92,8 @@ SWAPS = {
 def test_what_was_swapped_is_as_it_was_and_nothing_outside_is_touched(marked, way):
     before, outside = protected(marked), picture(marked.outside)
     modes = {
-        path: stat.S_IMODE(path.stat().st_mode) for path in (marked.workspace / ".git", marked.workspace / ".envrc")
+        path: stat.S_IMODE(path.stat().st_mode)
+        for path in (marked.workspace, marked.workspace / ".git", marked.workspace / ".envrc")
     }
 
     began = time.monotonic()
@@ -88,9 +103,24 @@ def test_what_was_swapped_is_as_it_was_and_nothing_outside_is_touched(marked, wa
     assert picture(marked.outside) == outside
     assert time.monotonic() - began < PATIENCE_S
     assert not (marked.workspace / ".git").is_symlink()
-    if way != "rights taken away" or marked.kind == "bubblewrap":
-        return
+    if marked.kind == "bubblewrap":
+        # There it is neither put back nor looked at: it is not for a command to change.
+        del modes[marked.workspace / ".envrc"]
     assert {path: stat.S_IMODE(path.stat().st_mode) for path in modes} == modes
+    if "chmod" in SWAPS[way]:
+        assert (marked.workspace / ".git" / "HEAD").exists(), "the true repository is back in its place"
+
+
+@pytest.mark.parametrize("mode", ["000", "311", "644"])
+def test_a_session_goes_on_after_a_command_that_has_closed_the_workspace(marked, mode):
+    first, *others = marked.run(f"echo evil > CLAUDE.md; chmod {mode} .", "echo evil > CLAUDE.md; echo next", "ls -A")
+
+    assert "CLAUDE.md was changed, and has been put back" in first["content"].replace(f"{marked.workspace}/", "")
+    assert [result["is_error"] for result in others] == [False, False]
+    assert "next" in others[0]["content"]
+    assert "CLAUDE.md" not in others[1]["content"].splitlines()
+    # Nothing stands in for what is not there any longer than the session.
+    assert not any(os.path.lexists(marked.workspace / path) for path in TRAPS)
 
 
 def test_the_true_repository_is_back_in_its_place_with_all_that_is_in_it(marked):

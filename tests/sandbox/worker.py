@@ -8,6 +8,8 @@ import shlex
 import sys
 from typing import Any
 
+from msgspec.structs import replace
+
 import everturn.sandbox.confining
 import everturn.tools.bash.background
 import everturn.tools.bash.commands
@@ -47,6 +49,8 @@ async def run_job(job: dict[str, Any]) -> dict[str, Any]:
     folder = job["folder"]
     os.environ.update(job.get("environment", {}))
     means = find_means(without=job.get("without", ""))
+    if "landlock" in job:
+        means = replace(means, version=job["landlock"])
     sandbox = CommandSandbox(
         parse_wishes({"enabled": True, **job.get("settings", {})}, folder, job.get("home", "/nonexistent")),
         means,

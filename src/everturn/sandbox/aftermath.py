@@ -2,8 +2,7 @@
 
 import threading
 from collections.abc import Iterable
-
-import msgspec
+from contextlib import closing
 
 from everturn.sandbox.aside import Aside
 from everturn.sandbox.kept import Keeper, PutBack
@@ -26,6 +25,14 @@ class Aftermath:
         self._covered: frozenset[str] = frozenset()
         self._looking: threading.Thread | None = None
         self._found_late = PutBack()
+        self._is_sure = True
+        self._is_gap_told = False
+
+    @property
+    def is_sure(self) -> bool:
+        """Until now nothing was left behind that must not be, and nothing could be overlooked."""
+        self._wait()
+        return self._is_sure and self._repositories.is_whole
 
     @property
     def unheld(self) -> tuple[str, ...]:
@@ -43,42 +50,75 @@ class Aftermath:
             covered = self._covered | {path for path in covered if not path.startswith(old)}
         self._kept, self._covered = self._kept | kept if self._running else kept, covered
         new = [root for root in places.writable if root not in self._roots and root != temporary]
-        self._roots.update(dict.fromkeys(new))
+        roots = self._roots | dict.fromkeys(new)
         if new or not self._running:
-            self._repositories.begin(self._roots, self._covered, is_known=not new)
+            self._repositories.begin(roots, self._covered, is_known=not new)
+        self._roots = roots
         self._keeper.begin(kept, places.writable)
         self._running += 1
 
-    def end(self) -> PutBack:
-        """When nothing of the command runs any more. In a large workspace repositories are told with the next command."""
+    def end(self, *, is_over: bool = True) -> PutBack:
+        """When nothing of the command runs any more, as far as we know. In a large workspace repositories are told with the next command.
+
+        It never raises: what could not be done is told.
+        """
         self._wait()
-        aside = Aside()
-        done = self._keeper.end(aside)
         self._running -= 1
         late, self._found_late = self._found_late, PutBack()
-        if self._repositories.size <= MOST_AT_ONCE:
-            disarmed = self._disarm(aside).disarmed
-        else:
-            disarmed = ()
-            self._looking = threading.Thread(target=self._look_later, name="everturn-aftermath", daemon=True)
-            self._looking.start()
-        aside.close()
-        return msgspec.structs.replace(
-            done, disarmed=(*late.disarmed, *disarmed), aside=", ".join(filter(None, (late.aside, aside.place)))
+        with closing(Aside()) as aside:
+            done = self._put_back(aside)
+            if self._repositories.size <= MOST_AT_ONCE or not self._start_looking():
+                found = self._disarm(aside)
+            else:
+                found = PutBack()
+            where = ", ".join(filter(None, (late.aside, aside.place)))
+        done = PutBack(
+            changed=done.changed,
+            lost=done.lost,
+            aside=where,
+            disarmed=(*late.disarmed, *found.disarmed),
+            armed=(*late.armed, *found.armed),
+            is_whole=self._is_gap_told or (late.is_whole and found.is_whole),
+            is_over=is_over,
         )
+        # Once: it is so from now on.
+        self._is_gap_told = self._is_gap_told or not done.is_whole
+        self._is_sure = self._is_sure and done.is_sure
+        return done
 
     def close(self) -> None:
         self._wait()
         self._keeper.close()
+        self._repositories.let_go()
+
+    def _put_back(self, aside: Aside) -> PutBack:
+        try:
+            return self._keeper.end(aside)
+        except Exception:  # noqa: BLE001 - whatever it is, the person is told, and the session goes on
+            return PutBack(changed=tuple(sorted(self._kept)), lost=tuple(sorted(self._kept)))
 
     def _disarm(self, aside: Aside) -> PutBack:
-        disarmed = self._repositories.end(self._roots, self._covered, aside)
-        return PutBack(disarmed=disarmed, aside=aside.place)
+        try:
+            return self._repositories.end(self._covered, aside)
+        except Exception:  # noqa: BLE001 - as above
+            return PutBack(is_whole=False)
+        finally:
+            if not self._running:
+                self._repositories.let_go()
+
+    def _start_looking(self) -> bool:
+        looking = threading.Thread(target=self._look_later, name="everturn-aftermath", daemon=True)
+        try:
+            looking.start()
+        except RuntimeError:
+            # The system has no thread for us.
+            return False
+        self._looking = looking
+        return True
 
     def _look_later(self) -> None:
-        aside = Aside()
-        self._found_late = self._disarm(aside)
-        aside.close()
+        with closing(Aside()) as aside:
+            self._found_late = self._disarm(aside)
 
     def _wait(self) -> None:
         if self._looking is not None:

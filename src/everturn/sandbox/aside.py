@@ -19,10 +19,10 @@ class Aside:
 
     def take(self, folder: int, name: str) -> bool:
         """True: it was there, and is no longer. Raises `OSError` where it cannot be moved."""
-        status = find_status(folder, name)
-        if status is None:
-            return False
+        # First: in a folder that is closed nothing is found.
         open_up(folder)
+        if find_status(folder, name) is None:
+            return False
         new = f"{os.urandom(3).hex()}-{name[:_MOST_NAME]}"
         with suppress(OSError):
             os.rename(name, new, src_dir_fd=folder, dst_dir_fd=self._open())

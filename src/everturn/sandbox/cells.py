@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from contextlib import ExitStack
 
 import msgspec
 
@@ -46,13 +47,13 @@ class CommandCell:
         held: Held,
         *,
         survivors: Survivors | None,
-        put_back: Callable[[], PutBack],
+        put_back: Callable[[bool], PutBack],
         note_closed: Callable[[], None] | None = None,
         filtered: int = -1,
         doorway: Doorway | None = None,
         placeholders: tuple[str, ...] = (),
     ) -> None:
-        """`put_back` is called once, when nothing of the command runs any more."""
+        """`put_back` is called once, when nothing of the command runs any more, and is told whether that is certain."""
         self.start = start
         self._held = held
         self._survivors = survivors
@@ -88,23 +89,29 @@ class CommandCell:
         return (*remarks, *denied)
 
     def close(self) -> None:
-        self._let_go()
-        if self._doorway is not None:
-            self._doorway.close()
-        self._restore()
-        if self._note_closed is not None:
-            self._note_closed()
-            self._note_closed = None
+        # The last first. Each happens whatever becomes of the others.
+        with ExitStack() as steps:
+            if self._note_closed is not None:
+                steps.callback(self._note_closed)
+                self._note_closed = None
+            steps.callback(self._restore)
+            if self._doorway is not None:
+                steps.callback(self._doorway.close)
+            steps.callback(self._let_go)
 
     def _let_go(self) -> None:
         if self._filtered >= 0:
-            os.close(self._filtered)
-            self._filtered = -1
+            filtered, self._filtered = self._filtered, -1
+            os.close(filtered)
         if self._doorway is not None:
             self._doorway.let_go()
 
     def _restore(self) -> PutBack:
         if self._done is None:
-            is_over = self._survivors is None or self._survivors.end()
-            self._done = msgspec.structs.replace(self._put_back(), is_over=is_over)
+            self._done = PutBack(is_over=False)
+            is_over = False
+            try:
+                is_over = self._survivors is None or self._survivors.end()
+            finally:
+                self._done = self._put_back(is_over)
         return self._done

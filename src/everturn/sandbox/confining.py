@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from functools import partial
 
 import msgspec
@@ -16,6 +17,7 @@ from everturn.sandbox.denials import Held
 from everturn.sandbox.descriptors import make_readable
 from everturn.sandbox.excluded import find_exclusion
 from everturn.sandbox.filter import AF_UNIX, INTERNET, LOCAL, encode_filter
+from everturn.sandbox.kept import PutBack
 from everturn.sandbox.landlock import plan_entry
 from everturn.sandbox.network.consent import Consent
 from everturn.sandbox.network.doorway import Doorway, may_make_networks, plan_opening, plan_variables
@@ -27,7 +29,7 @@ from everturn.sandbox.places import Places, find_nested, find_places
 from everturn.sandbox.probe import Means
 from everturn.sandbox.process_limit import limit_processes
 from everturn.sandbox.settings import Wishes
-from everturn.sandbox.survivors import RuledSurvivors, ViewedSurvivors, has_scope
+from everturn.sandbox.survivors import RuledSurvivors, ViewedSurvivors, has_scope, plan_sparing
 from everturn.sandbox.temporary import Temporary
 
 FIELD = "sandbox.network.allowedDomains"
@@ -143,21 +145,19 @@ class CommandSandbox:
             return Confinement.LEAVES
         # The weaker kind holds no metadata, and protected files only afterwards: it is enough for who says so.
         is_enough = self.means.kind == "bubblewrap" if self._wishes.auto_allow is None else self._wishes.auto_allow
-        if is_enough and self.means.kind == "landlock":
-            is_enough = self._can_put_back()
-        return Confinement.ENOUGH if is_enough else Confinement.INSIDE
+        return Confinement.ENOUGH if is_enough and self._can_put_back() else Confinement.INSIDE
 
     def _can_put_back(self) -> bool:
-        """Nothing of a command lives on to change what was put back, and nothing is too large for it."""
-        if not has_scope(self.means.version):
+        """Nothing of a command lives on to change what was put back, nothing is too large for it, and it has always worked."""
+        if self.means.kind == "landlock" and not has_scope(self.means.version):
             return False
         if not self._is_looked_at:
             self._is_looked_at = True
             for folder in self._surroundings.folders:
                 places = self._find_places(folder)
-                self._aftermath.begin(_list_kept(places), places, self.temporary)
+                self._aftermath.begin(self._list_kept(places), places, self.temporary)
                 self._aftermath.end()
-        return not self._aftermath.unheld
+        return self._aftermath.is_sure and not self._aftermath.unheld
 
     async def confine(
         self, command: str, start: Start, folder: str, inquire: Inquire | None = None
@@ -236,22 +236,30 @@ class CommandSandbox:
         self, arguments: list[str], environment: dict[str, str], held: Held, doorway: Doorway | None
     ) -> CommandCell:
         places = held.places
-        placeholders = self._placeholders.put(places.missing)
-        self._running += 1
-        machine = self.means.machine
-        # Root makes the command's network itself, with the door in it: nothing need run inside to open one.
-        enter = partial(doorway.run_opening, machine) if doorway and machine and may_make_networks() else None
-        line = [doorway.make_line()] if doorway and not enter else []
-        view = plan_view(self.means.program, as_root=os.geteuid() == 0, has_own_network=enter is not None)
-        filtered = make_readable(self._filter)
-        survivors = ViewedSurvivors()
-        self._aftermath.begin((*places.traps, *places.links), places, self.temporary)
-        limited = limit_processes(arguments)
-        inner = plan_opening(limited) if line else limited
+        with ExitStack() as failed:
+            if doorway is not None:
+                failed.callback(doorway.close)
+            placeholders = self._placeholders.put(places.missing)
+            self._running += 1
+            failed.callback(self._note_closed, placeholders)
+            machine = self.means.machine
+            # Root makes the command's network itself, with the door in it: nothing need run inside to open one.
+            enter = partial(doorway.run_opening, machine) if doorway and machine and may_make_networks() else None
+            line = [doorway.make_line()] if doorway and not enter else []
+            view = plan_view(self.means.program, as_root=os.geteuid() == 0, has_own_network=enter is not None)
+            limited = limit_processes(arguments)
+            inner = plan_opening(limited) if line else limited
+            mounts = plan_mounts(places, placeholders)
+            filtered = make_readable(self._filter)
+            failed.callback(os.close, filtered)
+            survivors = ViewedSurvivors()
+            failed.callback(survivors.end)
+            self._aftermath.begin(self._list_kept(places, placeholders), places, self.temporary)
+            failed.pop_all()
         return CommandCell(
             Start(
                 arguments=[
-                    *view, *plan_mounts(places, placeholders), "--seccomp", str(FILTER_DESCRIPTOR),
+                    *view, *mounts, "--seccomp", str(FILTER_DESCRIPTOR),
                     "--info-fd", str(INFORMATION_DESCRIPTOR), "--chdir", held.folder, "--", *inner,
                 ],
                 environment=environment,
@@ -263,12 +271,15 @@ class CommandSandbox:
             ),
             held,
             survivors=survivors,
-            put_back=self._aftermath.end,
-            note_closed=lambda: self._note_closed(placeholders),
+            put_back=self._put_back,
+            note_closed=partial(self._note_closed, placeholders),
             filtered=filtered,
             doorway=doorway,
             placeholders=placeholders,
         )  # fmt: skip
+
+    def _put_back(self, is_over: bool) -> PutBack:
+        return self._aftermath.end(is_over=is_over)
 
     def _note_closed(self, placeholders: tuple[str, ...]) -> None:
         self._running -= 1
@@ -279,25 +290,34 @@ class CommandSandbox:
             raise ToolFault("The command did not run: this machine is not known to the sandbox.")
         places = held.places
         enter = plan_entry(self.means.machine, self.means.version, places, self._filter)
+        limited = limit_processes(arguments)
         survivors = RuledSurvivors(self.means.machine, enter) if has_scope(self.means.version) else None
-        self._aftermath.begin(_list_kept(places), places, self.temporary)
+        with ExitStack() as failed:
+            if survivors is not None:
+                failed.callback(survivors.end)
+            self._aftermath.begin(self._list_kept(places), places, self.temporary)
+            failed.pop_all()
         return CommandCell(
             Start(
-                arguments=limit_processes(arguments),
+                arguments=limited,
                 environment=environment,
-                enter=survivors.enter if survivors else enter,
+                enter=survivors.enter if survivors else plan_sparing(self.means.machine, enter),
                 stay=survivors.stay if survivors else None,
             ),
             held,
             survivors=survivors,
-            put_back=self._aftermath.end,
+            put_back=self._put_back,
         )
+
+    def _list_kept(self, places: Places, placeholders: tuple[str, ...] | None = None) -> tuple[str, ...]:
+        """What is put back: all that is protected, or what a view cannot cover. `placeholders`: those that stand; None: none yet."""
+        if self.means.kind == "landlock":
+            return (*places.protected, *places.missing, *places.traps, *places.links)
+        # A disk that is full has no room for one, until the command has made some.
+        bare = [path for path in places.missing if placeholders is not None and path not in placeholders]
+        return (*places.traps, *places.links, *bare)
 
 
 def _is_straight(path: str) -> bool:
     """No link has been put on the way to it since it was resolved."""
     return os.path.realpath(path) == path
-
-
-def _list_kept(places: Places) -> tuple[str, ...]:
-    return (*places.protected, *places.missing, *places.traps, *places.links)

@@ -9,6 +9,7 @@ import msgspec
 from everturn.sandbox.kept import PutBack
 from everturn.sandbox.network.proxy import Refused
 from everturn.sandbox.places import Places
+from everturn.sandbox.repositories import MOST_FOLDERS
 
 _LAST = 8_000
 _MOST_NAMED = 5
@@ -92,6 +93,13 @@ def explain_put_back(done: PutBack) -> Iterable[str]:
         yield f"{_list(done.lost)} was changed, and could not be put back as it was (protected{where}): the person must look at it"
     if done.disarmed:
         yield f"{_list(done.disarmed)} would have git run a program outside, and was taken away (it is in {done.aside})"
+    if done.armed:
+        yield f"{_list(done.armed)} may have git run a program outside, and could not be taken away: the person must look at it"
+    if not done.is_whole:
+        yield (
+            f"not every folder could be looked into for new repositories (there are more than {MOST_FOLDERS:,}, or their paths "
+            "are too long, or they are closed to us): one that the command has made there may have git run a program outside"
+        )
     if not done.is_over:
         yield "something that the command started could not be ended, and may change protected files later"
 

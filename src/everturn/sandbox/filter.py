@@ -135,16 +135,17 @@ def encode_filter(machine: Machine, families: frozenset[int], *, reads: bool = F
     return b"".join(step.encode() for step in (*steps, _Step(_RETURN, _ALLOW)))
 
 
-def encode_sparing(machine: Machine, thread: int) -> bytes:
-    """What the thread starts cannot signal it, and by it all of us: the rules that bind both let them reach each other.
+def encode_sparing(machine: Machine, *spared: int) -> bytes:
+    """What a thread starts cannot signal these: the thread at least, and by it all of us. The rules that bind both let them reach each other.
 
-    Nor can it set limits for us, such as one of no open files: no rule keeps it from that.
+    Numbers are as for `kill`: those below 0 are groups, or everybody. Nor can it set limits for us, such as one of no open files: no rule keeps it from that.
     """
+    named = tuple(number & 0xFFFF_FFFF for number in spared)
     numbers = machine.numbers
     steps = [_Step(_LOAD, _NUMBER)]
     for name, offset in (("kill", _FIRST), ("tkill", _FIRST), ("rt_sigqueueinfo", _FIRST), ("tgkill", _SECOND),
                          ("rt_tgsigqueueinfo", _SECOND)):  # fmt: skip
-        steps += _judge_argument(numbers[name], offset, _refuse_each((thread,)))
+        steps += _judge_argument(numbers[name], offset, _refuse_each(named))
     steps += [_Step(_EQUAL, numbers["pidfd_send_signal"], no=1), _refuse(errno.EPERM)]
     # 0 is the caller.
     steps += _judge_argument(numbers["prlimit64"], _FIRST, [_Step(_EQUAL, 0, yes=1), _refuse(errno.EPERM)])

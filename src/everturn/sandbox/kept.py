@@ -11,7 +11,16 @@ from contextlib import suppress
 import msgspec
 
 from everturn.sandbox.aside import Aside
-from everturn.sandbox.beneath import FOLDER, find_place, find_status, open_straight, open_up
+from everturn.sandbox.beneath import (
+    FOLDER,
+    OWN,
+    find_mode,
+    find_place,
+    find_status,
+    open_straight,
+    open_up,
+    set_mode,
+)
 from everturn.sandbox.mending import Mender, make_folder
 from everturn.sandbox.remembered import Looker, Rights, Seen, TooMuchError, find_rights
 
@@ -42,12 +51,21 @@ class PutBack(msgspec.Struct, frozen=True):
     """Where that is which was there instead."""
     disarmed: tuple[str, ...] = ()
     """Taken away, since git would have run something because of it."""
+    armed: tuple[str, ...] = ()
+    """As these, but it could not be taken away."""
+    is_whole: bool = True
+    """Every folder was looked at for such."""
     is_over: bool = True
     """Nothing of the command runs any more, for certain."""
 
     @property
+    def is_sure(self) -> bool:
+        """Nothing is left that must not be."""
+        return self.is_whole and self.is_over and not (self.lost or self.armed)
+
+    @property
     def is_told(self) -> bool:
-        return bool(self.changed or self.disarmed) or not self.is_over
+        return bool(self.changed or self.disarmed) or not self.is_sure
 
 
 class Keeper:
@@ -66,19 +84,39 @@ class Keeper:
         if not self._running:
             self._looker.begin()
             self.unheld.clear()
-        self._running += 1
         above = sorted(roots, key=len)
-        for path in paths:
-            if path not in self._seen:
-                root = next((root for root in above if path.startswith(root.rstrip("/") + "/")), None)
-                if root is not None:
-                    self._remember(root.rstrip("/"), path)
+        self._running += 1
+        try:
+            for path in paths:
+                if path not in self._seen:
+                    root = next((root for root in above if path.startswith(root.rstrip("/") + "/")), None)
+                    if root is not None:
+                        self._remember(root.rstrip("/"), path)
+        except BaseException:
+            self._note_end()
+            raise
 
     def end(self, aside: Aside) -> PutBack:
         """After a command, when nothing of it runs any more."""
+        try:
+            return self._put_back(aside)
+        finally:
+            self._note_end()
+
+    def close(self) -> None:
+        self._let_go()
+        self._looker.close()
+
+    def _put_back(self, aside: Aside) -> PutBack:
         mender = Mender(self._looker, aside)
         changed: dict[str, None] = {}
         lost: dict[str, None] = {}
+        modes = {path: _choose_mode(anchor) for path, anchor in self._anchors.items()}
+        # All, and those above before those below: in a folder that is closed nothing is found.
+        for path, anchor in self._anchors.items():
+            if find_mode(anchor.descriptor) != modes[path]:
+                changed[path] = None
+                open_up(anchor.descriptor)
         for path, anchor in self._anchors.items():
             if not _is_in_place(anchor):
                 changed[path] = None
@@ -87,18 +125,19 @@ class Keeper:
         for path, seen in self._seen.items():
             folder, _, name = path.rpartition("/")
             descriptor = self._anchors[folder].descriptor
-            if not self._is_same(descriptor, name, seen):
+            if not self._looker.is_same(descriptor, name, seen):
                 changed[path] = None
                 if not self._mend(mender, descriptor, name, seen):
                     lost[path] = None
+        for path, anchor in self._anchors.items():
+            if find_mode(anchor.descriptor) != modes[path]:
+                set_mode(anchor.descriptor, modes[path])
+        return PutBack(tuple(changed), tuple(lost), aside.place)
+
+    def _note_end(self) -> None:
         self._running -= 1
         if not self._running:
             self._let_go()
-        return PutBack(tuple(changed), tuple(lost), aside.place)
-
-    def close(self) -> None:
-        self._let_go()
-        self._looker.close()
 
     def _remember(self, root: str, path: str) -> None:
         folder, _, name = path.rpartition("/")
@@ -128,8 +167,7 @@ class Keeper:
     def _bring_back(self, anchor: Anchor, aside: Aside) -> bool:
         """The folder itself, from where a command has moved it; where it is gone, an empty one for what belongs in it."""
         above = anchor.above.descriptor if anchor.above else -1
-        try:
-            open_up(above)
+        with suppress(OSError):
             aside.take(above, anchor.name)
             place = find_place(anchor.descriptor)
             if place is not None:
@@ -141,21 +179,13 @@ class Keeper:
                 finally:
                     os.close(outer)
                 return True
-        except OSError:
-            pass
         return _replace(anchor, above)
-
-    def _is_same(self, folder: int, name: str, seen: Seen) -> bool:
-        try:
-            return self._looker.is_same(folder, name, seen)
-        except OSError:
-            return False
 
     def _mend(self, mender: Mender, folder: int, name: str, seen: Seen) -> bool:
         for _ in range(_TRIES):
             with suppress(OSError):
                 mender.mend(folder, name, seen)
-            if self._is_same(folder, name, seen):
+            if self._looker.is_same(folder, name, seen):
                 return True
         return False
 
@@ -166,10 +196,19 @@ class Keeper:
         self._seen.clear()
 
 
+def _choose_mode(anchor: Anchor) -> int:
+    """The one that it shall have: as it is, unless a command has closed it to its owner."""
+    now, before = find_mode(anchor.descriptor), anchor.rights[0]
+    return before if before & OWN & ~now else now
+
+
 def _is_in_place(anchor: Anchor) -> bool:
     if anchor.above is None:
         return True
-    status = find_status(anchor.above.descriptor, anchor.name)
+    try:
+        status = find_status(anchor.above.descriptor, anchor.name)
+    except OSError:
+        return False
     return status is not None and (status.st_dev, status.st_ino) == anchor.identity
 
 

@@ -4,10 +4,8 @@ import os
 from contextlib import suppress
 
 from everturn.sandbox.aside import Aside
-from everturn.sandbox.beneath import LISTED, NEW, find_status, open_listed, open_up
+from everturn.sandbox.beneath import LISTED, NEW, OWN, find_status, open_listed, open_up
 from everturn.sandbox.remembered import NOTHING, Looker, Rights, Seen, find_kind, find_rights
-
-_OWN = 0o700
 
 
 class Mender:
@@ -21,18 +19,18 @@ class Mender:
         """Raises `OSError`."""
         if self._looker.is_same(folder, name, seen):
             return
+        open_up(folder)
         status = find_status(folder, name)
         if seen.kind == "folder" and status is not None and find_kind(status) == "folder":
             self._mend_inside(folder, name, seen)
             return
-        open_up(folder)
         self._aside.take(folder, name)
         if seen.kind == "file":
             self._write(folder, name, seen)
         elif seen.kind == "link":
             os.symlink(seen.target, name, dir_fd=folder)
         elif seen.kind == "folder":
-            os.mkdir(name, _OWN, dir_fd=folder)
+            os.mkdir(name, OWN, dir_fd=folder)
             self._mend_inside(folder, name, seen)
 
     def _mend_inside(self, folder: int, name: str, seen: Seen) -> None:
@@ -47,7 +45,7 @@ class Mender:
 
     def _write(self, folder: int, name: str, seen: Seen) -> None:
         made = f".everturn-{os.urandom(6).hex()}"
-        file = os.open(made, NEW, _OWN, dir_fd=folder)
+        file = os.open(made, NEW, OWN, dir_fd=folder)
         try:
             if seen.content is not None:
                 self._looker.store.copy(seen.content, file)
@@ -64,7 +62,7 @@ class Mender:
 
 def make_folder(folder: int, name: str, rights: Rights) -> None:
     """Raises `OSError`."""
-    os.mkdir(name, _OWN, dir_fd=folder)
+    os.mkdir(name, OWN, dir_fd=folder)
     made = os.open(name, LISTED, dir_fd=folder)
     try:
         _give_rights(made, rights)

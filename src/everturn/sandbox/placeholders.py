@@ -12,7 +12,7 @@ from contextlib import suppress
 
 import msgspec
 
-from everturn.sandbox.beneath import FOLDER, LISTED, find_status, open_straight
+from everturn.sandbox.beneath import FOLDER, LISTED, find_status, open_straight, opened_up
 
 LINGER_S = 0.05
 """The next command is often near. And right after a command its mounts are still being taken down, which would keep us."""
@@ -37,7 +37,7 @@ class Placeholders:
     def put(self, paths: Iterable[str]) -> tuple[str, ...]:
         """All that stand now, and what somebody has made there meanwhile; to be given back to `remove`.
 
-        Where we cannot make anything, the command cannot either.
+        Where we cannot make anything, although the folder's owner would open it for that, the command cannot either, unless it finds room first.
         """
         put = []
         for path in paths:
@@ -94,7 +94,8 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
         if not self.is_there():
             return
         try:
-            os.rmdir(self.name, dir_fd=self.folder)
+            with opened_up(self.folder):
+                os.rmdir(self.name, dir_fd=self.folder)
         except OSError as error:
             if error.errno in {errno.ENOTEMPTY, errno.EEXIST}:
                 # Somebody has put something into it: now it is a folder like any other.
@@ -177,7 +178,9 @@ def _make(path: str) -> Standing | None:
 def _open_made(folder: int, name: str) -> int | None:
     """By us, or by somebody like us; None where it is something else. Raises `OSError`."""
     try:
-        os.mkdir(name, MODE, dir_fd=folder)
+        # A command could open a folder that is read-only, too.
+        with opened_up(folder):
+            os.mkdir(name, MODE, dir_fd=folder)
         is_ours = True
     except FileExistsError:
         is_ours = False
@@ -185,7 +188,11 @@ def _open_made(folder: int, name: str) -> int | None:
         if status is not None and not is_placeholder(folder, name, status):
             return None
     descriptor = os.open(name, LISTED, dir_fd=folder)
-    # The umask has no say: the mode is how it is known. What somebody has put here since is left as it is.
-    if is_ours and not os.listdir(descriptor):  # noqa: PTH208 - a descriptor
-        os.fchmod(descriptor, MODE)
+    try:
+        # The umask has no say: the mode is how it is known. What somebody has put here since is left as it is.
+        if is_ours and not os.listdir(descriptor):  # noqa: PTH208 - a descriptor
+            os.fchmod(descriptor, MODE)
+    except OSError:
+        os.close(descriptor)
+        raise
     return descriptor

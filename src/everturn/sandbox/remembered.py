@@ -70,10 +70,14 @@ class Looker:
         return NOTHING if status is None or is_placeholder(folder, name, status) else self._see(folder, name, status)
 
     def is_same(self, folder: int, name: str, seen: Seen) -> bool:
-        status = find_status(folder, name)
-        if status is None or is_placeholder(folder, name, status):
-            return seen.kind == "none"
-        return self._is_same(folder, name, status, seen)
+        """What cannot be looked at is not: it could be when it was seen."""
+        try:
+            status = find_status(folder, name)
+            if status is None or is_placeholder(folder, name, status):
+                return seen.kind == "none"
+            return self._is_same(folder, name, status, seen)
+        except OSError:
+            return False
 
     def _see(self, folder: int, name: str, status: os.stat_result) -> Seen:
         self._entries += 1

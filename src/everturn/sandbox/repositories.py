@@ -7,18 +7,22 @@ there are protected by name. New ones may appear in any folder, also without the
 import os
 import stat
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, suppress
+from collections import deque
+from collections.abc import Container, Iterable, Iterator
+from contextlib import ExitStack, closing, suppress
 
 import msgspec
 
 from everturn.sandbox.aside import Aside
-from everturn.sandbox.beneath import FOLDER, find_status, open_file, open_listed, open_straight
+from everturn.sandbox.beneath import LISTED, find_status, open_file, open_straight
 from everturn.sandbox.git_settings import MOST_BYTES, is_harmless
+from everturn.sandbox.kept import PutBack
+from everturn.sandbox.lending import Lender, is_closed
 from everturn.sandbox.remembered import IN_MEMORY, Stamp, find_stamp
 
 GIT = ".git"
-MOST_FOLDERS = 20_000
+MOST_FOLDERS = 50_000
+"""More take too long, and too much room, to be remembered: then commands are asked about."""
 _INNER = ("modules", "worktrees")
 _SETTINGS = ("config", "config.worktree")
 _HOOKS = "hooks"
@@ -54,15 +58,31 @@ class Piece(msgspec.Struct, frozen=True):
     """It, or the repository: what is moved to a new name has a new time, too."""
 
 
+class Top(msgspec.Struct, frozen=True):
+    """A folder that commands may write in, held open: what is done to the folders above it does not keep us out."""
+
+    path: str
+    """Without a slash at its end."""
+    descriptor: int
+
+    def find_rest(self, path: str) -> str:
+        return path[len(self.path) + 1 :]
+
+
 class Repositories:
     """One per session: a folder that is unchanged is not listed again."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = MOST_FOLDERS) -> None:
+        """`most`: folders that are looked at."""
+        self._most = most
+        self._tops: dict[str, Top] = {}
         self._folders: dict[str, Folder] = {}
-        self._shapes: list[str] = []
+        self._shapes: dict[str, Top] = {}
         self._known: frozenset[str] = frozenset()
         self._began_ns = 0
         self._seen: dict[str, tuple[Stamp, bytes | None]] = {}
+        self.is_whole = True
+        """Every folder was looked at, before and after each command until now."""
 
     @property
     def size(self) -> int:
@@ -74,39 +94,62 @@ class Repositories:
 
         `is_known`: the folders were looked at when the last command had ended. What appeared since is told by its time.
         """
-        if not is_known:
-            self._shapes = self._find_shapes(roots)
-        self._known = frozenset(self._shapes)
-        self._seen.clear()
-        self._began_ns = time.clock_gettime_ns(FILE_CLOCK)
-        now = time.time_ns()
-        for path in _leave_out(self._shapes, without):
-            for piece in _find_pieces(path):
-                status = piece.status
-                is_sure = status.st_ctime_ns < now - _RECENT_NS and os.major(status.st_dev) != IN_MEMORY
-                content = None if is_sure else _read(piece.folder, piece.name, status)
-                self._seen[piece.path] = find_stamp(status), content
-
-    def end(self, roots: Iterable[str], without: frozenset[str], aside: Aside) -> tuple[str, ...]:
-        """What was taken away."""
-        taken: list[str] = []
-        before = self._folders
-        self._shapes = self._find_shapes(roots)
-        looked_at = frozenset(self._shapes)
-        for path in _leave_out(self._shapes, without):
-            is_known = path in self._known
-            moved_ns = 0 if is_known else self._find_moved(path, before)
-            for piece in _find_pieces(path):
-                if not is_known and max(moved_ns, piece.changed_ns) < self._began_ns:
-                    continue
+        self._open(roots)
+        with closing(Lender()) as lender:
+            if is_known:
+                self._shapes = {
+                    path: self._tops[top.path] for path, top in self._shapes.items() if top.path in self._tops
+                }
+            else:
+                self._shapes = self._find_shapes(lender)
+            self._known = frozenset(self._shapes)
+            self._seen.clear()
+            self._began_ns = time.clock_gettime_ns(FILE_CLOCK)
+            now = time.time_ns()
+            for path, top in self._leave_out(without):
                 with suppress(OSError):
-                    if (
-                        not self._is_seen(piece)
-                        and not _is_fine(piece, looked_at)
-                        and aside.take(piece.folder, piece.name)
-                    ):
-                        taken.append(piece.path)
-        return tuple(taken)
+                    for piece in _find_pieces(lender, top, path):
+                        status = piece.status
+                        is_sure = status.st_ctime_ns < now - _RECENT_NS and os.major(status.st_dev) != IN_MEMORY
+                        content = None if is_sure else _read(piece.folder, piece.name, status)
+                        self._seen[piece.path] = find_stamp(status), content
+
+    def end(self, without: frozenset[str], aside: Aside) -> PutBack:
+        """Only what is about repositories."""
+        taken: list[str] = []
+        left: list[str] = []
+        before = self._folders
+        with closing(Lender()) as lender:
+            self._shapes = self._find_shapes(lender)
+            for path, top in self._leave_out(without):
+                is_known = path in self._known
+                moved_ns = 0 if is_known else self._find_moved(path, before)
+                try:
+                    for piece in _find_pieces(lender, top, path):
+                        is_old = not is_known and max(moved_ns, piece.changed_ns) < self._began_ns
+                        if not is_old and not self._may_stay(piece):
+                            (taken if _take(piece, aside) else left).append(piece.path)
+                except (FileNotFoundError, NotADirectoryError):
+                    """Somebody has removed it meanwhile."""
+                except OSError:
+                    left.append(path)
+        return PutBack(disarmed=tuple(taken), armed=tuple(left), aside=aside.place, is_whole=self.is_whole)
+
+    def let_go(self) -> None:
+        """When no command runs."""
+        while self._tops:
+            os.close(self._tops.popitem()[1].descriptor)
+
+    def _open(self, roots: Iterable[str]) -> None:
+        for root in roots:
+            path = root.rstrip("/")
+            if path not in self._tops:
+                try:
+                    self._tops[path] = Top(path, open_straight(path))
+                except (FileNotFoundError, NotADirectoryError):
+                    """It is gone."""
+                except OSError:
+                    self.is_whole = False
 
     def _find_moved(self, path: str, before: dict[str, Folder]) -> int:
         """When a folder around it got its name, at the latest: what is in a folder that was moved has the times from before."""
@@ -119,54 +162,88 @@ class Repositories:
             outer = outer.rpartition("/")[0]
         return latest
 
+    def _may_stay(self, piece: Piece) -> bool:
+        """What cannot be judged, for whatever reason, may not."""
+        try:
+            return self._is_seen(piece) or _is_fine(piece, self._shapes.keys())
+        except Exception:  # noqa: BLE001 - a command may have written anything
+            return False
+
     def _is_seen(self, piece: Piece) -> bool:
         stamp, content = self._seen.get(piece.path, (None, None))
         if stamp != find_stamp(piece.status):
             return False
         return content is None or content == _read(piece.folder, piece.name, piece.status)
 
-    def _find_shapes(self, roots: Iterable[str]) -> list[str]:
-        shapes: list[str] = []
+    def _leave_out(self, without: frozenset[str]) -> list[tuple[str, Top]]:
+        return [
+            (path, top) for path, top in self._shapes.items() if path not in without and f"{path}/config" not in without
+        ]
+
+    def _find_shapes(self, lender: Lender) -> dict[str, Top]:
+        shapes: dict[str, Top] = {}
         found: dict[str, Folder] = {}
-        ahead = list(roots)
         now = time.time_ns()
-        while ahead and len(found) < MOST_FOLDERS:
-            path = ahead.pop()
-            folder = self._look(path, now) if path not in found else None
+        # Those that we know come first: a command cannot push them out by making others. Of the new ones, those near the top.
+        known = [(top.path, top) for top in self._tops.values()]
+        new: deque[tuple[str, Top]] = deque()
+        while known or new:
+            if len(found) >= self._most:
+                self.is_whole = False
+                break
+            path, top = known.pop() if known else new.popleft()
+            folder = self._look(lender, top, path, now) if path not in found else None
             if folder is not None:
                 found[path] = folder
-                shapes += folder.shapes
-                ahead += folder.children
+                shapes.update(dict.fromkeys(folder.shapes, top))
+                for child in folder.children:
+                    (known if child in self._folders else new).append((child, top))
         self._folders = found
         return shapes
 
-    def _look(self, path: str, now: int) -> Folder | None:
+    def _look(self, lender: Lender, top: Top, path: str, now: int) -> Folder | None:
+        """None where there is no folder, or one that no command of this user can enter."""
+        rest = top.find_rest(path)
         try:
-            status = os.lstat(path)
+            status = os.stat(rest, dir_fd=top.descriptor, follow_symlinks=False) if rest else os.fstat(top.descriptor)
+            if not stat.S_ISDIR(status.st_mode):
+                return None
+            if is_closed(status):
+                os.close(lender.open(top.descriptor, rest))
+            stamp = status.st_ino, status.st_mtime_ns, status.st_ctime_ns
+            known = self._folders.get(path)
+            if known is not None and known.stamp == stamp and not known.is_recent:
+                return known
+            return _list(top, path, stamp, is_recent=status.st_ctime_ns > now - _RECENT_NS)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except PermissionError:
+            # Another's. Who may enter it without listing it could make something there that we do not find.
+            if os.access(rest or ".", os.X_OK, dir_fd=top.descriptor):
+                self.is_whole = False
+            return None
         except OSError:
+            self.is_whole = False
             return None
-        stamp = status.st_ino, status.st_mtime_ns, status.st_ctime_ns
-        known = self._folders.get(path)
-        if known is not None and known.stamp == stamp and not known.is_recent:
-            return known
-        if not stat.S_ISDIR(status.st_mode):
-            return None
-        return _list(path, stamp, is_recent=status.st_ctime_ns > now - _RECENT_NS)
 
 
-def _list(path: str, stamp: tuple[int, int, int], *, is_recent: bool) -> Folder | None:
+def _list(top: Top, path: str, stamp: tuple[int, int, int], *, is_recent: bool) -> Folder:
+    """Raises `OSError`."""
+    listed = os.open(top.find_rest(path) or ".", LISTED, dir_fd=top.descriptor)
     try:
-        with os.scandir(path) as entries:
+        with os.scandir(listed) as entries:
             names = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
-    except OSError:
-        return None
+    finally:
+        os.close(listed)
+    is_git = path.endswith(f"/{GIT}")
     shapes = [f"{path}/{GIT}"] if GIT in names else []
-    if path.rpartition("/")[2] == GIT or any(names.keys() >= shape for shape in _SHAPES) or _is_worktree(path):
-        # Of a repository only what holds others: the rest is many folders of objects.
-        shapes += [path] if not path.endswith(f"/{GIT}") else []
-        children = [name for name in _INNER if names.get(name)]
-    else:
-        children = [name for name, is_folder in names.items() if is_folder]
+    children = [name for name, is_folder in names.items() if is_folder]
+    if is_git or any(names.keys() >= shape for shape in _SHAPES) or _is_worktree(path):
+        shapes += [path] if not is_git else []
+        if is_git or f"/{GIT}/" in path:
+            # Of git's own folder only what holds other repositories: the rest is many folders of objects, and git enters none
+            # that lies there. Elsewhere anybody can give a folder that shape, and have a repository beside it.
+            children = [name for name in _INNER if names.get(name)]
     return Folder(stamp, is_recent, tuple(f"{path}/{name}" for name in children), tuple(shapes))
 
 
@@ -174,32 +251,50 @@ def _is_worktree(path: str) -> bool:
     return path.rpartition("/")[0].endswith(f"/{GIT}/worktrees")
 
 
-def _leave_out(shapes: Iterable[str], without: frozenset[str]) -> list[str]:
-    return [path for path in shapes if path not in without and f"{path}/config" not in without]
+def _find_pieces(lender: Lender, top: Top, path: str) -> Iterator[Piece]:
+    """Their folders are open as long as this is asked for the next. Raises `OSError`."""
+    rest = top.find_rest(path)
+    moved_ns = 0
+    with ExitStack() as opened:
+        if rest:
+            outer, _, name = rest.rpartition("/")
+            folder = _hold(opened, lender.open(top.descriptor, outer))
+            status = find_status(folder, name)
+            if status is None:
+                return
+            moved_ns = status.st_ctime_ns
+            if not stat.S_ISDIR(status.st_mode):
+                yield Piece(path, folder, name, status, moved_ns)
+                return
+        git = _hold(opened, lender.open(top.descriptor, rest))
+        if not os.access(f"/proc/self/fd/{git}", os.X_OK):
+            # Another's, and closed to commands as it is to us.
+            return
+        yield from _find_each(git, path, moved_ns, (*_SETTINGS, _ELSEWHERE))
+        status = find_status(git, _HOOKS)
+        if status is None or not stat.S_ISDIR(status.st_mode):
+            yield from _find_each(git, path, moved_ns, (_HOOKS,))
+            return
+        hooks = _hold(opened, lender.open(top.descriptor, f"{rest}/{_HOOKS}"))
+        names = os.listdir(_hold(opened, os.open(".", LISTED, dir_fd=hooks)))
+        named = (name for name in names if not name.endswith(_NEVER_RUN))
+        yield from _find_each(hooks, f"{path}/{_HOOKS}", moved_ns, named)
 
 
-def _find_pieces(path: str) -> Iterator[Piece]:
-    """Their folders are open as long as this is asked for the next."""
-    outer, _, name = path.rpartition("/")
-    with ExitStack() as opened, suppress(OSError):
-        folder = _hold(opened, open_straight(outer))
+def _find_each(folder: int, path: str, moved_ns: int, names: Iterable[str]) -> Iterator[Piece]:
+    for name in names:
         status = find_status(folder, name)
-        if status is None:
-            return
-        if not stat.S_ISDIR(status.st_mode):
-            yield Piece(path, folder, name, status, status.st_ctime_ns)
-            return
-        moved_ns = status.st_ctime_ns
-        git = _hold(opened, os.open(name, FOLDER, dir_fd=folder))
-        for each in (*_SETTINGS, _ELSEWHERE, _HOOKS):
-            status = find_status(git, each)
-            if status is not None and (each != _HOOKS or not stat.S_ISDIR(status.st_mode)):
-                yield Piece(f"{path}/{each}", git, each, status, max(moved_ns, status.st_ctime_ns))
-        hooks = _hold(opened, open_listed(git, _HOOKS))
-        for each in os.listdir(hooks):  # noqa: PTH208 - a descriptor
-            status = find_status(hooks, each) if not each.endswith(_NEVER_RUN) else None
-            if status is not None:
-                yield Piece(f"{path}/{_HOOKS}/{each}", hooks, each, status, max(moved_ns, status.st_ctime_ns))
+        if status is not None:
+            yield Piece(f"{path}/{name}", folder, name, status, max(moved_ns, status.st_ctime_ns))
+
+
+def _take(piece: Piece, aside: Aside) -> bool:
+    """False: it is still there."""
+    try:
+        aside.take(piece.folder, piece.name)
+    except OSError:
+        return False
+    return True
 
 
 def _hold(opened: ExitStack, descriptor: int) -> int:
@@ -207,7 +302,7 @@ def _hold(opened: ExitStack, descriptor: int) -> int:
     return descriptor
 
 
-def _is_fine(piece: Piece, looked_at: frozenset[str]) -> bool:
+def _is_fine(piece: Piece, looked_at: Container[str]) -> bool:
     outer = piece.path.rpartition("/")[0]
     if piece.name in _SETTINGS:
         return is_harmless(_read(piece.folder, piece.name, piece.status), of_module=f"/{GIT}/modules/" in piece.path)
@@ -216,10 +311,10 @@ def _is_fine(piece: Piece, looked_at: frozenset[str]) -> bool:
     return piece.name == GIT and _leads_inside(piece, outer, looked_at)
 
 
-def _leads_inside(piece: Piece, outer: str, looked_at: frozenset[str]) -> bool:
+def _leads_inside(piece: Piece, outer: str, looked_at: Container[str]) -> bool:
     """To a submodule or another worktree of a repository, which is looked at itself: neither elsewhere nor inside of one."""
     word, _, target = _read(piece.folder, piece.name, piece.status).partition(b":")
-    if word != b"gitdir" or b"\n" in target.rstrip(b"\n"):
+    if word != b"gitdir" or b"\n" in target.rstrip(b"\n") or b"\0" in target:
         return False
     place = os.path.realpath(os.path.join(outer, os.fsdecode(target.strip())))  # noqa: PTH118 - as text
     return place in looked_at and any(f"/{GIT}/{inner}/" in place for inner in _INNER)

@@ -25,13 +25,15 @@ from everturn.sandbox.witness import Witness, is_reached, kill_reachable
 PATIENCE_S = 2.0
 """Whoever is still there so long after SIGKILL is held by the kernel; nobody can help that."""
 _INFORMATION = 4_096
+_MOST_SPARED = 100
+"""Threads of ours: a filter has room for so many."""
 
 
 class Survivors(Protocol):
     def note_started(self) -> None: ...
 
     def end(self) -> bool:
-        """All of them. False: somebody may still be there."""
+        """All of them. False: somebody may still be there. It does not raise."""
         ...
 
 
@@ -115,12 +117,29 @@ class ViewedSurvivors:
     def end(self) -> bool:
         self.note_started()
         if self._readable >= 0:
-            told = os.read(self._readable, _INFORMATION)
-            os.close(self._readable)
-            self._readable = -1
+            readable, self._readable = self._readable, -1
+            try:
+                told = os.read(readable, _INFORMATION)
+            finally:
+                os.close(readable)
             if told:
-                self._are_dead = _wait_for(int(json.loads(told)["child-pid"]))
+                self._are_dead = _wait_for_told(told)
         return self._are_dead
+
+
+def plan_sparing(machine: Machine, enter: Callable[[], None]) -> Callable[[], None]:
+    """For `Start.enter` where rules know nothing of signals: what is started can signal neither us nor everybody at once.
+
+    Threads that we start later are not known to it.
+    """
+
+    def enter_sparing() -> None:
+        # Before the rules, which may hide them.
+        threads = [int(name) for name in os.listdir("/proc/self/task")][:_MOST_SPARED]  # noqa: PTH208 - names are all we need
+        enter()
+        run_filter(encode_sparing(machine, os.getpid(), *threads, -os.getpgrp(), -1))
+
+    return enter_sparing
 
 
 @lru_cache(maxsize=2)
@@ -178,6 +197,14 @@ def end_reachable(processes: int, witness: int) -> bool:
                     with suppress(KeyError):
                         poll.unregister(descriptor)
     return False
+
+
+def _wait_for_told(told: bytes) -> bool:
+    """False also where it is nothing that bubblewrap would say."""
+    try:
+        return _wait_for(int(json.loads(told)["child-pid"]))
+    except (ValueError, LookupError, TypeError, OverflowError):
+        return False
 
 
 def _wait_for(pid: int) -> bool:

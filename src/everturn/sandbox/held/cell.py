@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Callable
+from contextlib import ExitStack
 
 from everturn.ports.sandbox import Room, Start
 
@@ -28,6 +29,7 @@ EDIT = (
     "(settings of agents, editors, shells and git; start-up files). What it was refused above may be that. One change at a "
     "time, by Write or Edit or by a command of its own, can be put to the person."
 )
+UNSETTLED = "What the command has left could not be put in order, so the person must look at what is protected"
 
 
 class HeldCell:
@@ -62,9 +64,9 @@ class HeldCell:
         self._note_closed = note_closed
 
     def note_started(self) -> None:
-        for descriptor in self._handed:
+        handed, self._handed = self._handed, ()
+        for descriptor in handed:
             os.close(descriptor)
-        self._handed = ()
         if self._note_started is not None:
             self._note_started()
 
@@ -81,7 +83,12 @@ class HeldCell:
 
     def _put_in_order(self) -> tuple[str, ...]:
         if self._settled is None:
-            self._settled = self._settle() if self._settle is not None else ()
+            self._settled = ()
+            if self._settle is not None:
+                try:
+                    self._settled = self._settle()
+                except Exception as error:  # noqa: BLE001 - whatever it is, the session goes on
+                    self._settled = (f"{UNSETTLED} ({error}).",)
         return self._settled
 
     def find_refusal(self, output: str, code: int | None) -> str:
@@ -91,11 +98,13 @@ class HeldCell:
         return "it was ended before it was done" if code is None or code < 0 else ""
 
     def close(self) -> None:
-        self.note_started()
-        self._put_in_order()
-        if self._note_closed is not None:
-            note, self._note_closed = self._note_closed, None
-            note()
+        # The last first. Each happens whatever becomes of the others.
+        with ExitStack() as steps:
+            if self._note_closed is not None:
+                steps.callback(self._note_closed)
+                self._note_closed = None
+            steps.callback(self._put_in_order)
+            steps.callback(self.note_started)
 
 
 def _find_line(text: str, at: int) -> str:

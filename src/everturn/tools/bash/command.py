@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable
+from contextlib import ExitStack
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -165,16 +166,18 @@ class Command:
         return refuses(self.output.render(_EXPLAINED)[0], code) if refuses else ""
 
     def close(self) -> None:
-        self._overload.close()
-        if not self.ended.done():
-            self._group.kill()
-        self._group.close()
-        if self._cell:
-            self._cell.close()
-        self.output.close()
-        self._listening.cancel()
-        self._loop.remove_reader(self._heard)
-        os.close(self._heard)
+        # The last first. Each happens whatever becomes of the others.
+        with ExitStack() as steps:
+            steps.callback(os.close, self._heard)
+            steps.callback(self._loop.remove_reader, self._heard)
+            steps.callback(self._listening.cancel)
+            steps.callback(self.output.close)
+            if self._cell:
+                steps.callback(self._cell.close)
+            steps.callback(self._group.close)
+            if not self.ended.done():
+                steps.callback(self._group.kill)
+            steps.callback(self._overload.close)
 
     def _hear(self) -> bool:
         try:
