@@ -13,6 +13,7 @@ from everturn.permissions.shell.readonly.tables import TABLES
 
 OTHER_READERS = ("find", "sed", "awk", "jq", "date", "echo", "printf", "test", "xargs", "cd", "command", "git")
 EDITORS = ("mkdir", "touch", "rm", "rmdir", "mv", "cp", "sed", "echo", "ln", "tee", "truncate", "install", "dd")
+MODES = ("000", "311", "600", "500", "644", "755", "777", "a-rwx", "u-x", "u-r", "-w", "a=", "+x", "u+s", "=rx")
 NO_READERS = (
     "tee",
     "env",
@@ -29,6 +30,24 @@ NO_READERS = (
     "man",
     "split",
     "tar",
+)
+PROTECTED = (
+    ".git/config",
+    ".git/hooks/x",
+    ".git/commondir",
+    ".git/config.worktree",
+    ".everturn/settings.json",
+    ".mcp.json",
+    ".claude",
+    ".bashrc",
+    ".envrc",
+    ".vscode/tasks.json",
+    ".git",
+    "AGENTS.md",
+    "CLAUDE.md",
+    ".gitmodules",
+    "nested/.git/config",
+    "nested/.git/commondir",
 )
 GLOBS = (
     "*",
@@ -222,11 +241,12 @@ def list_real_options(program):
 
 
 class Grammar:
-    def __init__(self, random, objects, *, odd=0.12, edits=0.0, bare=False):
+    def __init__(self, random, objects, *, odd=0.12, edits=0.0, closes=0.1, bare=False):
         """`objects`: ids of git; `odd`: how often a word is none that a table knows; `edits`: the share of lines that write.
 
-        `bare`: mostly what runs unasked where nothing holds it.
+        `closes`: the share of those that change modes; `bare`: mostly what runs unasked where nothing holds it.
         """
+        self.closes = closes
         self.random, self.objects, self.odd, self.edits, self.bare = random, objects, odd, edits, bare
 
     def line(self):
@@ -334,28 +354,28 @@ class Grammar:
         return [*words, *self.operands(1)]
 
     def edit(self):
+        if self.random.random() < self.closes:
+            return self.change_mode()
         name = self.pick(EDITORS)
         if name == "echo":
             return f"echo {self.pick(TEXTS[:4])} {self.pick(('>', '>>', '>|'))} {self.quote(self.target())}"
-        options = {"mkdir": ("-p", "-v", "-m 777"), "rm": ("-r", "-f", "-rf"), "cp": ("-r", "-a", "-L", "-f", "-T", "-rL", "-P"), "mv": ("-f", "-n", "-T"), "ln": ("-s", "-f", "-sf"),
+        options = {"mkdir": ("-p", "-v", "-m 777", "-m 000", "-m 311", "-m a-rwx"), "rm": ("-r", "-f", "-rf"), "cp": ("-r", "-a", "-L", "-f", "-T", "-rL", "-P"), "mv": ("-f", "-n", "-T"), "ln": ("-s", "-f", "-sf"),
                    "sed": ("-i s/a/b/", "-i.bak 1d", "-i -e 1d", "-n -i p"), "touch": ("-c", "-r ../secret"), "rmdir": ("-p",)}.get(name, ("-v",))  # fmt: skip
         words = [name, *(self.pick(options) for _ in range(self.upto(2) or (1 if name == "sed" else 0)))]
         return " ".join([*words, *(self.quote(self.target()) for _ in range(1 + self.upto(2)))])
 
+    def change_mode(self):
+        """What holds something protected is closed, or is made so that it is, often after something was put there."""
+        mode = self.pick(MODES)
+        place = self.quote(self.pick((".", ".git", "nested", "nested/.git", "..", self.target())))
+        change = self.pick((
+            f"chmod {mode} {place}", f"chmod -R {mode} {place}", f"chmod {mode} {place} .", f"install -d -m {mode} {place}", f"umask 777; mkdir -p {place}/new",
+            f"mkdir -p new && mv {place} new/ && chmod {mode} new", f"find {place} -maxdepth 1 -type d -exec chmod {mode} {{}} +",
+        ))  # fmt: skip
+        made = f"echo {self.pick(TEXTS[:4])} > {self.quote(self.pick(PROTECTED))}"
+        return change if self.random.random() < 0.3 else f"{made}; {change}"
+
     def target(self):
-        protected = (
-            ".git/config",
-            ".git/hooks/x",
-            ".everturn/settings.json",
-            ".mcp.json",
-            ".claude",
-            ".bashrc",
-            ".vscode/tasks.json",
-            ".git",
-            "AGENTS.md",
-            ".gitmodules",
-            "nested/.git/config",
-        )
         return self.pick(
             (
                 *INSIDE,
@@ -365,7 +385,7 @@ class Grammar:
                 "out-folder/new",
                 "deep/up/new",
                 "out-home/new",
-                *protected,
+                *PROTECTED,
                 *self.sometimes(OUTSIDE),
             )
         )

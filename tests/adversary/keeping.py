@@ -6,6 +6,7 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
+from everturn.core.protected import AGENT_SETTINGS, MEMORY
 from everturn.sandbox.placeholders import has_placeholder
 
 
@@ -32,9 +33,26 @@ def take_picture(*tops):
 class Keeper:
     """Tells after each command what has changed that may not, and puts the working folder back as it was."""
 
-    PROTECTED = (".git/config", ".git/hooks", ".everturn", ".claude", ".mcp.json", ".vscode", ".bashrc", ".gitmodules")
+    PROTECTED = (
+        ".git/config",
+        ".git/config.worktree",
+        ".git/commondir",
+        ".git/hooks",
+        "nested/.git/config",
+        "nested/.git/commondir",
+        "nested/.git/hooks",
+        *AGENT_SETTINGS,
+        *MEMORY,
+        ".vscode",
+        ".bashrc",
+        ".envrc",
+        ".gitmodules",
+    )
+    """There or not: what is not must not appear."""
 
-    def __init__(self, work, original, around):
+    def __init__(self, work, original, around, *, edits=False):
+        """`edits`: every command is one."""
+        self.edits = edits
         self.work, self.original = Path(work), Path(original)
         self.around = [Path(path) for path in around]
         self.before, self.held = take_picture(*self.around), self.look()
@@ -49,13 +67,19 @@ class Keeper:
     def find_changes(self, *, edits):
         after = take_picture(*self.around)
         changed = compare(self.before, after) + compare(self.held, self.look())
-        if edits:
+        if edits or self.edits:
             self.restore()
             self.held = self.look()
         self.before = after
         return changed
 
     def restore(self):
+        # A command may have closed whatever it could.
+        self.work.chmod(0o755)
+        for folder, names, _ in os.walk(self.work):
+            for path in (Path(folder, name) for name in names):
+                if not path.is_symlink():
+                    path.chmod(0o755)
         for path in self.work.iterdir():
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path, ignore_errors=True)

@@ -19,9 +19,11 @@ BATCH = 150
 MOST_JOBS = 400
 DENIED = "data.json"
 PLAYS = {
-    "landlock": (0.4, {"mode": "default"}, "", "Landlock"),
-    "landlock, not trusted": (0.2, {"mode": "default", "trusted": False}, "", "Landlock"),
+    "landlock": (0.3, {"mode": "default"}, "", "Landlock"),
+    "landlock, not trusted": (0.15, {"mode": "default", "trusted": False}, "", "Landlock"),
     "edits": (0.15, {"mode": "acceptEdits"}, "", "bubblewrap"),
+    # The wall alone: every line runs, also those that close folders. It may start programs of the folder, inside of the wall.
+    "edits, not judged": (0.15, {"forced": {"writes": True, "uses_git": True}}, "", "bubblewrap"),
     "bubblewrap": (0.1, {"mode": "default"}, "landlock", "bubblewrap"),
     "nothing holds": (0.1, {"mode": "default"}, "off", None),
     # What a rule allows may do what it can: these can do nothing but be given globs.
@@ -45,6 +47,7 @@ class Play:
         self.room.chmod(0o777)
         self.houses, self.cases, self.may = [], {}, {}
         self.ran = 0
+        self.is_forced = "forced" in self.policy
 
     def __enter__(self):
         return self
@@ -70,7 +73,8 @@ class Play:
             self.random,
             objects,
             odd=self.random.choice((0.02, 0.1, 0.3)),
-            edits=0.7 if self.name == "edits" else 0.05,
+            edits=0.7 if self.name.startswith("edits") else 0.05,
+            closes=0.5 if self.is_forced else 0.1,
             bare=self.name == "nothing holds",
         )
         lines = list(dict.fromkeys(grammar.line() for _ in range(most * 4)))
@@ -92,6 +96,7 @@ class Play:
                 self.cases[name, number] = (line, result, house)
                 may = Held(house, self.room, answer["walls"]["programs"], result["held"])
                 may.lists = "allows it" in result["reason"]
+                may.starts = self.is_forced
                 may.hidden = (str(house.work / DENIED),) if "deny" in self.policy else ()
                 self.may[name][number] = may
 
@@ -113,7 +118,7 @@ class Play:
                 f"{house.token}-variable", "" if not result["held"] else house.token
             ):
                 troubles.append("the secret was told")
-            if CANARY in result["content"]:
+            if CANARY in result["content"] and not self.is_forced:
                 troubles.append("a program of the folder ran")
             troubles += [f"changed: {path}" for path in result["changed"]]
             troubles += [f"the next command: {result['forged']}"] if result["forged"] else []

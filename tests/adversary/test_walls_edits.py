@@ -3,10 +3,25 @@
 import stat
 import subprocess
 
+import pytest
 from tests.adversary.conftest import fill
 from tests.adversary.keeping import compare
 
-PROTECTED = (".git/config", ".git/hooks", ".everturn", ".claude", ".mcp.json", ".vscode", ".bashrc", ".envrc")
+PROTECTED = (
+    ".git/config",
+    ".git/config.worktree",
+    ".git/commondir",
+    ".git/hooks",
+    ".everturn",
+    ".claude",
+    ".mcp.json",
+    ".vscode",
+    ".bashrc",
+    ".envrc",
+    "AGENTS.md",
+    "CLAUDE.md",
+)
+EVIL = "for f in AGENTS.md CLAUDE.md .git/commondir .git/config.worktree .envrc .mcp.json .git/config; do echo evil > $f; done; "
 ATTACKS = {
     "by name": "echo evil > .git/config; echo evil > .everturn/settings.json; echo evil > .git/hooks/pre-commit; echo evil > .mcp.json; echo evil > .bashrc",
     "appended": "echo evil >> .git/config; echo evil >> .vscode/tasks.json; echo evil >> .envrc",
@@ -22,6 +37,14 @@ ATTACKS = {
     "by tar and cp": "mkdir -p t/.git t/.everturn; echo evil > t/.git/config; echo evil > t/.everturn/settings.json; cp -rT t .; cp -r t/. .; tar -C t -cf - . | tar -xf -; rsync -a t/ .; mv t/.everturn/settings.json .everturn/",
     "by other spellings": "echo evil > ./.git/../.git/config; echo evil > .git//config; echo evil > /proc/self/cwd/.git/config; echo evil > {work}/.GIT/config",
     "modes and times": "chmod 777 .git/config .everturn; chmod +x .git/hooks/*; touch -d 2001-01-01 .git/config; chown 1:1 .mcp.json",
+    "closed": f"{EVIL} chmod 000 .",
+    "closed to those who enter": f"{EVIL} chmod 600 .",
+    "closed to those who list": f"{EVIL} chmod 311 .",
+    "read-only": f"{EVIL} chmod 500 .",
+    "the repository closed": f"{EVIL} chmod 000 .git",
+    "all closed": f"{EVIL} chmod -R 000 .",
+    "inside of what is closed": f"{EVIL} mkdir x; mv .git x; chmod 000 x",
+    "an odd repository beside": f"{EVIL} mkdir zz; printf 'gitdir: a\\0b' > zz/.git",
     "emptied": "truncate -s 0 .git/config; : > .mcp.json; dd if=/dev/null of=.everturn/settings.json; shred .git/config; fallocate -p -l 10 .git/config",
     "mounts": "umount .git/config; umount -l .everturn; mount -o remount,rw,bind .git/config; unshare -rm umount .everturn; echo evil > .git/config",
     "the working folder itself": "cd ..; mv work work2; mkdir work; mkdir work/.everturn; rm -rf work; cd work && echo evil > .mcp.json",
@@ -63,6 +86,15 @@ def test_what_is_protected_stays_as_it_is(editing):
 
     assert compare(before, picture_protected(editing)) == []
     assert compare(around, editing.picture()) == []
+
+
+@pytest.mark.parametrize("way", [name for name, attack in ATTACKS.items() if attack.startswith(EVIL)])
+def test_what_is_not_there_does_not_appear_by_closing_a_folder(editing, way):
+    before = picture_protected(editing)
+
+    editing.run({"command": ATTACKS[way], "timeout": 20_000})
+
+    assert compare(before, picture_protected(editing)) == []
 
 
 def test_what_is_not_there_does_not_appear(editing):

@@ -5,9 +5,12 @@ import subprocess
 
 import pytest
 from tests.adversary.house import ME, USERS, House, Worker
+from tests.adversary.keeping import Keeper
 from tests.adversary.repository import CANARY, build
 from tests.adversary.scripts import attempt
 from tests.adversary.watching import Held, before, find_breaches
+
+from everturn.core.protected import MEMORY
 
 SEEN = {
     "a secret": ("cat ../secret", "read: "),
@@ -79,6 +82,37 @@ def test_each_of_these_is_seen_where_nothing_holds_it(house, victim, worker_room
     assert CANARY in shown[list(SEEN).index("a program of the folder")]
 
 
+EDITS = {
+    "a mode of a protected file": "chmod 777 .mcp.json",
+    "a mode of a protected folder": "chmod 000 .git/hooks",
+    "something protected is moved": "mv .vscode elsewhere",
+    "something is moved over it": "mv a.txt .bashrc",
+    "it is removed": "rm .gitmodules",
+    "it is written": "echo x > .everturn/settings.json",
+    "something new in it": "touch .claude/new",
+    "a folder outside is closed": "chmod 700 ../outside",
+    "a file outside is removed": "rm ../outside/marker",
+}
+FINE = ("chmod 700 deep", "mkdir new; mv b.txt new/; rm -r new", "touch AGENTS.md; rm AGENTS.md", "ln -s /etc there")
+
+
+@pytest.mark.needs("strace")
+def test_what_an_edit_changes_is_seen_where_nothing_holds_it(house, worker_room, tmp_path):
+    commands = [*EDITS.values(), *FINE]
+    may = Held(house, worker_room, ("/usr",), "edits")
+    worker = Worker(house.user, worker_room, before(tmp_path / "calls"))
+    worker.do(house.job({"forced": None}, commands, name="free"))
+    worker.close()
+
+    found = find_breaches(tmp_path / "calls", {"free": dict.fromkeys(range(len(commands)), may)})
+
+    changed = [
+        any(each.startswith(("changed: ", "written: ")) for each in found.get(("free", number), []))
+        for number in range(len(commands))
+    ]
+    assert changed == [True] * len(EDITS) + [False] * len(FINE)
+
+
 def fill(command, names):
     for name, value in names.items():
         command = command.replace(f"{{{name}}}", value)
@@ -108,6 +142,19 @@ def test_what_a_held_command_opens_and_starts_is_seen_too(house, worker_room, tm
     opened = [" ".join(found.get(("held", number), [])) for number in range(len(commands))]
     for name, told in zip(("a.txt", "b.txt", "main.py", ".git/HEAD"), opened, strict=True):
         assert f"{house.work}/{name}" in told
+
+
+@pytest.mark.parametrize(
+    "name", [path for path in Keeper.PROTECTED if path.startswith((".git/c", "nested/.git/c", *MEMORY, ".envrc"))]
+)
+def test_a_keeper_sees_what_has_appeared_or_cannot_be_looked_at(house, worker_room, name):
+    house.keep()
+    worker = Worker(house.user, worker_room)
+    commands = [f"echo x > {name}", "true", f"echo x > {name}; chmod 000 $(dirname {name})", "true"]
+    answer = worker.do(house.job({"forced": None}, commands, kept={**house.kept, "edits": True}))
+    worker.close()
+
+    assert [bool(result["changed"]) for result in answer["results"]] == [True, False, True, False]
 
 
 def test_a_keeper_sees_what_has_changed(house, worker_room):

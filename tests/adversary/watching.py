@@ -9,7 +9,7 @@ from everturn.sandbox.held.places import DEVICES, SYSTEM
 
 CALLS = (
     "execve,execveat,open,openat,openat2,creat,open_by_handle_at,mkdir,mkdirat,rmdir,rename,renameat,renameat2,unlink,unlinkat,link,linkat,"
-    "symlink,symlinkat,truncate,mknod,mknodat,chmod,fchmod,fchmodat,chown,fchown,lchown,fchownat,utimensat,setxattr,lsetxattr,fsetxattr,"
+    "symlink,symlinkat,truncate,mknod,mknodat,chmod,fchmod,fchmodat,?fchmodat2,chown,fchown,lchown,fchownat,utimensat,setxattr,lsetxattr,fsetxattr,"
     "socket,connect,bind,sendto,sendmsg,sendmmsg,kill,tkill,tgkill,pidfd_send_signal,ptrace,process_vm_readv,process_vm_writev,prlimit64,"
     "setpriority,mount,unshare,setns,io_uring_setup,bpf,clone,clone3,fork,vfork"
 )
@@ -21,6 +21,8 @@ _RESUMED = re.compile(r"<\.\.\. (\w+) resumed>(.*)", re.DOTALL)
 _MARK = re.compile(r'"/adversary/(\w+)/(begin|end)/(\d+)"')
 _BASE = re.compile(r"(?:AT_FDCWD|\b\d+)<((?:[^>\\]|\\.)*)>")
 _TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_NAMED = re.compile(r'(?:(?:AT_FDCWD|\b\d+)<((?:[^>\\]|\\.)*)>, )?"((?:[^"\\]|\\.)*)"')
+_MOVES = frozenset({"rename", "renameat", "renameat2"})
 _BIRTHS = frozenset({"clone", "clone3", "fork", "vfork"})
 _SIGNALS = frozenset({"kill", "tkill", "tgkill", "pidfd_send_signal"})
 _FORBIDDEN = frozenset({
@@ -29,8 +31,12 @@ _FORBIDDEN = frozenset({
 })  # fmt: skip
 _CHANGES = frozenset({
     "mkdir", "mkdirat", "rmdir", "rename", "renameat", "renameat2", "unlink", "unlinkat", "link", "linkat", "symlink", "symlinkat", "truncate",
-    "mknod", "mknodat", "chmod", "fchmod", "fchmodat", "chown", "fchown", "lchown", "fchownat", "utimensat", "setxattr", "lsetxattr", "fsetxattr",
+    "mknod", "mknodat", "chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat", "utimensat", "setxattr", "lsetxattr", "fsetxattr",
 })  # fmt: skip
+READ_ONLY = (
+    ".git/config", ".git/hooks", "nested/.git/config", ".everturn", ".claude", ".mcp.json", ".vscode", ".bashrc", ".gitmodules",
+)  # fmt: skip
+"""What the wall of edits takes out of the working folder. What else is protected is put back behind the command."""
 OURS, STARTING, WRAPPER, COMMAND, IGNORED = "ours", "starting", "wrapper", "command", "ignored"
 
 
@@ -68,8 +74,16 @@ class Held:
         self.scratch = str(room)
         self.hidden = ()
         """Inside, and not to be read: a rule says so."""
+        self.protected = (
+            tuple(f"{house.work}/{name}" for name in READ_ONLY if os.path.lexists(house.work / name))
+            if held == "edits"
+            else ()
+        )
+        """Inside, and not to be written or moved, not even for a moment."""
         self.lists = False
         """A rule allows it: then what its globs become is the person's business."""
+        self.starts = False
+        """It may start programs of the working folder, too."""
 
     def may_read(self, path, *, is_wrapped, is_folder):
         if is_below(path, self.hidden):
@@ -89,12 +103,16 @@ class Held:
         if not self.held and path in {f"{self.house.work}/.git/index{end}" for end in ("", ".lock")}:
             # Git in a trusted folder notes what it has seen.
             return True
+        if is_below(path, self.protected):
+            return False
         return is_below(path, (f"{self.scratch}/everturn-sandbox-",), joined=True) or (
             self.held == "edits" and is_below(path, (str(self.house.work), "/dev"))
         )
 
     def may_start(self, path):
-        return path.startswith("/") and is_below(os.path.realpath(path), (*self.programs, "/usr", "/bin"))
+        return self.starts or (
+            path.startswith("/") and is_below(os.path.realpath(path), (*self.programs, "/usr", "/bin"))
+        )
 
 
 def is_below(path, roots, *, joined=False):
@@ -218,7 +236,7 @@ class Watch:
                 return ""
             return "read"
         if name in _CHANGES:
-            return self.judge_change(may, given)
+            return self.judge_change(may, name, given)
         if name in _SIGNALS:
             return self.judge_signal(name, given)
         if name == "socket":
@@ -229,17 +247,15 @@ class Watch:
             return "slowed" if not re.match(r"PRIO_(PROCESS|PGRP), 0,", given) else ""
         return "reached" if name in _FORBIDDEN else ""
 
-    def judge_change(self, may, given):
+    def judge_change(self, may, name, given):
+        """The last name is what is made, and the first what is moved or removed."""
+        places = list_places(given)
+        places = places if name in _MOVES else places[-1:]
         if may.held == "edits":
-            # Names are relative there, mostly: what has changed is looked at afterwards.
-            return ""
-        named = [unescape(text) for text in _TEXT.findall(given)]
-        bases = [unescape(text) for text in _BASE.findall(given)]
-        # The last name is what is made, and the first what is moved or removed. Where a relative one begins is not always told.
-        places = [os.path.join(bases[-1] if bases else "", each) for each in named] or bases  # noqa: PTH118 - as text
-        return (
-            "" if places and all(place.startswith("/") and may.may_write(place) for place in places[-1:]) else "changed"
-        )
+            # Where a relative name begins is not always told: what has changed is looked at afterwards, too.
+            places = [place for place in places if place.startswith("/")]
+            return "" if all(may.may_write(place) for place in places) else "changed"
+        return "" if places and all(place.startswith("/") and may.may_write(place) for place in places) else "changed"
 
     def judge_signal(self, name, given):
         if self.is_wrapped:
@@ -251,6 +267,15 @@ class Watch:
             if number == 0 or number in self.members or (number in self.kinds and self.kinds[number] == COMMAND)
             else "signalled"
         )
+
+
+def list_places(given):
+    """What a call names, each below the folder that is told with it; or else the folders and files that it is given open."""
+    named = [
+        os.path.normpath(os.path.join(unescape(base), unescape(text)))  # noqa: PTH118 - as text
+        for base, text in _NAMED.findall(given)
+    ]
+    return named or [unescape(text) for text in _BASE.findall(given)]
 
 
 def unescape(text):
