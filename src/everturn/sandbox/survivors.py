@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from functools import lru_cache
 from typing import Protocol
 
 from everturn.sandbox.calls import Machine, find_machine
@@ -142,12 +141,25 @@ def plan_sparing(machine: Machine, enter: Callable[[], None]) -> Callable[[], No
     return enter_sparing
 
 
-@lru_cache(maxsize=2)
+_found_scopes: dict[int, bool] = {}
+
+
 def has_scope(version: int) -> bool:
     """Whether rules keep signals from everybody else, found by trying: once in a process."""
+    if version not in _found_scopes:
+        reached = _try_scope(version)
+        if not reached:
+            # It could not be tried, perhaps for want of a descriptor: the next command tries again.
+            return False
+        _found_scopes[version] = reached == [False]
+    return _found_scopes[version]
+
+
+def _try_scope(version: int) -> list[bool]:
+    """Whether a bound thread reached a process outside; empty where that could not be tried."""
     machine = find_machine()
     if machine is None or version < SCOPE_VERSION:
-        return False
+        return [True]
     reached: list[bool] = []
 
     def try_to_reach(pid: int) -> None:
@@ -161,7 +173,7 @@ def has_scope(version: int) -> bool:
         thread.start()
         thread.join()
     witness.close()
-    return reached == [False]
+    return reached
 
 
 def end_reachable(processes: int, witness: int) -> bool:
