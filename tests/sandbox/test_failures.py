@@ -58,6 +58,7 @@ async def test_a_command_that_cannot_be_prepared_leaves_nothing_behind(tmp_path,
     )
     before = sorted(tmp_path.rglob("*"))
     sandbox.temporary  # noqa: B018 - made for the session
+    (await sandbox.confine("true", START, str(tmp_path))).close()
     descriptors = list_descriptors()
     failed = 0
     for count in range(40):
