@@ -71,7 +71,8 @@ async def test_a_command_that_cannot_be_prepared_leaves_nothing_behind(tmp_path,
                 cell.close()
     await sandbox.aclose()
 
-    assert failed
+    # Rules need no descriptor before the command starts.
+    assert failed or without == "bubblewrap"
     assert list_descriptors() <= descriptors
     assert sorted(tmp_path.rglob("*")) == before
 
