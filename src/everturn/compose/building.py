@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from everturn.compose.catalog import build_catalog, resolve_model
 from everturn.compose.client import build_client
+from everturn.compose.covered import walk
 from everturn.compose.granting import PolicyGrants
 from everturn.compose.holding import SessionHolder
 from everturn.compose.live_rules import LiveRules
@@ -74,6 +75,7 @@ class Parts:
         sandbox = self._build_sandbox()
         holder = SessionHolder(setup, env, self.policy, outputs=outputs, shell=shell, tell=tell)
         self.policy.find_walls, self.policy.prepare_walls = (lambda: holder.walls), holder.prepare
+        self.policy.walk = walk
         tools, deferred = choose_tools(
             options,
             build_web(setup, env, self._resolve(options.small_model)),

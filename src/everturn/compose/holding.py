@@ -5,7 +5,9 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from everturn.compose.covered import walk
 from everturn.compose.own_code import find_own_code
+from everturn.core.errors import ToolFault
 from everturn.permissions.policy import RulePolicy
 from everturn.ports.holding import Bounds, Holding, Walls
 from everturn.ports.outputs import Outputs
@@ -98,11 +100,18 @@ class SessionHolder:
 
 
 def list_denied(policy: RulePolicy, folder: str, user_home: str) -> tuple[str, ...]:
-    """Places that a rule keeps from being written, or from being read, by name."""
+    """Places that a rule keeps from being written: those that it names, and those that are there. Raises `ToolFault`."""
     from everturn.compose.sandbox import name_paths
 
     denied = [rule for rule in policy.rules.rules if rule.ruling is not Ruling.ALLOW and rule.specifier is not None]
-    return tuple(name_paths(denied, "Edit", folder, user_home))
+    coverage = policy.find_coverage("write", Ruling.DENY, Ruling.ASK)
+    there = () if coverage is None else coverage.find(walk)
+    if there is None:
+        raise ToolFault(
+            "The command did not run: rules keep files from being written, and the working folders hold too many files to "
+            "find them all. Change the files themselves, with Edit or Write."
+        )
+    return tuple(dict.fromkeys((*name_paths(denied, "Edit", folder, user_home), *there)))
 
 
 def list_own_folders(setup: Setup, env: Mapping[str, str]) -> tuple[str, ...]:

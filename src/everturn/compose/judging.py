@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 from everturn.compose.cli import naming_way_out, plan_launch
+from everturn.compose.covered import walk
 from everturn.compose.holding import WITHOUT_VARIABLE
 from everturn.compose.policy import GIVEN, advise, build_policy
 from everturn.permissions.policy import RulePolicy
@@ -52,6 +53,7 @@ def load_policy(env: Mapping[str, str], flags: Mapping[str, Any]) -> tuple[RuleP
     with naming_way_out(launch.grounds):
         policy, warnings = build_policy(launch.setup, launch.env, Outputs(), ShellFolder())
     policy.find_walls = lambda: find_machine_walls(policy.folders, find_user_home(env))
+    policy.walk = walk
     from everturn.tools.builtin import NAMES
 
     return policy, (*launch.warnings, *warnings, *advise(policy, NAMES, _name_flag))

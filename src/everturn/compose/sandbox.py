@@ -2,7 +2,9 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
+from everturn.compose.covered import walk
 from everturn.compose.holding import list_own_folders
 from everturn.compose.own_code import find_own_code
 from everturn.core.errors import OptionError
@@ -15,6 +17,9 @@ from everturn.sandbox.probe import find_means
 from everturn.sandbox.settings import parse_wishes
 from everturn.settings.environment import find_user_home
 from everturn.settings.setup import Setup
+
+if TYPE_CHECKING:
+    from everturn.permissions.paths.covered import Coverage
 
 
 def build_sandbox(setup: Setup, env: Mapping[str, str], policy: RulePolicy) -> tuple[CommandSandbox | None, str]:
@@ -56,10 +61,22 @@ class RulesNow:
             self._ruled = Ruled(
                 deny_read=tuple(name_paths(denied, "Read", self._folder, self._user_home)),
                 deny_write=tuple(name_paths(denied, "Edit", self._folder, self._user_home)),
+                find_unread=Finder(self._policy.find_coverage("read", Ruling.DENY)),
+                find_unwritten=Finder(self._policy.find_coverage("write", Ruling.DENY)),
                 folders=self._policy.folders[1:],
                 object_to=DomainObjections(denied),
             )
         return self._ruled
+
+
+class Finder:
+    """The files that deny rules cover, as they are when it is called."""
+
+    def __init__(self, coverage: "Coverage | None") -> None:
+        self._coverage = coverage
+
+    def __call__(self) -> tuple[str, ...] | None:
+        return () if self._coverage is None else self._coverage.find(walk)
 
 
 class DomainObjections:
@@ -74,7 +91,7 @@ class DomainObjections:
 
 
 def name_paths(rules: Iterable[Rule], tool: str, folder: str, user_home: str) -> Iterator[str]:
-    """Of rules that name one place. A name without a folder means any depth: here it holds at the top."""
+    """Of rules that name one place, there or not. A name without a folder means any depth: here it holds at the top."""
     for rule in rules:
         bare = (rule.specifier or "").removeprefix("**/").removesuffix("**").rstrip("/")
         if rule.tool != tool or not bare or any(mark in bare for mark in "*?[!\\"):

@@ -64,5 +64,7 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     """What git must read outside the working folders where nobody vouches for it. Empty: nothing."""
     find_around: Callable[[str], str] = _find_none
     """What of the repository around the working folders git would read. Empty: nothing."""
+    find_covered: Callable[[FileUse], tuple[str, ...] | None] = lambda _: None
+    """The files that deny and ask rules keep from being read, or written. None: nobody has looked for them, or there is too much."""
     walls: Walls = NO_WALLS
     """What the machine can hold."""

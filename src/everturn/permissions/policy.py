@@ -19,6 +19,7 @@ from everturn.ports.policy import Call, Ruling, Verdict
 from everturn.ports.shell_folder import ShellFolder
 
 if TYPE_CHECKING:
+    from everturn.permissions.paths.covered import Coverage, Walk
     from everturn.permissions.paths.tracing import Trace
 
 
@@ -50,6 +51,8 @@ class RulePolicy(ModeSwitch):
         self.find_walls = walls
         self.prepare_walls: Callable[[], Awaitable[None]] | None = None
         """Finds out whether commands can be held where rules keep files from being read. That may take time."""
+        self.walk: Walk = lambda _, __: None
+        """Looks through folders for files that rules cover. Without it, what may be one of them is taken for one."""
         self._try_held = try_held
         self._given = tuple(rules)
         self._known_folders: dict[str, str] = {}
@@ -159,6 +162,10 @@ class RulePolicy(ModeSwitch):
         """What a held command must not read: real paths that a rule keeps from being read, or not without asking."""
         return self._standing.files.hidden_from_search()
 
+    def find_coverage(self, use: FileUse, *rulings: Ruling) -> "Coverage | None":
+        """The files that rules of these kinds keep from being read, or written. None where there are no such rules."""
+        return self._standing.files.find_coverage(use, *rulings)
+
     def removes(self, tool: str) -> bool:
         """A deny rule covers every call of the tool: the model need not even know of it."""
         return self._standing.lookup.find_whole(tool, Ruling.DENY) is not None
@@ -169,6 +176,7 @@ class RulePolicy(ModeSwitch):
             mode=self.mode,
             cwd=self._command_folder(),
             find_walls=self.find_walls,
+            walk=self.walk,
             try_held=self._try_held,
         )
 

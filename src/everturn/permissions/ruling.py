@@ -16,6 +16,7 @@ from everturn.ports.policy import Call, Ruling
 from everturn.ports.tool import Access, Confinement
 
 if TYPE_CHECKING:
+    from everturn.permissions.paths.covered import Walk
     from everturn.permissions.paths.tracing import Trace
 
 _SEARCHERS = frozenset({"Glob", "Grep"})
@@ -43,6 +44,8 @@ class Bench(msgspec.Struct, frozen=True, kw_only=True):
     """Where a command would start."""
     find_walls: Callable[[], Walls] = lambda: NO_WALLS
     """What the machine can hold. Asked only about commands."""
+    walk: "Walk" = lambda _, __: None
+    """Looks through folders for files that rules cover. Asked only about commands that name files in an open way."""
     try_held: bool = False
     """What would be asked about runs held first."""
 
@@ -133,6 +136,7 @@ class Bench(msgspec.Struct, frozen=True, kw_only=True):
             walls=self.find_walls(),
             find_far=self._find_far,
             find_around=self._find_around,
+            find_covered=self._find_covered,
         )
         if not self.standing.trusted:
             from everturn.permissions.repository import find_own_programs
@@ -147,6 +151,10 @@ class Bench(msgspec.Struct, frozen=True, kw_only=True):
         if judgement.why.startswith("mode "):
             return judgement
         return msgspec.structs.replace(judgement, why=f"mode {self.mode}: {judgement.why}")
+
+    def _find_covered(self, use: FileUse) -> tuple[str, ...] | None:
+        coverage = self.standing.files.find_coverage(use, Ruling.DENY, Ruling.ASK)
+        return () if coverage is None else coverage.find(self.walk)
 
     def _find_around(self, folder: str) -> str:
         from everturn.permissions.git.reach import list_around

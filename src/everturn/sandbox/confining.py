@@ -34,6 +34,8 @@ from everturn.sandbox.temporary import Temporary
 
 FIELD = "sandbox.network.allowedDomains"
 SECRETS = frozenset({"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS", "BRAVE_API_KEY"})
+MOST_COVERED = 200
+"""Files that rules cover and that a command is kept from. To put something over more of them would take longer than commands do."""
 PROXIES = frozenset(
     name for bare in ("http_proxy", "https_proxy", "all_proxy", "no_proxy") for name in (bare, bare.upper())
 )
@@ -57,6 +59,9 @@ class Ruled(msgspec.Struct, frozen=True, kw_only=True):
 
     deny_read: tuple[str, ...] = ()
     deny_write: tuple[str, ...] = ()
+    find_unread: Callable[[], tuple[str, ...] | None] = tuple
+    """Files that are there and that a rule keeps from being read, wherever they lie. None: there is too much to look through."""
+    find_unwritten: Callable[[], tuple[str, ...] | None] = tuple
     folders: tuple[str, ...] = ()
     """More of the workspace."""
     object_to: Callable[[str], str | None] = lambda _: None
@@ -97,6 +102,8 @@ class CommandSandbox:
         self._placeholders = Placeholders()
         self._aftermath = Aftermath()
         self._is_looked_at = False
+        self._found_by: Ruled | None = None
+        """The rules whose files could all be found, the last time."""
         self._temporary: Temporary | None = None
         self._nested: dict[str, list[str]] = {}
         self._pins = Pins()
@@ -145,7 +152,25 @@ class CommandSandbox:
             return Confinement.LEAVES
         # The weaker kind holds no metadata, and protected files only afterwards: it is enough for who says so.
         is_enough = self.means.kind == "bubblewrap" if self._wishes.auto_allow is None else self._wishes.auto_allow
-        return Confinement.ENOUGH if is_enough and self._can_put_back() else Confinement.INSIDE
+        return (
+            Confinement.ENOUGH if is_enough and self._can_put_back() and self._finds_covered() else Confinement.INSIDE
+        )
+
+    def _finds_covered(self) -> bool:
+        """All files that rules deny are known, so that they can be held. Looked at once: `confine` looks again, each time."""
+        ruled = self._ruled()
+        if self._found_by is not ruled:
+            self._find_covered(ruled)
+        return self._found_by is ruled
+
+    def _find_covered(self, ruled: Ruled) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Not to be read, and not to be written; none where there are too many."""
+        unread, unwritten = ruled.find_unread(), ruled.find_unwritten()
+        if unread is None or unwritten is None or len({*unread, *unwritten}) > MOST_COVERED:
+            self._found_by = None
+            return (), ()
+        self._found_by = ruled
+        return unread, tuple(path for path in unwritten if path not in unread)
 
     def _can_put_back(self) -> bool:
         """Nothing of a command lives on to change what was put back, nothing is too large for it, and it has always worked."""
@@ -170,11 +195,19 @@ class CommandSandbox:
             return OpenCell(start, f"The command ran without a sandbox, although one is wanted: {self.means.why}")
         if find_exclusion(command, self._wishes.excluded):
             return OpenCell(start)
+        was_found = self._found_by
+        places = self._find_places(folder)
+        if was_found is not None and self._found_by is None and was_found is self._ruled():
+            # Nobody was asked about it, since all of them could be found a moment ago.
+            raise ToolFault(
+                "The command did not run: rules deny files, and by now there are too many in the working folders for the "
+                "sandbox to keep all of them from it. Run it again: then the person is asked."
+            )
         held = Held(
             command=command,
             output="",
             folder=folder,
-            places=self._find_places(folder),
+            places=places,
             by_rules=self.means.kind == "landlock",
             network=self.has_network,
             unix_sockets=self._wishes.unix_sockets,
@@ -204,12 +237,12 @@ class CommandSandbox:
     def _find_places(self, folder: str) -> Places:
         around, ruled, wishes = self._surroundings, self._ruled(), self._wishes
         wishes = msgspec.structs.replace(wishes, allow_write=tuple(filter(_is_straight, wishes.allow_write)))
-        if ruled.deny_read or ruled.deny_write:
-            wishes = msgspec.structs.replace(
-                wishes,
-                deny_read=(*wishes.deny_read, *ruled.deny_read),
-                deny_write=(*wishes.deny_write, *ruled.deny_write),
-            )
+        unread, unwritten = self._find_covered(ruled)
+        wishes = msgspec.structs.replace(
+            wishes,
+            deny_read=(*wishes.deny_read, *ruled.deny_read, *unread),
+            deny_write=(*wishes.deny_write, *ruled.deny_write, *unwritten),
+        )
         places = find_places(
             wishes,
             folders=dict.fromkeys((folder, *around.folders, *filter(_is_straight, ruled.folders))),

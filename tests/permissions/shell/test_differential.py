@@ -34,22 +34,22 @@ def seed(request):
     return request.param if IS_REPEATED else SystemRandom().randrange(2**32)
 
 
-def judge_lines(seed, count, rules=RULES, shares=FRIENDLY, make=Grammar.line):
+def judge_lines(seed, count, rules=RULES, shares=FRIENDLY, make=Grammar.line, *, mode="default"):
     """The lines that are allowed, without repetition."""
     parsed = parse_rules(rules)
-    world = make_world(parsed)
+    world = make_world(parsed, mode)
     random = Random(seed)  # noqa: S311 (a seed that can be played again)
     grammars = [Grammar(random, friendly=friendly, mutated=mutated) for friendly, mutated in shares]
     lines = (make(grammars[number % len(grammars)]) for number in range(count))
     return [line for line in dict.fromkeys(lines) if judge_command(line, parsed, world).ruling is Ruling.ALLOW]
 
 
-def run_lines(root, allowed):
-    """Of each line, what it called and what it left behind."""
+def run_lines(root, allowed, *, stays=True):
+    """Of each line, what it called and what it left behind. `stays`: none leaves anything elsewhere."""
     for start in range(0, len(allowed), BATCH):
         lines = allowed[start : start + BATCH]
         calls, left = run_batch(root, lines)
-        assert (calls.get(0), left.get(0)) == (None, None), "something escaped its folder"
+        assert not stays or (calls.get(0), left.get(0)) == (None, None), "something escaped its folder"
         for index, line in enumerate(lines, 1):
             yield line, calls.get(index, []), left.get(index, [])
 
@@ -78,6 +78,19 @@ def test_what_is_allowed_without_any_rule_calls_only_readers_whatever_its_variab
 
     assert {line: breach for line, calls, left in ran if (breach := find_unread(calls, left))} == {}
     assert len(allowed) > COUNT / 20, "too few lines are allowed for the test to mean something"
+
+
+@pytest.mark.parametrize("seed", [1], indirect=True)
+def test_in_the_mode_that_asks_nothing_what_is_denied_does_not_run(seed, tmp_path):
+    """Files that it leaves elsewhere are nobody's business there."""
+    allowed = judge_lines(seed, COUNT, {"deny": ["Bash(bad:*)"]}, HOSTILE, mode="bypassPermissions")
+
+    ran = run_lines(tmp_path / "box", allowed, stays=False)
+
+    assert [
+        line for line, calls, _ in ran if any(call[0] == "bad" for call in calls) and not reaches_real_programs(line)
+    ] == []
+    assert len(allowed) > COUNT / 10, "too few lines are allowed for the test to mean something"
 
 
 @pytest.mark.parametrize("seed", [1], indirect=True)

@@ -5,9 +5,11 @@ common tools show, and how models put commands together. Each is marked: it `rea
 or reaches out. The list is honest: what reads, and cannot be allowed, is on it, too.
 """
 
+import subprocess
 from pathlib import Path
 
 import pytest
+from tests.permissions.shell.test_doubts import WAYS, rule
 from tests.permissions.shell.worlds import judge, load_cases
 
 from everturn.ports.policy import Ruling
@@ -15,6 +17,10 @@ from everturn.ports.policy import Ruling
 LINES = load_cases(Path(__file__).parent / "everyday.jsonl")
 MOST_ASKED = 0.15
 """Of the lines that only read."""
+DENIED = ["Bash(git push:*)", "Bash(curl:*)", "Bash(rm -rf:*)", "Read(.env)", "Read(**/*.pem)", "Edit(*.lock)"]
+"""As people write them."""
+MOST_DOUBTED = 0.05
+"""Of all lines, where such rules hold and everything else may run; 0.07 beside a rule for every command, which covers less."""
 
 
 def list_lines(kind):
@@ -47,3 +53,29 @@ def test_no_line_that_only_reads_is_denied_or_runs_without_being_held():
 
     assert [line for line, each in judged.items() if each.ruling is Ruling.DENY] == []
     assert [line for line, each in judged.items() if each.ruling is Ruling.ALLOW and each.holding is None] == []
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_where_some_things_are_denied_little_else_is_asked_about(tmp_path, way):
+    folder = tmp_path.resolve() / "project"
+    for name in (
+        "src/app.py",
+        "src/a.ts",
+        "tests/test_a.py",
+        "docs/a.md",
+        "a.txt",
+        "b.txt",
+        "poetry.lock",
+        ".env",
+        "config/key.pem",
+    ):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("old")
+    subprocess.run(["git", "init", "-q", folder], check=True)
+    subprocess.run(["git", "add", "src", "tests", "docs", "poetry.lock"], cwd=folder, check=True)
+
+    asked = [case["line"] for case in LINES if rule(folder, way, case["line"], DENIED).ruling is Ruling.ASK]
+
+    print(f"\n{way}: {len(asked)} of {len(LINES)} lines are asked about:", *asked, sep="\n")  # noqa: T201 (the figure)
+    most = MOST_DOUBTED if way != "a rule for every command" else 0.07
+    assert len(asked) <= most * len(LINES), asked

@@ -9,6 +9,7 @@ from pathlib import Path
 from everturn.core.protected import GIT_HEAD
 from everturn.permissions.judgement import FileUse, Judgement
 from everturn.permissions.modes import Mode
+from everturn.permissions.paths.covered import Coverage
 from everturn.permissions.paths.hiding import HiddenPaths
 from everturn.permissions.paths.index import Anchors, Hits, PathRules
 from everturn.permissions.paths.protected import find_protected, fold_path
@@ -58,7 +59,9 @@ class FileJudge:
             if covers_whole(rule):
                 self._whole.setdefault((rule.tool, rule.ruling), rule)
         scoped = [rule for rule in of_paths if not covers_whole(rule)]
-        anchors = Anchors(home=home, cwd=folders[0])
+        anchors = self._anchors = Anchors(home=home, cwd=folders[0])
+        self._of_paths = scoped
+        self._coverages: dict[frozenset[tuple[str, Ruling]], Coverage | None] = {}
         self._scoped = PathRules(scoped, anchors) if scoped else None
         hiding = [rule for rule in scoped if rule.tool == "Read" and rule.ruling is not Ruling.ALLOW]
         self._hides = HiddenPaths(hiding, anchors) if hiding else None
@@ -113,6 +116,18 @@ class FileJudge:
     def hidden_from_search(self) -> Hides | None:
         """What a search of a folder must leave out: files that may not be read, or not without asking."""
         return self._hides
+
+    def find_coverage(self, use: FileUse, *rulings: Ruling) -> Coverage | None:
+        """The files that rules of these kinds keep from such a use; None where there are no such rules."""
+        kinds = frozenset((family, ruling) for ruling in rulings for family in _FAMILIES[use, ruling])
+        if kinds not in self._coverages:
+            rules = [rule for rule in self._of_paths if (rule.tool, rule.ruling) in kinds]
+            self._coverages[kinds] = Coverage(rules, self._anchors, partial(self._is_covered, kinds)) if rules else None
+        return self._coverages[kinds]
+
+    def _is_covered(self, kinds: frozenset[tuple[str, Ruling]], path: str) -> bool:
+        hits = self._scoped.find(path) if self._scoped is not None else {}
+        return not kinds.isdisjoint(hits)
 
     def _whole_rule(self, use: FileUse, ruling: Ruling) -> Rule | None:
         return next((rule for family in _FAMILIES[use, ruling] if (rule := self._whole.get((family, ruling)))), None)

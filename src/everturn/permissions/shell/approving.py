@@ -8,10 +8,11 @@ from everturn.permissions.judgement import Judgement, World
 from everturn.permissions.rules.rule import Rule, RuleSet
 from everturn.permissions.shell.assignments import find_names_read, is_safe_assignment
 from everturn.permissions.shell.critical import Danger, judge_removal
+from everturn.permissions.shell.doubts import Doubts
 from everturn.permissions.shell.edits import Edits, judge_editing
 from everturn.permissions.shell.evaluating import Reader
 from everturn.permissions.shell.fileguard import FileGuard
-from everturn.permissions.shell.files import is_file_command
+from everturn.permissions.shell.files import takes_folders
 from everturn.permissions.shell.listing import judge_stage
 from everturn.permissions.shell.matching import Pattern, patterns_of
 from everturn.permissions.shell.nesting import is_same_repository
@@ -31,14 +32,14 @@ _SHOWN = 80
 
 
 class Approval:
-    def __init__(self, survey: Survey, rules: RuleSet, world: World, guard: FileGuard) -> None:
+    def __init__(self, survey: Survey, rules: RuleSet, world: World, guard: FileGuard, doubts: Doubts) -> None:
         self._survey = survey
+        self._doubts = doubts
         self._reading = survey.reading
         self._world = world
         self._guard = guard
         self._plans = world.mode == "plan"
         self._allow = patterns_of(rules, Ruling.ALLOW)
-        self._against = patterns_of(rules, Ruling.DENY), patterns_of(rules, Ruling.ASK)
         self._is_ruled = any(
             rules.covering(tool, each) for tool in ("Read", "Edit") for each in (Ruling.DENY, Ruling.ASK)
         )
@@ -58,6 +59,8 @@ class Approval:
             trouble = f"it writes {path[:_SHOWN]}, which is protected: no rule approves that ahead of time"
         if not trouble and self._guard.read_rules and (path := self._guard.find_guarded("read")):
             trouble = f"it reads {path[:_SHOWN]}, which may be a file that a rule keeps from being read"
+        if not trouble and self._used is not None:
+            trouble = self._doubts.find_file()
         if not trouble and self._guard.overflows:
             trouble = "it names too many files"
         if trouble:
@@ -89,7 +92,7 @@ class Approval:
                 return doubt
         elif reading.unsure or not reading.commands:
             self._used = self._everything
-        if any(self._against) and (trouble := self._against_all()):
+        if trouble := self._doubts.find_command():
             return trouble
         moved = reading.leaves or self._world.cwd not in self._world.folders
         gits = [each for each in reading.commands if strip_wrappers(each.words)[0].template.endswith("git")]
@@ -162,10 +165,6 @@ class Approval:
         rule = self._find_rule(command, words, unsafe)
         if rule is None:
             return trouble
-        if self._guard.read_rules and is_file_command(words[0].raw) and _varies(words):
-            return f"{shown!r} may read a file that a rule keeps from being read"
-        if reads is not None and reads.recursive and self._passes_by(reads, command):
-            return trouble
         self._used = rule
         return ""
 
@@ -180,21 +179,11 @@ class Approval:
         """For each stage of a pipe, those before it."""
         return {id(stage): pipe[:at] for pipe in self._reading.pipes for at, stage in enumerate(pipe)}
 
-    def _against_all(self) -> str:
-        """Whether a deny or ask rule may cover what is not known before it runs."""
-        if self._survey.murky:
-            return self._survey.murky[0]
-        for beginning in self._survey.beginnings:
-            for patterns in self._against:
-                if rule := patterns.find_possible(beginning):
-                    return f"{rule.shown} may cover what {beginning[:_SHOWN]!r} goes on with"
-        return ""
-
     def _reading_trouble(self, reads: Reads, command: Command) -> str:
         shown = command.text[:_SHOWN]
         if reads.varies and self._guard.read_rules:
             return f"{shown!r} may read a file that a rule keeps from being read"
-        if reads.recursive and self._passes_by(reads, command):
+        if self._goes_through(reads, command) and self._passes_by(reads, command):
             return f"{shown!r} goes through a folder that may hold a file that a rule keeps from being read"
         if reads.content and any(self._guard.may_pass_by(place, command.here) for place in self._repository()):
             return f"{shown!r} shows what files hold or have held, and a rule keeps some from being read"
@@ -218,8 +207,14 @@ class Approval:
         found = find_git_places(self._world.cwd, self._world.home)
         return (".", *self._world.folders, *(() if found is None else (found.root,)))
 
+    def _goes_through(self, reads: Reads, command: Command) -> bool:
+        """It reads what is in folders: always, or as `diff` does where it is given some."""
+        return reads.recursive or takes_folders(tuple(word.raw for word in strip_wrappers(command.words)))
+
     def _passes_by(self, reads: Reads, command: Command) -> bool:
-        return any(self._guard.may_pass_by(path, command.here) for path in reads.paths)
+        """Of programs that go through folders only where they are given one, files are judged by their names."""
+        paths = [path for path in reads.paths if reads.recursive or self._guard.is_folder(path, command.here)]
+        return any(self._guard.may_pass_by(path, command.here) for path in paths)
 
     def _is_edit(self, command: Command, words: tuple[Word, ...]) -> bool:
         edits = judge_editing(words)
@@ -307,7 +302,3 @@ def _join_simple(words: tuple[Word, ...]) -> str:
     """As `join_words`, without quotes that change nothing: `npm run "test"` is `npm run test`."""
     values = [word.fixed if word.fixed and _PLAIN_WORD.fullmatch(word.fixed) else word.raw for word in words[1:]]
     return " ".join([words[0].raw, *values])
-
-
-def _varies(words: tuple[Word, ...]) -> bool:
-    return any(word.fixed is None for word in words[1:])

@@ -22,6 +22,10 @@ _OF_SHELL = frozenset({
     "NLSPATH", "MAIL", "MAILPATH", "MAILCHECK", "TEMP", "TMP", "MAGIC", "TAPE", "SHELL_SESSION_ID",
 })  # fmt: skip
 """Variables that bash itself heeds, or that stand in the environment of commands: what is set there reaches programs."""
+CODE_VARIABLES = frozenset({
+    "BASH_ENV", "ENV", "PROMPT_COMMAND", "PS0", "PS1", "PS2", "PS4", "SHELLOPTS", "LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES",
+})  # fmt: skip
+"""What they name or hold runs, whatever the command is."""
 _FAMILIES = (
     "BASH", "LC_", "LD_", "DYLD_", "GIT_", "SSH_", "HIST", "COMP_", "COMPREPLY", "READLINE_", "EPOCH", "PS", "PYTHON",
     "NODE_", "NPM_", "PERL", "RUBY", "JAVA_", "GO", "CARGO_", "RUST", "XDG_", "GCONV_", "GREP_", "RIPGREP_", "LESS", "TERM",

@@ -1,5 +1,6 @@
 """What the paths room says about the files that a command names, asked once for each file."""
 
+import os
 from functools import cached_property
 from posixpath import isabs, join, normpath, realpath
 
@@ -56,6 +57,15 @@ class FileGuard:
                 if judged.ruling is ruling and (judged.rule is not None or ruling is Ruling.DENY):
                     return judged
         return None
+
+    def find_rule(self, use: FileUse, path: str, here: Here) -> Rule | None:
+        """A rule that denies the file, or wants to be asked about it, in one of the folders that it may be in."""
+        judged = [self._ask(use, place) for place in resolve(here, path) or (path,)]
+        return next((each.rule for each in judged if each.ruling is not Ruling.ALLOW and each.rule is not None), None)
+
+    def is_folder(self, path: str, here: Here) -> bool:
+        """One of the places that it may mean is a folder."""
+        return any(map(os.path.isdir, map(self._locate, resolve(here, path) or (path,))))
 
     def find_guarded(self, wanted: FileUse) -> str | None:
         """A file that a part opens although no rule opens its place."""

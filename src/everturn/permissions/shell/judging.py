@@ -8,6 +8,7 @@ from everturn.permissions.judgement import Judgement, World
 from everturn.permissions.rules.rule import Rule, RuleSet
 from everturn.permissions.shell.approving import Approval
 from everturn.permissions.shell.critical import Danger, judge_removal
+from everturn.permissions.shell.doubts import Doubts
 from everturn.permissions.shell.fileguard import FileGuard
 from everturn.permissions.shell.matching import Patterns, patterns_of
 from everturn.permissions.shell.prescan import LONGEST_ARGUMENT
@@ -99,9 +100,12 @@ def _judge_critical(survey: Survey, world: World) -> Judgement | None:
 
 
 def _judge_mode(survey: Survey, rules: RuleSet, world: World, guard: FileGuard) -> Judgement:
+    doubts = Doubts(survey, rules, world, guard)
     if world.mode == "bypassPermissions":
+        if doubt := doubts.find():
+            return Judgement(ruling=Ruling.ASK, why=doubt)
         return Judgement(ruling=Ruling.ALLOW, why="mode bypassPermissions")
-    trouble = Approval(survey, rules, world, guard).find_trouble()
+    trouble = Approval(survey, rules, world, guard, doubts).find_trouble()
     if isinstance(trouble, str):
         return Judgement(ruling=Ruling.ASK, why=trouble, trial=plan_trial(survey, world))
     return trouble

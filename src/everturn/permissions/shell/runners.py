@@ -87,6 +87,47 @@ RUNNERS: dict[str, Runner] = {
     "docker run": _NEW_CONTAINER,
     "podman run": _NEW_CONTAINER,
     "setarch": Runner(operands=1),
+    **dict.fromkeys(("linux32", "linux64", "x86_64", "i386", "i686", "uname26"), _PLAIN),
+    "choom": Runner(valued="np"),
+    "logsave": Runner(operands=1),
+    "ssh-agent": Runner(valued="atEPO"),
+    "dbus-launch": _PLAIN,
+    "sg": Runner(operands=1, script="c"),
+    "runcon": Runner(valued="turl", operands=1),
+    "systemd-inhibit": _PLAIN,
+    "systemd-cat": Runner(valued="tp"),
+    "daemonize": Runner(valued="acepuloE"),
+    "cgexec": Runner(valued="g"),
+    "cpulimit": Runner(valued="lpe"),
+    "eatmydata": _PLAIN,
+    "fakechroot": _PLAIN,
+    "sshpass": Runner(valued="pfdP"),
+    "setuidgid": Runner(operands=1),
+    "envdir": Runner(operands=1),
+    "chpst": Runner(valued="uUbenplmdocft"),
+    "softlimit": Runner(valued="adfmlopcrst"),
+    "pidproxy": Runner(operands=1),
+    "trickle": Runner(valued="duswtl"),
+    "ifne": Runner(valued="n"),
+    "dtach": Runner(valued="NnAcer", operands=1),
+    "uclampset": Runner(valued="mMp"),
+    "pasta": _PLAIN,
+    "bwrap": Runner(
+        long=frozenset(
+            {
+                "--chdir",
+                "--uid",
+                "--gid",
+                "--hostname",
+                "--proc",
+                "--dev",
+                "--tmpfs",
+                "--dir",
+                "--unsetenv",
+                "--exec-label",
+            }
+        )
+    ),
     "screen": Runner(valued="cehpsStTX"),
     "tmux new": Runner(valued="censtxyF", joined=True),
     "tmux new-session": Runner(valued="censtxyF", joined=True),
@@ -169,7 +210,7 @@ RUNNERS: dict[str, Runner] = {
 } | dict.fromkeys(("sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "fish", "rbash"), _SHELL)
 
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "fish", "rbash"})
-LISTENERS = frozenset({"su", "runuser", "ssh", "at", "batch"})
+LISTENERS = frozenset({"su", "runuser", "ssh", "at", "batch", "capsh", "newgrp", "sg"})
 """They may run what they read."""
 _DASHES = ("--",)
 BEHIND = dict.fromkeys(("kubectl", "oc", "lxc", "incus", "nomad"), _DASHES) | {
@@ -177,6 +218,9 @@ BEHIND = dict.fromkeys(("kubectl", "oc", "lxc", "incus", "nomad"), _DASHES) | {
     "fd": ("-x", "--exec", "-X", "--exec-batch"),
     "fdfind": ("-x", "--exec", "-X", "--exec-batch"),
     "gnome-terminal": _DASHES,
+    "start-stop-daemon": ("-x", "--exec", "-a", "--startas"),
+    "zellij": _DASHES,
+    "watchexec": _DASHES,
 }
 """Of these, what stands behind such a word runs, perhaps in some container."""
 INTERPRETERS = frozenset({

@@ -7,6 +7,7 @@ from posixpath import basename
 
 import msgspec
 
+from everturn.permissions.shell.assignments import CODE_VARIABLES
 from everturn.permissions.shell.evaluating import find_settled
 from everturn.permissions.shell.heredocs import lift_bodies, mask_bodies
 from everturn.permissions.shell.parsing import parse
@@ -49,6 +50,8 @@ class Sight(msgspec.Struct, frozen=True):
 
     argv: tuple[str, ...]
     here: Here
+    source: Command | None = None
+    """The command of the line, or of a script in it, that it is or stands in."""
 
 
 class Survey(msgspec.Struct):
@@ -66,6 +69,10 @@ class Survey(msgspec.Struct):
     """Of commands with a word that may become anything: what stands before it."""
     murky: list[str] = msgspec.field(default_factory=list)
     """Where code comes from that nobody can see before it runs."""
+    fed: dict[str, None] = msgspec.field(default_factory=dict)
+    """Heredocs and here-strings, also of scripts."""
+    assigned: dict[tuple[str, str], None] = msgspec.field(default_factory=dict)
+    """Variables that are set for one command, with what they hold."""
 
 
 def survey_command(command: str, cwd: str, home: str) -> Survey:
@@ -133,7 +140,13 @@ def _note(reading: Reading, survey: Survey, home: str) -> list[str]:
     scripts: list[str] = []
     listens = interprets = False
     settled = (each for command in reading.commands for each in find_settled(command, home))
+    survey.fed.update(dict.fromkeys(reading.fed))
+    survey.murky.extend(f"{name} names code that runs" for name in sorted(reading.own_names & CODE_VARIABLES))
     for command in (*reading.commands, *islice(settled, _MOST_SETTLED)):
+        for each in command.assignments:
+            survey.assigned[each.name, each.value.template] = None
+            if each.name in CODE_VARIABLES:
+                survey.murky.append(f"{each.name} names code that runs")
         for text in _spellings(command):
             survey.texts[text] = None
         found = find_inner(command)
@@ -141,11 +154,11 @@ def _note(reading: Reading, survey: Survey, home: str) -> list[str]:
         survey.murky.extend(found.murky)
         scripts.extend(write_marks(script) for script in found.scripts)
         for argv in found.commands:
-            survey.sights.append(Sight(tuple(argv), command.here))
+            survey.sights.append(Sight(tuple(argv), command.here, command))
             _note_argv(argv, survey.texts)
             known = next((at for at, word in enumerate(argv) if at and found.is_open(word)), None)
             if known is not None:
-                survey.beginnings.update({f"{text} ": None for text in _ways_to_say(argv[:known])})
+                survey.beginnings.update({f"{text} ": None for text in list_ways_to_say(argv[:known])})
     if interprets:
         scripts.extend(script for text in reading.fed for script in find_shell_calls(text))
     return [*scripts, *_fed(reading)] if listens else scripts
@@ -173,10 +186,10 @@ def _spellings(command: Command) -> list[str]:
 
 
 def _note_argv(argv: list[str], texts: dict[str, None]) -> None:
-    texts.update(dict.fromkeys(_ways_to_say(argv)))
+    texts.update(dict.fromkeys(list_ways_to_say(argv)))
 
 
-def _ways_to_say(argv: list[str]) -> Iterator[str]:
+def list_ways_to_say(argv: list[str]) -> Iterator[str]:
     """For rules: as it is, by the bare name, and without the options before a subcommand (`git -C x push` is a push)."""
     text = drop_marks(" ".join(argv)).strip(" ")
     yield text

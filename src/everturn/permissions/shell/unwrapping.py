@@ -6,6 +6,7 @@ from posixpath import basename
 
 import msgspec
 
+from everturn.permissions.shell.assignments import CODE_VARIABLES
 from everturn.permissions.shell.runner_words import (
     MOST_WORDS,
     find_actions,
@@ -35,6 +36,10 @@ _FROM_ELSEWHERE = ("/dev/", "/proc/")
 _FROM_STDIN = re.compile(r"-[A-Za-z]*s[A-Za-z]*|/dev/(?:stdin|fd/.*)|/proc/.*/fd/.*")
 _ACTIVATES = "/bin/activate"
 """Of an environment of Python: sourced every day, and no more than a program of the workspace."""
+_TO_SHELL = frozenset({"--", "=="})
+"""Of `capsh`: what follows are words for a shell."""
+_LOADER = re.compile(r"ld(?:-linux[\w.-]*|-musl[\w.-]*|\.so[\d.]*|-[\d.]+\.so)")
+"""The loader of programs starts the one that it is given."""
 _SHELL_OF_SUDO = frozenset({"-s", "-i", "--shell", "--login"})
 _HAVE_SUBCOMMANDS = frozenset(name.partition(" ")[0] for name in RUNNERS if " " in name)
 _BUILTINS = READERS_OF_CODE | RENAMERS | EVALUATORS
@@ -104,6 +109,9 @@ def _unknown_name(name: str) -> str:
 
 def _look_behind(argv: list[str], found: Found, depth: int) -> None:
     found.commands.append(argv)
+    for word in argv[1:MOST_WORDS]:
+        if is_assignment(word) and word.partition("=")[0] in CODE_VARIABLES:
+            found.murky.append(f"{word.partition('=')[0]} names code that runs")
     if depth and (found.is_open(argv[0]) or argv[0].startswith("-")):
         found.murky.append(_unknown_name(argv[0]))
     if depth >= _DEEPEST or len(found.commands) >= _MOST_FOUND:
@@ -122,13 +130,23 @@ def _look_behind(argv: list[str], found: Found, depth: int) -> None:
     if name == "command" and rest[:1] in (["-v"], ["-V"]):
         return
     if name == "git":
-        # An alias that is a script: `-c alias.x='!..'`.
+        # An alias that is a script: `-c alias.x='!..'`, `config alias.x '!..'`.
         found.scripts.extend(word.partition("=!")[2] for word in rest if "=!" in word)
+        found.scripts.extend(word[1:] for word in rest if word.startswith("!") and "config" in rest)
     found.listens = found.listens or name in LISTENERS or (name == "sudo" and not _SHELL_OF_SUDO.isdisjoint(rest))
     behind = next((at for at, word in enumerate(rest[:-1]) if word in BEHIND.get(name, ())), None)
     if behind is not None:
         _look_behind(rest[behind + 1 :], found, depth + 1)
         return
+    if name == "capsh" and (at := next((at for at, word in enumerate(rest) if word in _TO_SHELL), None)) is not None:
+        _look_behind(["bash", *rest[at + 1 :]], found, depth + 1)
+        return
+    if _LOADER.fullmatch(name):
+        for inner in find_commands(RUNNERS["bwrap"], rest):
+            _look_behind(inner, found, depth + 1)
+        return
+    if name in {"make", "gmake"} and any(_FROM_STDIN.fullmatch(word) or word in {"-", "-f-"} for word in rest):
+        found.listens = True
     found.scripts.extend(find_option_scripts(name, rest))
     if is_interpreter(name):
         found.interprets = True

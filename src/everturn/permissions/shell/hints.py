@@ -1,0 +1,115 @@
+"""Words of a command that may be a command themselves, where nobody knows what the program does with them. For deny rules alone."""
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from posixpath import basename
+
+from everturn.permissions.shell.assignments import is_own_name
+from everturn.permissions.shell.files import is_file_command, opens_nothing
+from everturn.permissions.shell.readonly.tables import TABLES
+from everturn.permissions.shell.runner_words import MOST_WORDS, is_assignment, skip_options
+from everturn.permissions.shell.runners import EVALUATORS, READERS_OF_CODE, RENAMERS, RUNNERS
+from everturn.permissions.shell.scripts import is_interpreter
+
+_OF_THE_SHELL = EVALUATORS | READERS_OF_CODE | RENAMERS | {
+    "echo", "printf", "cd", "pushd", "popd", "pwd", "true", "false", ":", "exit", "return", "shift", "set", "shopt", "umask",
+    "ulimit", "kill", "jobs", "fg", "bg", "disown", "times", "break", "continue", "help", "type", "which", "whereis", "whatis",
+    "man", "apropos", "info", "tldr", "pgrep", "pkill", "killall", "pidof", "id", "history",
+}  # fmt: skip
+_WITH_SUBCOMMANDS = frozenset({
+    "git", "gh", "glab", "hg", "svn", "jj", "docker", "podman", "docker-compose", "kubectl", "oc", "helm", "terraform", "aws",
+    "gcloud", "gsutil", "az", "npm", "pnpm", "yarn", "bun", "pip", "pip3", "pipx", "uv", "poetry", "pdm", "conda", "mamba", "apt",
+    "apt-get", "apt-cache", "aptitude", "dpkg", "yum", "dnf", "apk", "pacman", "brew", "snap", "flatpak", "cargo", "rustup", "go",
+    "gem", "bundle", "composer", "mvn", "gradle", "dotnet", "systemctl", "journalctl", "make", "cmake", "ninja", "just", "curl",
+    "wget", "crane", "skopeo", "rclone", "restic", "op", "vault", "wrangler", "vercel", "netlify", "firebase", "heroku", "fly",
+})  # fmt: skip
+"""Their words are their own: `docker rm`, `npm rm`, `apt-get install curl`. What of them runs something else is in the tables of runners."""
+_COPIERS = frozenset({"cp", "ln", "mv", "install", "dd"})
+"""They can give a program another name."""
+_CAN_START = frozenset({
+    "ed", "ex", "vi", "vim", "nvim", "view", "vimdiff", "emacs", "emacsclient", "gdb", "lldb", "less", "more", "sqlite3", "psql", "mysql",
+    "gnuplot", "m4", "ftp", "sftp", "lftp", "telnet", "mutt", "mail", "bc", "dc",
+})  # fmt: skip
+"""They have commands of their own, of which some start programs: `:!rm x`, `shell rm x`."""
+_OF_PROGRAMS = re.compile(r"(?:^|=)/(?:[^/]+/)*s?bin/[^/]+")
+_CUTS = re.compile(r"[;|&\n(){}!`'\",]+")
+_PLAIN = re.compile(r"[\w./+@][\w./+=@-]*")
+_STARTS = re.compile(r"(?:!|\b(?:shell|system|exec|syscmd|esyscmd|spawn|python|pipe)\b)[\s(`'\"]*([^\n'\"`;|&)]+)")
+_MOST_PIECES = 40
+_LONGEST = 8
+"""Words of one command that rules are held against."""
+_GIT_SETTINGS = frozenset({"-c", "config"})
+
+
+def find_hints(argv: list[str]) -> Iterator[list[str]]:
+    """Each is what a command may begin with that this one runs."""
+    name, words = basename(argv[0]), argv[1:MOST_WORDS]
+    if name == "git":
+        yield from _find_in_settings(words)
+    elif name in _CAN_START:
+        for word in words:
+            yield from _find_in_text(word)
+    elif is_interpreter(name):
+        # What its code hands to a shell is looked for elsewhere; here, what the code may be given.
+        yield from (words[at : at + _LONGEST] for at, word in enumerate(words) if _PLAIN.fullmatch(word))
+    elif name in _COPIERS or not _is_known(name):
+        yield from _find_in_words(words)
+    if not opens_nothing(name):
+        yield from ([basename(word)] for word in words if _OF_PROGRAMS.search(word))
+    for word in words:
+        if is_assignment(word):
+            yield from find_assigned_hints(*word.split("=", 1))
+
+
+def find_fed_hints(argv: list[str], fed: tuple[str, ...]) -> Iterator[list[str]]:
+    """What a program is given to read that nobody knows, or whose own commands can start others (`ed`, `gdb`)."""
+    name = basename(argv[0])
+    if name in _CAN_START:
+        found = (started[1].split() for text in fed for started in islice(_STARTS.finditer(text), _MOST_PIECES))
+    elif not is_interpreter(name) and not _is_known(name):
+        found = (line.split() for text in fed for line in islice(text.splitlines(), _MOST_PIECES))
+    else:
+        return
+    yield from (words[:_LONGEST] for words in found if words)
+
+
+def find_assigned_hints(name: str, value: str) -> Iterator[list[str]]:
+    """`GIT_EDITOR='rm x'`, `PAGER=..`: programs take commands from the environment."""
+    if not is_own_name(name):
+        yield from _find_in_text(value)
+
+
+def _is_known(name: str) -> bool:
+    """It runs none of its words, or which of them is known."""
+    return (
+        name in TABLES or name in _OF_THE_SHELL or name in _WITH_SUBCOMMANDS or name in RUNNERS or is_file_command(name)
+    )
+
+
+def _find_in_words(words: list[str]) -> Iterator[list[str]]:
+    for at, word in enumerate(words):
+        _, equals, value = word.partition("=")
+        if not word.startswith("-"):
+            yield words[at : at + _LONGEST]
+        if equals and value:
+            yield [value, *words[at + 1 : at + _LONGEST]]
+        if any(character.isspace() for character in word) or _CUTS.search(word):
+            yield from _find_in_text(value if equals and word.startswith("-") else word)
+
+
+def _find_in_text(text: str) -> Iterator[list[str]]:
+    """At the start of each piece, or behind one word: `shell rm x`, `:!rm x`, `(shell-command "rm x")`."""
+    for piece in islice(_CUTS.split(text), _MOST_PIECES):
+        tokens = [token for token in piece.split()[: _LONGEST + 1] if not is_assignment(token)]
+        tokens = tokens[1:] if tokens and tokens[0].endswith(":") else tokens
+        yield from (tokens[at : at + _LONGEST] for at in (0, 1) if tokens[at:])
+
+
+def _find_in_settings(words: list[str]) -> Iterator[list[str]]:
+    """`git -c core.pager='rm x'`, `git config core.editor 'rm x'`: some settings are commands."""
+    for at, word in enumerate(words[:-1]):
+        if word in _GIT_SETTINGS and (word == "-c" or skip_options(words)[:1] == [word]):
+            for given in words[at + 1 : at + 2] if word == "-c" else words[at + 1 :]:
+                _, equals, value = given.partition("=")
+                yield from _find_in_text(value if equals else given)
