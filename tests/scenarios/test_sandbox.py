@@ -7,6 +7,7 @@ from tests.sandbox.servers import Server
 from everturn.core.errors import OptionError
 from everturn.modelserver import call, text
 from everturn.ports.policy import HOST_QUESTION, Ruling, Verdict
+from everturn.sandbox.confining import MOST_COVERED
 from everturn.sandbox.probe import find_means
 
 
@@ -122,20 +123,118 @@ async def test_rules_that_deny_or_ask_hold_in_the_sandbox(bench, sandbox):
     assert await left(bench) == ["c"]
 
 
+def by_program(*steps):
+    """A line that names no file: what it opens, judgement cannot see."""
+
+    def spell(name):
+        return '"".join(map(chr, [' + ", ".join(str(ord(letter)) for letter in name) + "]))"
+
+    lines = ["import os"]
+    for step, name in steps:
+        lines += [
+            "try:",
+            "    " + step.replace("NAME", spell(name)),
+            "except OSError as error:",
+            "    print(error.strerror)",
+        ]
+    return "python3 - <<'E'\n" + "\n".join(lines) + "\nE"
+
+
+READ, WRITE, REMOVE = "print(open(NAME).read())", 'open(NAME, "w").write("new")', "os.remove(NAME)"
+
+
 async def test_what_rules_deny_to_read_and_edit_is_denied_to_commands(bench, sandbox):
     for name in (".env", "locked/a", "free"):
         (bench.folder / name).parent.mkdir(exist_ok=True)
         (bench.folder / name).write_text("old")
-    names = ", ".join(f"chr({ord(letter)})" for letter in ".env")
-    sly = f"python3 -c 'print(open(\"\".join([{names}])).read())'; d=lock; echo new > $d'ed'/a; echo new > free"
-    bench.model(bash(sly), text("Done."))
+    bench.model(bash(by_program((READ, ".env"), (WRITE, "locked/a"), (WRITE, "free"))), text("Done."))
 
     await bench.run(
         sandbox=sandbox, disallowed_tools=["Read(./.env)", "Edit(/locked/**)"], permission_mode="bypassPermissions"
     )
 
-    assert [(bench.folder / name).read_text() for name in ("locked/a", "free")] == ["old", "new\n"]
+    assert [(bench.folder / name).read_text() for name in ("locked/a", "free")] == ["old", "new"]
     assert "Permission denied" in answers(bench)[0]
+
+
+@pytest.mark.parametrize(
+    ("deny", "name"),
+    [
+        ("Read(.env)", "sub/deep/.env"),
+        ("Read(**/.env)", "sub/.env"),
+        ("Read(.ENV)", ".env"),
+        ("Read(/SUB/x)", "sub/x"),
+        ("Read(*.pem)", "key.pem"),
+        ("Read(*.pem)", "sub/deep/key.pem"),
+        ("Read(/sub/*.p?m)", "sub/key.pem"),
+        ("Read(secret/**)", "other/secret/k"),
+        ("Read(./secret)", "other/secret/k"),
+        ("Read(/link/*.txt)", "really/a.txt"),
+        ("Read(../beside*/k)", "../beside/k"),
+    ],
+)
+async def test_whatever_a_deny_rule_covers_no_command_in_the_sandbox_reads_or_writes(bench, sandbox, deny, name):
+    """The wall alone: judgement sees no name, and lets it run."""
+    (bench.folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (bench.folder / name).write_text("gold")
+    (bench.folder / "really").mkdir(exist_ok=True)
+    (bench.folder / "link").symlink_to("really")
+    approver = Approver(Ruling.DENY)
+    bench.model(bash(by_program((READ, name), (WRITE, name), (REMOVE, name))), text("Done."))
+
+    await bench.run(sandbox=sandbox, disallowed_tools=[deny], approver=approver)
+
+    assert approver.asked == []
+    assert "gold" not in answers(bench)[0]
+    assert (bench.folder / name).read_text() == "gold"
+
+
+@pytest.mark.parametrize(
+    ("deny", "name"),
+    [
+        ("Edit(*.lock)", "a.lock"),
+        ("Edit(*.lock)", "sub/deep/a.lock"),
+        ("Edit(*.LOCK)", "a.lock"),
+        ("Edit(vendor/**)", "sub/vendor/x"),
+        ("Edit(/sub/*/x)", "sub/any/x"),
+    ],
+)
+async def test_whatever_a_rule_keeps_from_being_edited_no_command_in_the_sandbox_writes(bench, sandbox, deny, name):
+    for each in (name, "sub/free"):
+        (bench.folder / each).parent.mkdir(parents=True, exist_ok=True)
+        (bench.folder / each).write_text("old")
+    approver = Approver(Ruling.DENY)
+    bench.model(bash(by_program((READ, name), (WRITE, name), (REMOVE, name), (WRITE, "sub/free"))), text("Done."))
+
+    await bench.run(sandbox=sandbox, disallowed_tools=[deny], approver=approver)
+
+    assert approver.asked == []
+    assert answers(bench)[0].splitlines()[0] == "old"
+    assert [(bench.folder / each).read_text() for each in (name, "sub/free")] == ["old", "new"]
+
+
+async def test_where_rules_deny_more_files_than_can_be_held_commands_are_asked_about(bench, sandbox):
+    for number in range(MOST_COVERED + 1):
+        (bench.folder / f"{number}.pem").write_text("gold")
+    approver = Approver(Ruling.DENY)
+    bench.model(bash("touch made"), text("Done."))
+
+    await bench.run(sandbox=sandbox, disallowed_tools=["Read(*.pem)"], approver=approver)
+
+    assert [asked for asked, _ in approver.asked] == ["touch made"]
+    assert not (bench.folder / "made").exists()
+
+
+async def test_files_that_no_longer_fit_under_the_wall_stop_the_command(bench, sandbox):
+    many = f"python3 - <<'E'\nfor n in range({MOST_COVERED + 1}):\n    open(str(n) + '.' + 'key', 'w').close()\nE"
+    bench.model(bash(many), bash("touch made"), bash("touch made"), text("Done."))
+    approver = Approver(Ruling.DENY)
+
+    await bench.run(sandbox=sandbox, disallowed_tools=["Read(*.key)"], approver=approver)
+
+    assert "Run it again: then the person is asked" in answers(bench, 2)[0]
+    assert [asked for asked, _ in approver.asked] == ["touch made"]
+    assert not (bench.folder / "made").exists()
 
 
 async def test_where_the_sandbox_is_not_enough_commands_are_judged_as_usual(bench, sandbox):

@@ -20,6 +20,7 @@ WAYS = {
     "the sandbox": ("default", (), Confinement.ENOUGH),
     "a rule for every command": ("default", ("Bash",), Confinement.NONE),
 }
+UNASKED = ("default", (), Confinement.NONE)
 EVERY_WAY = pytest.mark.parametrize("way", WAYS)
 STARTS_RM = [
     "$(echo rm) x", "${c:-rm} x", "{rm,x}", "read c <<< rm; $c x", 'c=(rm x); "${c[@]}"', "r{m,} x", "linux64 rm x", "linux32 rm x",
@@ -52,7 +53,7 @@ def folder(tmp_path):
 
 
 def rule(folder, way, command, deny=(), ask=(), *, walks=True):
-    mode, allow, confinement = WAYS[way]
+    mode, allow, confinement = WAYS.get(way, UNASKED)
     policy = RulePolicy(
         mode,
         Grounds(folder=str(folder), home=str(folder.parent)),
@@ -104,18 +105,34 @@ READS_DENIED = [
     "docker run --env-file .env x", "git checkout -q HEAD -- . && cat .new?", "tar xf a.tar; cat *.p*", "cat README.md .??*",
     "mv sub moved && cat moved/.en?",
 ]  # fmt: skip
+READS_DENIED_BY_ANY_FORM = [
+    "echo $(<.env)", "echo $(<.en?)", "echo $(< .e*)", "read x < .env", "exec 3<.env; cat <&3", 'set -- .e*; cat "$1"',
+    "cd secret; cat k", "cd $(echo secret) && cat k", "cd $X; cat k", "pushd secret; cat k", "(cd secre? && cat k)", "cat ~-/.env",
+    "shopt -s globstar; cat **/*.pem", "mapfile -t a < .env; echo ${a[@]}", "mapfile a < .e*", "f() { cat .env; }; f",
+    'f() { cat "$1"; }; f .env', "f() { cat .en?; }; f", "case x in x) cat .en?;; esac", "if true; then cat .en?; fi",
+    "cat <<EOF\n$(cat .en?)\nEOF", "eval 'cat .en?'", "bash -c 'cat $0' .env", "bash <<< 'cat .en?'", "env cat .en?",
+    "timeout 5 cat .en?", "printf '%s\\0' .e* | xargs -0 cat", "find . -files0-from .env", "python3 <<< 'print(open(\".env\").read())'",
+    "sort -k1 .en?", "cp .en? x", "ln -s .en? x", 'ln -s "$X" x', "cp $X y", "tar cf - --files-from=<(echo .env)", "cat 0<.en?",
+    "cat <.e*", "diff /dev/null .en?", "vim -c ':e .env' -c ':w! x' -c q", "vim .e*", "perl -pe1 .en?", "perl -pe1 $X", "ruby -pe1 .en?",
+    "grep '' .en?", "grep -f .en? README.md", "rg . -g '.env' --hidden", "less .en?", "jq . .en?", "xxd .en?", "base64<.env",
+    "source .en?", ". ./.en?", "coproc cat .en?", "time cat .en?", "! cat .en?", 'a=(.e*); cat "${a[0]}"',
+    "compgen -G '.e*' | xargs cat", "cat `ls -A`", "paste -s .en?", "od -c .{e,x}nv", "cat README.md|tee >(cat .en?)",
+    "trap 'cat .en?' EXIT", "for f in .e*; do cat $f; done", "select f in .e*; do cat $f; done <<< 1", 'cat "${PWD}/.env"',
+    "cat ${PWD%x}/.env", "cat $PWD/.en?", "cat /proc/self/cwd/.env", "cat ./sub/../.en?",
+]  # fmt: skip
 READS_OTHERS = [
     "cat README.md", "cat src/*.py", "wc -l src/*", "grep -rn old src", 'for f in src/*.py; do head -1 "$f"; done', "npm test", "echo $HOME",
     "test -f .env && echo yes", "ls -la", "find src -type f | xargs grep old", "grep '.env' README.md",
     "diff src/a.py src/b.py", "diff <(sort src/a.py) <(sort src/b.py)", "tar c src", "nobodyknows src/a.py", "cat .env.example",
     "python3 -m pytest tests/x.py", "kill $PID", "x=src/a.py; cat $x", "mkdir -p build", 'git commit -m "$MESSAGE"',
     "git add $FILES", "cd sub && cat x.txt", "echo .env >> .gitignore", "[ -f .env ] || echo none",
+    "python3 - <<'E'\nimport os.path\nprint(os.path.join('a', 'b.py'))\nE", "cd src && cat a.py", "cat /proc/meminfo",
 ]  # fmt: skip
 READ_RULES = ["Read(.env)", "Read(*.pem)", "Read(secret/**)"]
 
 
 @EVERY_WAY
-@pytest.mark.parametrize("command", READS_DENIED)
+@pytest.mark.parametrize("command", [*READS_DENIED, *READS_DENIED_BY_ANY_FORM])
 def test_what_may_read_a_denied_file_is_not_let_through(folder, way, command):
     assert rule(folder, way, command, READ_RULES).ruling is not Ruling.ALLOW
     assert rule(folder, way, command, READ_RULES, walks=False).ruling is not Ruling.ALLOW
@@ -185,6 +202,20 @@ def test_what_cannot_write_a_file_that_rules_keep_is_let_through(folder, way, co
     verdict = rule(folder, way, command, ["Edit(*.lock)"])
 
     assert (verdict.ruling, command) == (Ruling.ALLOW, command), verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("command", "ruling"),
+    [
+        ("diff one two", "ask"),
+        ("diff one/ two", "ask"),
+        ("diff src sub", "ask"),
+        ("diff src/a.py src/b.py", "allow"),
+        ("diff one/.env x", "deny"),
+    ],
+)
+def test_a_reader_that_is_given_folders_goes_through_them(folder, command, ruling):
+    assert str(rule(folder, "unasked", command, ["Read(.env)"]).ruling) == ruling
 
 
 class Words:

@@ -26,7 +26,8 @@ from everturn.permissions.shell.hints import find_assigned_hints, find_fed_hints
 from everturn.permissions.shell.matching import patterns_of
 from everturn.permissions.shell.openings import Opening, find_listed, open_word
 from everturn.permissions.shell.runners import RUNNERS, SHELLS
-from everturn.permissions.shell.shown_by_git import may_git_show
+from everturn.permissions.shell.scripts import is_interpreter
+from everturn.permissions.shell.shown_by_git import list_endings, may_git_show
 from everturn.permissions.shell.survey import Sight, Survey, list_ways_to_say
 from everturn.permissions.shell.syntax import FOLDER, HOME, UNKNOWN, Command, Redirect, Word, write_marks
 from everturn.ports.policy import Ruling
@@ -36,6 +37,8 @@ _MOST_WORDS = 200
 """Of a command, so many are looked at."""
 _NAMES = re.compile(r"[^\s'\"`(){};|&<>,]+")
 _FILE_URL = re.compile(r"^file://(?:localhost)?")
+_BY_PROCESS = re.compile(r"/proc/[^/]+/(?:cwd|root|fd|task)\b|/dev/fd/[^/]+/")
+"""What these lead to is another file for each process."""
 _JOINED_OPTION = re.compile(r"-[A-Za-z]")
 
 
@@ -115,6 +118,8 @@ class Doubts:
                     return f"{shown!r} may read a file that a rule keeps from being read ({write_marks(word)[:_SHOWN]})"
             if len(sight.argv) > _MOST_WORDS:
                 return "it names too many files"
+            if is_interpreter(name) and any(self._is_named("read", text, sight) for text in self._survey.fed):
+                return f"{shown!r} is given code that names a file which a rule keeps from being read"
         for redirect, target in self._guard.targets:
             if target.use == "read" and target.path is None and redirect.target is not None:
                 sight = _of_redirect(redirect.target, redirect)
@@ -138,18 +143,33 @@ class Doubts:
 
     def _is_named(self, use: FileUse, text: str, sight: Sight) -> bool:
         """A rule covers a file that stands somewhere in the text: whole, behind a sign, or as a part of code."""
-        for name in dict.fromkeys(_list_names(text)):
+        names = dict.fromkeys(_list_names(text))
+        parts = [part for part in dict.fromkeys(_list_parts(text)) if self._is_spoken_of(part)]
+        for name in (*names, *parts):
             place = name.replace(HOME, self._world.home).replace(FOLDER, self._world.cwd)
             if "\0" in place or not self._looks_like_file(place, sight):
                 continue
-            if self._guard.find_rule(use, place, sight.here) is not None:
+            if _BY_PROCESS.match(place) or self._guard.find_rule(use, place, sight.here) is not None:
+                return True
+            if _is_adrift(place, sight) and self._may_end(use, place.rpartition("/")[2]):
                 return True
         return False
+
+    def _is_spoken_of(self, part: str) -> bool:
+        """Of code, which is full of dots: the part has a name in it that is fixed in a rule."""
+        folded = part.casefold()
+        return any(all(end in folded for end in ends) for ends in self._endings)
+
+    @cached_property
+    def _endings(self) -> list[list[str]]:
+        return [list_endings(rule)[-1:] for rule in self._guard.read_rules]
 
     def _looks_like_file(self, place: str, sight: Sight) -> bool:
         """`build` is mostly a word; where a file has that name, it is that file."""
         if "/" in place or "." in place:
             return place.strip("./") != "" or place == ".."
+        if _is_adrift(place, sight):
+            return True
         return any(os.path.isfile(each) for each in resolve(sight.here, place) or ())  # noqa: PTH113 - paths as text
 
     def _may_lie_below(self, folder: str, sight: Sight, like: str = "*") -> bool:
@@ -191,7 +211,7 @@ class Doubts:
         opening = self._open(path, sight, "write")
         if opening.texts == (path,) and opening.ends is None:
             # By its name it was judged before.
-            return False
+            return _is_adrift(path, sight) and self._may_write(f"/{path}")
         places = [text.replace(HOME, self._world.home).replace(FOLDER, self._world.cwd) for text in opening.texts]
         return (
             any("\0" not in place and self._guard.find_rule("write", place, sight.here) for place in places)
@@ -239,6 +259,11 @@ class Doubts:
         return self._world.find_covered("write")
 
 
+def _is_adrift(path: str, sight: Sight) -> bool:
+    """It starts from a folder that is not known: `cd $X && cat k`."""
+    return sight.here is None and sight.source is not None and not path.startswith(("/", HOME, FOLDER))
+
+
 def _of_redirect(target: Word, redirect: Redirect) -> Sight:
     return Sight(
         (redirect.operator, target.template), redirect.here, Command((target,), (), redirect.here, redirect.scope)
@@ -256,6 +281,10 @@ def _list_names(text: str) -> Iterable[str]:
         yield bare
     if _JOINED_OPTION.match(text):
         yield text[2:].lstrip("@=")
+
+
+def _list_parts(text: str) -> Iterable[str]:
+    """Of a text that is more than one word."""
     if len(parts := _NAMES.findall(text)) > 1:
         for part in parts:
             yield from (part, part.rpartition("=")[2])

@@ -146,6 +146,8 @@ def _find_joined(name: str, words: tuple[str, ...]) -> Iterator[str]:
             yield from (each.rpartition("@")[2] for each in (word, bare) if "@" in each)
             yield re.sub(r"^file://(?:localhost)?", "", word)
             yield bare
+    elif name == "find":
+        yield from (words[at + 1] for at, word in enumerate(words[:-1]) if word == "-files0-from")
     elif name in {"xargs", "date", "grep", "egrep", "fgrep", "sed", "awk", "gawk", "mawk", "jq"}:
         yield from (word[2:] for word in words if re.match(r"-[af][^-]", word))
 

@@ -146,11 +146,12 @@ def _may_track(git: str, rules: Iterable[Rule]) -> bool:
 
 
 def _may_be_among(names: bytes, rule: Rule) -> bool:
+    wanted = [end.encode() for end in list_endings(rule) if end.isascii()]
+    return all(end + b"\0" in names or end + b"/" in names for end in wanted)
+
+
+def list_endings(rule: Rule) -> list[str]:
+    """With what the names end that its pattern goes through, as far as that is fixed; in small letters."""
     steps = parse_pattern(rule.specifier, rule.ruling).steps if rule.specifier else ()
-    ends = [_end_of(step).lower() for step in steps if isinstance(step, Glob)]
-    wanted = [end.encode() for end in ends if end.isascii()]
-    return all(end + b"\0" in names or end + b"/" in names for end in wanted if end)
-
-
-def _end_of(step: Glob) -> str:
-    return step.literal if step.literal is not None else step.edges[1]
+    ends = [step.literal if step.literal is not None else step.edges[1] for step in steps if isinstance(step, Glob)]
+    return [end.lower() for end in ends if end]
