@@ -157,11 +157,14 @@ async def test_a_narrow_terminal_without_colours_shows_every_character(program):
 async def test_explain_shows_all_and_asks_again(program):
     program.model(calls(("Write", {"file_path": "long.txt", "content": "x\n" * 90})), "As you wish.")
     async with at_terminal(program, "-p", "Go") as terminal:
-        assert "more rows here: [e] shows them all" in await terminal.turn()
+        asked = await terminal.turn()
+        assert "[m] more: 51 rows are left" in asked
+        assert "[y]" not in asked
         terminal.press("e")
         explained = await terminal.turn()
         assert explained.count("│ x") >= 90 - 1
         assert "Asked because:" in explained
+        assert "[y] yes, this once" in explained
         terminal.press("n")
         await terminal.until("As you wish.")
 

@@ -126,6 +126,66 @@ async def test_settings_that_changed_are_shown_whole_and_agreed_to_or_not(desk, 
     assert all(f"(make {number} \\e[2J)" in table.written.replace("\n│ ", "") for number in range(100))
 
 
+def wants(name, **given):
+    return Call(id="1", name=name, input=given, traits=Traits(), line=name, offers=(SESSION, ALWAYS))
+
+
+LONG = {
+    "blanks": wants("Bash", command=f"ls{' ' * 60 * 300}; touch hidden;{' ' * 60 * 300}true"),
+    "lines": wants("Bash", command="\n".join(["# x"] * 250 + ["touch hidden"] + ["# x"] * 250)),
+    "a file": wants("Write", file_path="x.py", content="\n".join(["# x"] * 60 + ["touch hidden"] + ["# x"] * 60)),
+    "a change": wants("Edit", file_path="x.py", old_string="x\n" * 50, new_string="touch hidden\n" + "x\n" * 50),
+    "a notebook": wants("NotebookEdit", notebook_path="x", new_source="x\n" * 50 + "touch hidden\n" + "x\n" * 50),
+    "another tool": wants("mcp__a__b", code="x\n" * 50 + "touch hidden\n" + "x\n" * 50),
+    "an address": wants("WebFetch", url="https://a/" + "x" * 3_000 + "touch hidden" + "x" * 3_000, prompt="p"),
+}
+
+
+@pytest.mark.parametrize("call", LONG.values(), ids=LONG)
+@pytest.mark.parametrize("key", ["y", "s", "a"])
+async def test_no_yes_counts_before_every_row_was_shown(desk, call, key):
+    at = desk(key, "n")
+    assert (await at.ask(call)).ruling is Ruling.DENY
+    assert "One key, please: m n w e" in at.written
+
+    at = desk()
+    asking = asyncio.create_task(at.ask(call))
+    while not asking.done():
+        await at.turn.wait()
+        at.turn.clear()
+        seen = "touch hidden" in at.written.replace("\n│ ", "")
+        done = "[y] yes, this once" in at.written
+        assert seen or not done
+        os.write(at.ours, b"y" if done else b"m")
+        if done:
+            break
+    assert (await asking).ruling is Ruling.ALLOW
+
+
+@pytest.mark.parametrize("call", LONG.values(), ids=LONG)
+async def test_an_explanation_shows_every_row_too(desk, call):
+    at = desk("e", "y")
+
+    assert (await at.ask(call)).ruling is Ruling.ALLOW
+    assert "touch hidden" in at.written.replace("\n│ ", "")
+
+
+async def test_where_a_command_runs_and_what_was_exported_before_it_are_shown(desk):
+    at = desk("n")
+
+    await at.ask(bash(folder="/p/ven\x1b[2Jdor", exports=("PATH=/tmp/evil:/usr/bin", "CC=\u202ecc")))
+
+    assert (
+        "│ make\n"
+        "  runs in another folder than the working folder:\n"
+        "│ /p/ven\\e[2Jdor\n"
+        "  with what earlier commands have exported:\n"
+        "│ PATH=/tmp/evil:/usr/bin\n"
+        "│ CC=\\u202ecc\n"
+        "  asks: "
+    ) in at.written
+
+
 async def test_a_key_that_was_pressed_while_the_question_was_being_shown_is_no_answer(desk):
     verdict = await desk("n", hasty="y\n").ask()
 

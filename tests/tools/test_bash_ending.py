@@ -192,7 +192,7 @@ def test_what_only_waits_or_holds_a_lock_is_ended_when_its_time_is_up(command, g
 
 
 async def test_one_that_prints_for_ever_is_noticed_and_can_be_ended(desk):
-    start = Shell().plan_start("trap '' TERM; yes", str(desk.folder))
+    start = Shell().plan_start("trap '' TERM; yes", (str(desk.folder),))
     output = Output(lambda: (os.devnull, os.open(os.devnull, os.O_WRONLY)))
     command = Command(start, output, desk.pieces.append, most_printed=10_000_000)
 

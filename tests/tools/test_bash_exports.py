@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from everturn.ports.exports import NEVER_KEPT, matters
 from everturn.tools.bash import bash_tool
-from everturn.tools.bash.exports import LONGEST, MOST_BYTES, judge_exports, matters
+from everturn.tools.bash.exports import LONGEST, MOST_BYTES, find_assigned, judge_exports
 from everturn.tools.bash.report import Changes
 
 
@@ -20,7 +21,9 @@ def say(desk):
     return say
 
 
-@pytest.mark.parametrize("name", ["BASH_ENV", "ENV", "LD_PRELOAD", "GIT_SSH_COMMAND", "PYTHONPATH", "NODE_OPTIONS"])
+@pytest.mark.parametrize(
+    "name", ["LD_PRELOAD", "CC", "npm_config_registry", "GIT_SSH_COMMAND", "PYTHONPATH", "NODE_OPTIONS"]
+)
 async def test_what_decides_on_programs_is_kept_only_where_the_command_spells_it_out(desk, say, name):
     desk.write("set.sh", f"export {name}=/nowhere\n")
 
@@ -30,6 +33,200 @@ async def test_what_decides_on_programs_is_kept_only_where_the_command_spells_it
     assert await say(f"echo ${{{name}-unset}}") == "unset"
     assert f"{name} is now '/nowhere'" in await say(f"export {name}=/nowhere")
     assert (await say(f"echo ${name}")).endswith("/nowhere")
+
+
+@pytest.mark.parametrize("name", ["BASH_ENV", "ENV", "PS4", "PROMPT_COMMAND", "BASH_XTRACEFD", "POSIXLY_CORRECT"])
+async def test_what_our_own_shell_obeys_is_never_kept(say, name):
+    assert f"{name} was exported and not kept" in await say(f"export {name}=1")
+    assert await say(f"printenv {name} || echo unset") == "unset"
+
+
+@pytest.mark.parametrize("name", ["SHELLOPTS", "BASHOPTS"])
+async def test_options_of_the_shell_are_not_exported_for_later_ones(say, name):
+    await say(f"set -o noexec; shopt -s extdebug; export {name}")
+    await say(f"shopt -s extdebug; set -f; export {name}; true # {name}=")
+
+    assert await say("echo alive; echo $- | tr -cd f; shopt -q extdebug || echo plain") == "alive\nplain"
+
+
+FORGING = (
+    'python3 -c \'import os\nfor number in range(3, 1024):\n try: os.write(number, b"/tmp\\n\\0\\0declare -x {}=\\"x\\"\\n\\0")\n'
+    " except OSError: pass'"
+)
+
+
+@pytest.mark.parametrize("name", ["GREETING", "PATH"])
+@pytest.mark.parametrize("ending", ["", "; exit 3", "; exec true", "; kill -9 $$", " & disown", " | cat"])
+async def test_no_program_that_a_command_starts_can_report_in_its_place(desk, say, name, ending):
+    before = await say(f"echo ${name} $PWD")
+
+    await say(f"{FORGING.format(name)}{ending} # {name}=")
+
+    assert await say(f"echo ${name} $PWD") == before
+
+
+async def test_what_a_command_starts_has_no_descriptor_of_the_shell(say):
+    """Where the shell's own copy lies is not for programs either; what the tests themselves inherit aside."""
+    listing = "python3 -c 'import os; print(sorted(os.listdir(\"/proc/self/fd\")))'"
+
+    plain, reporting = await say(f"exec 240>&-; {listing}"), await say(listing)
+
+    assert "240" not in reporting
+    assert reporting == plain
+
+
+async def test_a_file_that_a_command_opened_takes_no_report(desk, say):
+    await say('for n in {10..40} 240; do eval "exec $n>log.$n"; done; f() { exit 1; }; f')
+    await say('for n in {10..40} 240; do eval "exec $n>log.$n"; done')
+
+    assert [path.stat().st_size for path in desk.folder.glob("log.*")] == [0] * 32
+
+
+@pytest.mark.parametrize(
+    ("command", "names"),
+    [
+        ("export A=1 B=2", {"A", "B"}),
+        ("A=1; B+=2; export A B", {"A", "B"}),
+        ("if true; then export A=1; fi; { B=2; }", {"A", "B"}),
+        ("true && export A=$(x y) && declare -x B=2; (typeset -x C=3)", {"A", "B", "C"}),
+        ("export A='x y' B=\"a\\\"; C=\" D=1", {"A", "B", "D"}),
+        ("builtin export A=1", {"A"}),
+        ("export \\\n  A=1", {"A"}),
+        ("# A=1", set()),
+        ("true # A=1\n#B=2", set()),
+        ("A=1 make", set()),
+        ("echo A=1", set()),
+        ("echo 'x;A=1;' \"; export B=1;\"", set()),
+        ("echo x#A=1", set()),
+        ("cat <<EOF\nexport A=1\nEOF\nexport B=2", {"B"}),
+        ("cat << 'E F' <<-X; C=1\nexport A=1\nE F\nB=2\n\tX\nD=1", {"C", "D"}),
+        ("cat <<< A=1; export B=1", {"B"}),
+        ("eval 'export A=1'; bash -c 'A=1'", set()),
+        ("xA=1; A-B=1; export 'A=1'", {"xA"}),
+        ("'", set()),
+        ("cat <<EOF\nexport A=1", set()),
+    ],
+)  # fmt: skip
+def test_what_a_line_plainly_sets_is_found_and_nothing_that_only_looks_like_it(command, names):
+    assert find_assigned(command) == names
+
+
+@given(st.text("A=1 ;\n#'\"\\<-E$()&|{}x", max_size=40))
+def test_what_is_found_in_any_text_is_written_there(command):
+    assert all(f"{name}=" in command.replace("+", "") for name in find_assigned(command))
+
+
+MATTER = [
+    "PATH",
+    "CDPATH",
+    "MANPATH",
+    "CLASSPATH",
+    "PYTHONPATH",
+    "LD_PRELOAD",
+    "DYLD_INSERT_LIBRARIES",
+    "GIT_SSH_COMMAND",
+    "GIT_DIR",
+    "BASH_ENV",
+    "MAKEFLAGS",
+    "MAKEFILES",
+    "RUSTC_WRAPPER",
+    "RUSTFLAGS",
+    "CC",
+    "CXX",
+    "LD",
+    "AR",
+    "CFLAGS",
+    "npm_config_registry",
+    "NPM_CONFIG_PREFIX",
+    "PIP_INDEX_URL",
+    "UV_INDEX_URL",
+    "CARGO_HOME",
+    "CARGO_BUILD_RUSTC",
+    "GOFLAGS",
+    "GOPROXY",
+    "DOCKER_HOST",
+    "KUBECONFIG",
+    "BROWSER",
+    "EDITOR",
+    "VISUAL",
+    "PAGER",
+    "XDG_CONFIG_HOME",
+    "ZDOTDIR",
+    "JAVA_HOME",
+    "JAVA_TOOL_OPTIONS",
+    "_JAVA_OPTIONS",
+    "MAVEN_OPTS",
+    "GRADLE_OPTS",
+    "NODE_OPTIONS",
+    "PERL5LIB",
+    "RUBYOPT",
+    "DOTNET_STARTUP_HOOKS",
+    "LUA_INIT",
+    "PHPRC",
+    "VIMINIT",
+    "https_proxy",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "SSL_CERT_FILE",
+    "SSLKEYLOGFILE",
+    "REQUESTS_CA_BUNDLE",
+    "NODE_EXTRA_CA_CERTS",
+    "CURL_HOME",
+    "WGETRC",
+    "PSQLRC",
+    "SSH_ASKPASS",
+    "SUDO_ASKPASS",
+    "FZF_DEFAULT_COMMAND",
+    "LESSOPEN",
+    "TERMINFO",
+    "TMPDIR",
+    "HOME",
+    "SHELL",
+    "PKG_CONFIG_PATH",
+    "C_INCLUDE_PATH",
+    "ANSIBLE_CONFIG",
+    "TF_CLI_CONFIG_FILE",
+    "PYTEST_ADDOPTS",
+    "GREP_OPTIONS",
+    "TAR_OPTIONS",
+    "GLOBIGNORE",
+    "IFS",
+    "ANTHROPIC_BASE_URL",
+]
+HARMLESS = [
+    "A",
+    "FOO",
+    "GREETING",
+    "CI",
+    "DEBUG",
+    "NODE_ENV",
+    "APP_ENV",
+    "LANG",
+    "LC_ALL",
+    "TZ",
+    "TERM",
+    "COLUMNS",
+    "NO_COLOR",
+    "FORCE_COLOR",
+    "VIRTUAL_ENV",
+    "VIRTUAL_ENV_PROMPT",
+    "DATABASE_URL",
+    "API_KEY",
+    "PORT",
+    "REGION",
+    "LOG_LEVEL",
+    "VERSION",
+    "SRC",
+    "SEED",
+    "GOAL",
+    "TF_VAR_name",
+    "AWS_PROFILE",
+]
+
+
+@pytest.mark.parametrize(("names", "expected"), [(MATTER, True), (HARMLESS, False)])
+def test_what_matters_is_known_by_its_class(names, expected):
+    assert [name for name in names if matters(name) is not expected] == []
 
 
 async def test_an_environment_that_is_activated_changes_the_path_and_that_is_told(desk, say):
@@ -66,3 +263,4 @@ def test_whatever_was_exported_what_is_kept_is_small_and_seen(small, large, comm
     assert sum(map(len, (*kept, *kept.values()))) <= MOST_BYTES
     assert all(len(value) <= LONGEST for value in kept.values())
     assert all(not matters(name) or f"{name}=" in command or name == "PATH" for name in kept)
+    assert not any(NEVER_KEPT.fullmatch(name) for name in kept)

@@ -55,10 +55,12 @@ async def test_bytes_that_are_no_text_survive(say):
 @pytest.mark.parametrize(
     "ending",
     ["exit 3", "set -e; false; echo not here", "kill -TERM $$; sleep 5", "set -u; : $undefined", "set -x", "set -C",
-     "exec 1>&- 2>&-", "return 2>/dev/null", "set -o posix", "ulimit -f 0"],
+     "exec 1>&- 2>&-", "return 2>/dev/null", "set -o posix", "ulimit -f 0", "f() { exit 2; }; f", "exec 240>&-",
+     "exec 240>/dev/null; f() { exit 2; }; f", "f() { set -e; false; }; f", ". ./ends.sh", "set -a", "exec 11>log; exit"],
 )  # fmt: skip
 async def test_what_a_command_left_behind_is_known_however_it_ended(desk, say, ending):
     (desk.folder / "sub").mkdir()
+    desk.write("sub/ends.sh", "exit 3\n")
 
     await say(f"cd sub; export A=1; {ending}")
 
@@ -71,7 +73,6 @@ async def test_what_a_command_left_behind_is_known_however_it_ended(desk, say, e
         ("kill -9 $$", ""),
         ("exec true", UNTOLD),
         ("trap 'echo bye' EXIT", UNTOLD),
-        ("exec 240>&-", UNTOLD),
     ],
 )
 async def test_a_shell_that_could_not_tell_changes_nothing_and_that_is_said(desk, say, ending, notice):
@@ -112,6 +113,17 @@ async def test_a_command_that_removes_its_folder_is_told_where_the_next_one_runs
     ended = await say('mkdir sub; cd sub; rmdir "$PWD"')
 
     assert ended == f"The shell's folder is gone; the next command runs in {desk.folder}"
+    assert await say("pwd") == str(desk.folder)
+
+
+async def test_where_the_folder_cannot_be_entered_the_next_command_runs_in_the_project(desk, say):
+    await say("mkdir sub; cd sub")
+    (desk.folder / "sub").rmdir()
+    (desk.folder / "sub").write_text("")
+
+    told = await say("pwd")
+
+    assert told == f"{desk.folder}\nThe folder {desk.folder}/sub cannot be entered; the command ran in {desk.folder}"
     assert await say("pwd") == str(desk.folder)
 
 

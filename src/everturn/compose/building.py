@@ -105,6 +105,7 @@ class Parts:
             ledger=ledger or build_ledger(self.replay),
             policy=self.policy,
             modes=self.policy,
+            list_added=lambda: self.policy.folders[1:],
             grants=self._build_grants(live, sandbox, shell),
             hooks=hooks,
             files=files,

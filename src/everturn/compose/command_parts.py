@@ -17,7 +17,10 @@ def judge_parts(policy: RulePolicy, call: Call) -> tuple[tuple[str, Judgement], 
         return ()
     from everturn.permissions.shell.survey import read_command
 
-    reading = read_command(command)
+    start = policy.elsewhere or policy.folders[0]
+    reading = read_command(command, start, policy.home)
+    # Of several folders that it may run in, one that it does not start in: there rules cover less.
+    places = [max(part.here or (start,), key=lambda place: place != start) for part in reading.commands]
     texts = [" ".join([*(each.word.raw for each in part.assignments), part.text]) for part in reading.commands]
     written = [
         (f"{redirect.operator} {redirect.target.raw}", redirect.target.value)
@@ -27,8 +30,8 @@ def judge_parts(policy: RulePolicy, call: Call) -> tuple[tuple[str, Judgement], 
     if reading.unsure or len(texts) + len(written) <= 1:
         return ()
     told = [
-        (text, policy.explain(msgspec.structs.replace(call, input={**call.input, "command": text})))
-        for text in texts[:MOST_PARTS]
+        (text, policy.explain(msgspec.structs.replace(call, input={**call.input, "command": text}), place))
+        for text, place in zip(texts[:MOST_PARTS], places, strict=False)
     ]
     files = [(text, policy.judge_file("write", path)) for text, path in written[:MOST_PARTS] if path is not None]
     return (*told, *files)

@@ -1,5 +1,6 @@
 """A person's yes that holds longer than one call: tried on the policy before it is offered, then added, or written down."""
 
+import re
 from collections import deque
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from everturn.core.errors import OptionError
 from everturn.permissions.modes import Mode
 from everturn.permissions.policy import RulePolicy
 from everturn.permissions.rules.rule import Rule, Source
+from everturn.ports.exports import matters
 from everturn.ports.policy import HOST_QUESTION, SETTINGS_QUESTION, Call, Offer, Ruling, Scope
 from everturn.ports.shell_folder import ShellFolder
 
@@ -21,6 +23,9 @@ HOST_RULE = "sandbox.network.allowedDomains: "
 """Stands before a host where a rule would stand."""
 MOST_REMEMBERED = 200
 MOST_SHOWN = 20
+MOST_OF_VALUE = 200
+"""Characters of an export that stand with the question: the rest is in its explanation."""
+_GOES_BACK = re.compile(r"\b(?:cd|pushd)\s+(?:--\s+)?-|~-|OLDPWD")
 UNTRUSTED = "it holds in this session at once; in later ones when you trust this folder: everturn trust"
 ONLY_MANAGED = "only managed settings may allow something for longer than one call"
 
@@ -66,17 +71,26 @@ class PolicyGrants:
         grants = () if self._only_managed else plan_grants(call)
         offers = tuple(offer for grant in grants if (offer := self._try(call, grant)) is not None)
         details = tuple(f"{each.ruling}: {part} ({each.why})" for part, each in judge_parts(self._policy, call))
-        if call.name == "Bash":
-            details = (*details, *self._list_exports())
         self._asked.append(call)
-        return msgspec.structs.replace(call, offers=offers, details=details)
+        call = msgspec.structs.replace(call, offers=offers, details=details)
+        return self._tell_surroundings(call) if call.name == "Bash" else call
 
-    def _list_exports(self) -> Iterable[str]:
-        """What decides which programs a command runs, and was set by an earlier one."""
-        from everturn.tools.bash.exports import matters
+    def _tell_surroundings(self, call: Call) -> Call:
+        """What a command does depends on where it runs, and on what was set before it: whoever says yes must know."""
+        exports = tuple(self._list_exports(call))
+        return msgspec.structs.replace(
+            call,
+            folder=self._policy.elsewhere,
+            exports=tuple(f"{name}={cut(value)}" for name, value in exports),
+            details=(*call.details, *(f"exported by an earlier command: {name}={value}" for name, value in exports)),
+        )
 
-        exports = self._shell.exports
-        return (f"exported by an earlier command: {name}={exports[name]}" for name in sorted(exports) if matters(name))
+    def _list_exports(self, call: Call) -> Iterable[tuple[str, str]]:
+        """What decides which programs a command runs, and was set by an earlier one; and where `cd -` would go."""
+        exports = self._shell.list_exports(call.traits.confinement)
+        yield from ((name, exports[name]) for name in sorted(exports) if matters(name))
+        if self._shell.previous and _GOES_BACK.search(str(call.input.get("command", ""))):
+            yield "OLDPWD", self._shell.previous
 
     def add(self, rules: tuple[str, ...], scope: Scope) -> str:
         from everturn.permissions.rules.parsing import RuleProblem
@@ -182,3 +196,8 @@ class PolicyGrants:
         from everturn.permissions.rules.parsing import parse_rule
 
         return [parse_rule(text, Ruling.ALLOW, source=Source.SESSION, folder=self._folder) for text in rules]
+
+
+def cut(value: str) -> str:
+    left = len(value) - MOST_OF_VALUE
+    return f"{value[:MOST_OF_VALUE]}… ({left:,} more characters)" if left > 0 else value

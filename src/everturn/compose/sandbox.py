@@ -32,7 +32,7 @@ def build_sandbox(setup: Setup, env: Mapping[str, str], policy: RulePolicy) -> t
     wishes = parse_wishes(options.sandbox or False, folder, user_home)
     if not wishes.enabled:
         return None, ""
-    means = find_means(wishes.program)
+    means = find_means(wishes.program, folders=policy.folders)
     if means.kind == "none" and wishes.required:
         raise OptionError("sandbox", f"is required, and there is none here: {means.why}")
     surroundings = Surroundings(folders=(), home=user_home, own=list_own_folders(setup, env), code=find_own_code())

@@ -38,6 +38,8 @@ class Deps(msgspec.Struct, frozen=True, kw_only=True):
     """Of the policy, where a person's yes can add to its rules."""
     settings: SettingsConsent | None = None
     """Of the policy, where its settings may change while we run."""
+    list_added: Callable[[], tuple[str, ...]] = tuple
+    """Folders to work in beside the working folder, at the moment. Real paths."""
     checker: Checker | None = None
     """Set where the answer must fit a schema."""
     secrets: Callable[[], Collection[str]] = tuple

@@ -328,6 +328,7 @@ class Executor:
             judged=None if slot.input_changed else verdict.judged,
             holding=verdict.holding,
             input_changed=slot.input_changed,
+            added=self._deps.list_added(),
         )
 
     def _inquire_for(self, call: Call) -> Inquire:

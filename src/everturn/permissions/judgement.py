@@ -1,6 +1,6 @@
 """What the rooms of the permissions tell each other: a ruling, its reason, the rule behind it, and the world it holds in."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Literal
 
 import msgspec
@@ -68,3 +68,5 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     """The files that deny and ask rules keep from being read, or written. None: nobody has looked for them, or there is too much."""
     walls: Walls = NO_WALLS
     """What the machine can hold."""
+    exports: Mapping[str, str] = {}
+    """What earlier commands have set for this one, where it is not held."""

@@ -17,6 +17,8 @@ from everturn.ports.judged import Judged
 from everturn.ports.outputs import Outputs
 from everturn.ports.policy import Call, Ruling, Verdict
 from everturn.ports.shell_folder import ShellFolder
+from everturn.ports.tool import Access
+from everturn.workspace.paths import find_start
 
 if TYPE_CHECKING:
     from everturn.permissions.paths.covered import Coverage, Walk
@@ -119,7 +121,7 @@ class RulePolicy(ModeSwitch):
         if trace is None or judgement.ruling is Ruling.DENY:
             return Verdict(
                 ruling=judgement.ruling,
-                reason=judgement.why,
+                reason=self._say_where(call, judgement),
                 by=judgement.by,
                 grave=judgement.grave,
                 holding=judgement.holding,
@@ -136,13 +138,17 @@ class RulePolicy(ModeSwitch):
     def _may_read(self, trace: "Trace") -> bool:
         return self._standing.files.judge_trace("read", trace, self.mode, what="Read").ruling is Ruling.ALLOW
 
-    def explain(self, call: Call) -> Judgement:
-        """As `judge` decides; where rules contradict each other, it says which one was overruled."""
-        judgement = self._bench(self._standing).judge(call).judgement
+    def explain(self, call: Call, folder: str = "") -> Judgement:
+        """As `judge` decides; where rules contradict each other, it says which one was overruled.
+
+        `folder`: as if a command would start there.
+        """
+        judgement = self._bench(self._standing, folder).judge(call).judgement
+        judgement = msgspec.structs.replace(judgement, why=self._say_where(call, judgement, folder))
         decided = judgement.rule
         if decided is None or decided.ruling is Ruling.ALLOW:
             return judgement
-        other = self._bench(self._standing.weakened(decided.ruling)).judge(call).judgement.rule
+        other = self._bench(self._standing.weakened(decided.ruling), folder).judge(call).judgement.rule
         if other is None:
             return judgement
         why = f"{judgement.why}; {other.sentence}, but {decided.ruling} comes first"
@@ -170,19 +176,39 @@ class RulePolicy(ModeSwitch):
         """A deny rule covers every call of the tool: the model need not even know of it."""
         return self._standing.lookup.find_whole(tool, Ruling.DENY) is not None
 
-    def _bench(self, standing: Standing) -> Bench:
+    def _bench(self, standing: Standing, folder: str = "") -> Bench:
         return Bench(
             standing=standing,
             mode=self.mode,
-            cwd=self._command_folder(),
+            cwd=folder or self._command_folder(),
             find_walls=self.find_walls,
             walk=self.walk,
             try_held=self._try_held,
+            shell=self._shell,
         )
 
+    @property
+    def home(self) -> str:
+        """The user's."""
+        return self._standing.home
+
+    @property
+    def elsewhere(self) -> str:
+        """Where the next command starts, if that is not the working folder; else empty."""
+        place = os.path.realpath(self._command_folder())
+        return "" if place == self.folders[0] else place
+
     def _command_folder(self) -> str:
-        place = self._shell.path
-        return place if place is not None and os.path.isdir(place) else self._grounds.folder  # noqa: PTH112
+        return find_start(self._shell, self._grounds.folder)
+
+    def _say_where(self, call: Call, judgement: Judgement, folder: str = "") -> str:
+        """Why, and in which folder a command would run where that is not to be seen in it."""
+        if call.name != "Bash" or call.traits.access is not Access.EXECUTE:
+            return judgement.why
+        place = folder or self.elsewhere
+        if place in {"", self.folders[0]}:
+            return judgement.why
+        return f"{judgement.why}; it would run in {place!r}, not in the working folder"
 
     def _settle(self) -> None:
         added = (*self._grounds.added, *self._folders_of_files)

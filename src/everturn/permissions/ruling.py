@@ -13,6 +13,7 @@ from everturn.permissions.rules.rule import Rule, RuleSet
 from everturn.permissions.standing import Standing
 from everturn.ports.holding import NO_WALLS, Walls
 from everturn.ports.policy import Call, Ruling
+from everturn.ports.shell_folder import ShellFolder
 from everturn.ports.tool import Access, Confinement
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ class Bench(msgspec.Struct, frozen=True, kw_only=True):
     mode: Mode
     cwd: str
     """Where a command would start."""
+    shell: ShellFolder
+    """What earlier commands have set."""
     find_walls: Callable[[], Walls] = lambda: NO_WALLS
     """What the machine can hold. Asked only about commands."""
     walk: "Walk" = lambda _, __: None
@@ -137,6 +140,7 @@ class Bench(msgspec.Struct, frozen=True, kw_only=True):
             find_far=self._find_far,
             find_around=self._find_around,
             find_covered=self._find_covered,
+            exports=self.shell.list_exports(call.traits.confinement),
         )
         if not self.standing.trusted:
             from everturn.permissions.repository import find_own_programs

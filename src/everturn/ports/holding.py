@@ -69,10 +69,11 @@ class Walls(Protocol):
         """It is set for ordinary commands, and held ones are not given it."""
         ...
 
-    def find_foreign(self, name: str, *, held: bool = True) -> str:
+    def find_foreign(self, name: str, *, held: bool = True, path: str | None = None) -> str:
         """Where a program of this name lies, if it is none of the system's: a held command may not start it. Else empty.
 
-        For one that is not `held`, where the PATH as it is leads into a working folder.
+        For one that is not `held`, where the PATH as it is leads into a working folder; or a `path` that earlier commands
+        have set in its place, which must lead to the same program as ours.
         """
         ...
 
@@ -87,7 +88,7 @@ class KnownWalls(msgspec.Struct, frozen=True, kw_only=True):
     def lacks(self, variable: str) -> bool:  # noqa: ARG002 - there is no environment
         return False
 
-    def find_foreign(self, name: str, *, held: bool = True) -> str:  # noqa: ARG002 - every program is the system's
+    def find_foreign(self, name: str, *, held: bool = True, path: str | None = None) -> str:  # noqa: ARG002 - every program is the system's
         return ""
 
 

@@ -96,7 +96,11 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     grave: bool = False
     """For an approver: it cannot be undone, so that a yes should take more than one key."""
     details: tuple[str, ...] = ()
-    """For an approver: how the policy came to ask, part by part."""
+    """For an approver: how the policy came to ask, part by part, and every export in full."""
+    folder: str = ""
+    """For an approver: where a command would run, if that is not the working folder; else empty."""
+    exports: tuple[str, ...] = ()
+    """For an approver: what earlier commands have set for this one that decides which programs run. `NAME=value`, long values cut."""
 
 
 class Policy(Protocol):

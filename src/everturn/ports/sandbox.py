@@ -96,8 +96,8 @@ class HeldCell(Cell, Protocol):
     @property
     def room(self) -> Room: ...
 
-    def find_refusal(self, output: str, code: int | None) -> str:
-        """What it was refused that an approved one would get, in its own words; empty where nothing is to be seen."""
+    def find_refusals(self, output: str, code: int | None) -> tuple[str, ...]:
+        """Lines of its output, in order, that seem to say that the system refused it something."""
         ...
 
 

@@ -1,14 +1,28 @@
 """Where the next command starts, and with which exports: told by the tool that runs commands, asked by who judges them."""
 
+from collections.abc import Mapping
+
+from everturn.ports.tool import Confinement
+
 
 class ShellFolder:
     """Of one session."""
 
     path: str | None = None
     """Real and absolute; None is the working folder."""
+    previous: str = ""
+    """What `cd -` would go to; empty where there is none."""
+    lost: str = ""
+    """A folder that the next command cannot start in, and that nobody was told of yet."""
 
     def __init__(self) -> None:
         self.exports: dict[str, str] = {}
         """What earlier commands have exported, outside of any sandbox. Never changed in place."""
+        self.sandboxed: dict[str, str] = {}
+        """What counts inside of one."""
         self.exported: frozenset[str] = frozenset()
         """Names, on any side."""
+
+    def list_exports(self, confinement: Confinement) -> Mapping[str, str]:
+        """What a command begins with that runs there."""
+        return self.sandboxed if confinement in {Confinement.INSIDE, Confinement.ENOUGH} else self.exports

@@ -105,6 +105,13 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     """How the call must be held while it runs; None where a rule, a mode or a person allowed it."""
     input_changed: bool = False
     """The approver put another input in place of the model's."""
+    added: tuple[str, ...] = ()
+    """More folders that are worked in at the moment. Real paths."""
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """All that are worked in: no program that we start by ourselves comes from there."""
+        return (self.folder, *self.added)
 
 
 class Tool(Protocol):

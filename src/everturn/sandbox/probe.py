@@ -33,18 +33,26 @@ class Means(msgspec.Struct, frozen=True, kw_only=True):
     """Bubblewrap bounds what a view keeps in memory: from 0.7 on, and not where it is installed for everybody (setuid)."""
 
 
+def find_means(program: str | None = None, *, without: str = "", folders: tuple[str, ...] = (os.curdir,)) -> Means:
+    """`program`: where bubblewrap is; else it is searched for, and never in the `folders` that are worked in.
+
+    `without` passes over one kind, for those who compare.
+    """
+    if not program and without != "bubblewrap":
+        program = find_bubblewrap(os.environ.get("PATH", ""), folders)
+    return _try_means(program or "", without)
+
+
 @lru_cache(maxsize=8)
-def find_means(program: str | None = None, *, without: str = "") -> Means:
-    """`program`: where bubblewrap is; else it is searched for. `without` passes over one kind, for those who compare."""
+def _try_means(program: str, without: str) -> Means:
     machine = find_machine()
     if sys.platform != "linux" or machine is None:
         return Means(kind="none", why=f"there is none for {sys.platform} on {os.uname().machine} yet")
     tried = "bubblewrap is passed over"
     if without != "bubblewrap":
-        found = program or find_bubblewrap(os.environ.get("PATH", ""))
-        tried = try_bubblewrap(found, machine) if found else MISSING
-        if found and not tried:
-            return Means(kind="bubblewrap", why=f"bubblewrap at {found}", machine=machine, program=found)
+        tried = try_bubblewrap(program, machine) if program else MISSING
+        if program and not tried:
+            return Means(kind="bubblewrap", why=f"bubblewrap at {program}", machine=machine, program=program)
     version = landlock.find_version(machine) if without != "landlock" else 0
     if version >= landlock.LEAST_VERSION:
         return Means(kind="landlock", why=f"Landlock {version}; {tried}", machine=machine, version=version)
@@ -52,9 +60,9 @@ def find_means(program: str | None = None, *, without: str = "") -> Means:
     return Means(kind="none", why=f"{tried}, and {lacking}")
 
 
-def find_bubblewrap(path: str) -> str:
-    """The system's own first, and none from where we stand: what holds commands must be nobody else's. Empty where there is none."""
-    return find_program(bubblewrap.PROGRAM, (os.curdir,), f"/usr/bin:/bin:{path}")
+def find_bubblewrap(path: str, folders: tuple[str, ...]) -> str:
+    """The system's own first, and none of the folders that are worked in: what holds commands must be nobody else's. Empty where there is none."""
+    return find_program(bubblewrap.PROGRAM, folders, f"/usr/bin:/bin:{path}")
 
 
 def try_bubblewrap(program: str, machine: Machine) -> str:

@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from everturn.core.errors import ToolFault
+from everturn.ports.shell_folder import ShellFolder
 
 _MOST_BESIDE = 5_000
 """Entries of a folder that are compared with a name that does not exist."""
@@ -39,6 +40,20 @@ def is_inside(folder: str, path: str) -> bool:
     """`path` comes from `locate`; the folder itself counts as inside."""
     root = os.path.realpath(folder)
     return path == root or path.startswith(root.rstrip(os.sep) + os.sep)
+
+
+def find_start(shell: ShellFolder, project: str) -> str:
+    """Where the next command starts: where the last one ended, else in the working folder.
+
+    A folder that is gone, or cannot be entered, is given up for good: it may not come back between judgement and start.
+    """
+    place = shell.path
+    if place is None:
+        return project
+    if os.path.isdir(place) and os.access(place, os.X_OK) and is_inside(project, place):  # noqa: PTH112 - paths as text
+        return place
+    shell.path, shell.lost = None, place
+    return project
 
 
 def shorten(folder: str, path: str) -> str:

@@ -22,19 +22,25 @@ def find_program(name: str, folders: Iterable[str], path: str | None = None) -> 
     return ""
 
 
-def find_local(name: str, folders: Iterable[str], path: str) -> str:
-    """The first program of this name on the path, if it lies in one of the folders, or where somebody stands. Else empty."""
-    inside = tuple(_locate(folders))
+def find_local(name: str, folders: Iterable[str], path: str, *, usual: str = "") -> str:
+    """The first program of this name on the path, if it lies in one of the folders, or where somebody stands. Else empty.
+
+    `usual`: the PATH that we were started with. Where it is given, also a program that the path leads to and it does not.
+    """
+    found = _find_first(name, path)
+    if not found.startswith("/"):
+        return found
+    is_local = any(is_inside(folder, form) for folder in _locate(folders) for form in (found, os.path.realpath(found)))
+    return found if is_local or (usual and found != _find_first(name, usual)) else ""
+
+
+def _find_first(name: str, path: str) -> str:
     for entry in path.split(os.pathsep):
         if not entry.startswith("/"):
             # It depends on the folder that the command runs in.
             return f"whatever is called {name} in {entry or '.'}"
         if found := which(name, path=entry):
-            return (
-                found
-                if any(is_inside(folder, form) for folder in inside for form in (found, os.path.realpath(found)))
-                else ""
-            )
+            return found
     return ""
 
 

@@ -22,16 +22,16 @@ def check_versions() -> Finding:
     return ok("versions", f"Everturn {__version__}, Python {python}, {system.sysname} {system.release}")
 
 
-def check_git() -> Finding:
-    if (version := load_version("git", "--version")) is None:
+def check_git(folders: tuple[str, ...]) -> Finding:
+    if (version := load_version(find_program("git", folders), "--version")) is None:
         return warn("git", "git was not found", "Install git: the model reads history and makes commits with it.")
     return ok("git", version)
 
 
-def check_ripgrep() -> Finding:
+def check_ripgrep(folders: tuple[str, ...]) -> Finding:
     from everturn.tools.grep.ripgrep import find_ripgrep
 
-    if (version := load_version(find_ripgrep(os.curdir) or "rg", "--version")) is None:
+    if (version := load_version(find_ripgrep(folders), "--version")) is None:
         return warn(
             "ripgrep",
             "rg was not found; searches use the slower engine that is built in",
@@ -40,18 +40,18 @@ def check_ripgrep() -> Finding:
     return ok("ripgrep", version)
 
 
-def check_shell() -> Finding:
-    if not (path := find_program("bash", (os.curdir,))):
+def check_shell(folders: tuple[str, ...]) -> Finding:
+    if not (path := find_program("bash", folders)):
         return warn("shell", "bash was not found; commands run in /bin/sh", "Install bash.")
     return ok("shell", path)
 
 
-def check_sandbox(settings: Mapping[str, object]) -> Finding:
+def check_sandbox(settings: Mapping[str, object], folders: tuple[str, ...]) -> Finding:
     """By trying. `settings`: those below `sandbox.`, by name."""
     from everturn.sandbox.probe import find_means
 
     program = settings.get("bwrapPath")
-    means = find_means(program if isinstance(program, str) else None)
+    means = find_means(program if isinstance(program, str) else None, folders=folders)
     if not settings.get("enabled"):
         could = means.why if means.kind != "none" else f"there would be none: {means.why}"
         return ok("sandbox", f"off ({could}); on with --sandbox or sandbox.enabled")
@@ -68,13 +68,13 @@ def check_sandbox(settings: Mapping[str, object]) -> Finding:
     return ok("sandbox", f"on, by {means.why}")
 
 
-def check_holding(settings: Mapping[str, object]) -> Finding:
+def check_holding(settings: Mapping[str, object], folders: tuple[str, ...]) -> Finding:
     """What holds commands that run although nobody was asked. `settings`: those below `sandbox.`, by name."""
     from everturn.compose.judging import find_machine_walls
 
     program = settings.get("bwrapPath")
     walls = find_machine_walls(
-        (os.path.realpath(os.curdir),),
+        folders,
         os.path.expanduser("~"),  # noqa: PTH111 - paths as text
         program if isinstance(program, str) else None,
     )
@@ -127,9 +127,9 @@ def check_terminal(env: Mapping[str, str]) -> Finding:
     return ok("terminal", f"{env.get('TERM', 'dumb')}, {columns} columns, {'no colours' if plain else 'colours'}")
 
 
-def load_version(program: str, flag: str) -> str | None:
-    """The first line that it prints; None where it cannot be run."""
-    if not (path := program if program.startswith("/") else find_program(program, (os.curdir,))):
+def load_version(path: str, flag: str) -> str | None:
+    """The first line that a program prints; None where it cannot be run. `path`: empty where there is none."""
+    if not path:
         return None
     try:
         done = subprocess.run(

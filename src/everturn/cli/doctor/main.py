@@ -13,6 +13,7 @@ from everturn.cli.usage import UsageError
 from everturn.compose.cli import program_home
 from everturn.core.state import Exit
 from everturn.settings.checks import nearest
+from everturn.settings.options import Options
 
 FLAGS = ("--json", "--help", "-h")
 
@@ -53,14 +54,23 @@ def run_checks() -> Iterator[Finding]:
             yield check_model(launch)
         else:
             yield warn("model", "not asked: there is no key", "Mend the key first.")
-    yield machine.check_git()
-    yield machine.check_ripgrep()
-    yield machine.check_shell()
+    folders = list_folders(launch.options if launch is not None else None)
+    yield machine.check_git(folders)
+    yield machine.check_ripgrep(folders)
+    yield machine.check_shell(folders)
     wanted = launch.options.sandbox if launch is not None else None
     sandbox = {"enabled": True} if wanted is True else wanted or {}
-    yield machine.check_holding(sandbox)
-    yield machine.check_sandbox(sandbox)
+    yield machine.check_holding(sandbox, folders)
+    yield machine.check_sandbox(sandbox, folders)
     yield machine.check_terminal(env)
+
+
+def list_folders(options: Options | None) -> tuple[str, ...]:
+    """Those that a run here works in: no program of theirs is started."""
+    here = os.path.realpath(os.curdir)
+    added = (*options.additional_directories, *options.add_dirs) if options is not None else ()
+    places = (os.path.join(here, os.path.expanduser(each)) for each in added)  # noqa: PTH111, PTH118 - paths as text
+    return tuple(dict.fromkeys((here, *map(os.path.realpath, places))))
 
 
 def render_finding(finding: Finding) -> str:

@@ -5,10 +5,11 @@ from collections.abc import Iterable
 from everturn.frontends.ansi import DIM, YELLOW
 from everturn.frontends.asking.dialogue import NO, Dialogue, Shown
 from everturn.frontends.asking.keyboard import END
-from everturn.frontends.asking.subjects import Subject, render_fields, render_subject
+from everturn.frontends.asking.subjects import render_fields, render_subject
 from everturn.ports.policy import Call, Offer, Ruling, Scope, Verdict
 
-YES, SESSION, ALWAYS, WORD, EXPLAIN = "y", "s", "a", "w", "e"
+YES, SESSION, ALWAYS, WORD, EXPLAIN, MORE = "y", "s", "a", "w", "e", "m"
+_OTHERS = {NO: "no", WORD: "no, with a word to the model", EXPLAIN: "explain"}
 GRAVE = "yes"
 SCOPES = {Scope.ONCE: "once", Scope.SESSION: "for this session", Scope.ALWAYS: "always"}
 SAID_YES = "the person said yes"
@@ -19,9 +20,16 @@ NO_ANSWER = "the person did not answer"
 async def ask_consent(dialogue: Dialogue, call: Call, reason: str) -> Verdict:
     subject = render_subject(call)
     offers = {offer.scope: offer for offer in call.offers}
-    _tell_subject(dialogue, subject, reason)
+    dialogue.open(subject.title)
+    rows = dialogue.lay_out(subject.texts)
+    dialogue.put(rows[: subject.most])
+    left = rows[subject.most :]
+    _tell_surroundings(dialogue, call, reason)
     while True:
-        match await dialogue.choose(render_choices(offers)):
+        match await dialogue.choose(render_choices(offers, left=len(left))):
+            case "m":
+                dialogue.put(left[: subject.most])
+                left = left[subject.most :]
             case "y":
                 if not call.grave or await confirm_grave(dialogue):
                     return Verdict(ruling=Ruling.ALLOW, reason=SAID_YES)
@@ -34,18 +42,22 @@ async def ask_consent(dialogue: Dialogue, call: Call, reason: str) -> Verdict:
                 return refuse(await dialogue.ask_line("What should the model know or do instead?"))
             case "e":
                 explain(dialogue, call, reason)
+                left = []
             case key:
                 return Verdict(ruling=Ruling.DENY, reason=NO_ANSWER if key == END else SAID_NO)
 
 
-def render_choices(offers: dict[Scope, Offer]) -> dict[str, str]:
+def render_choices(offers: dict[Scope, Offer], *, left: int = 0) -> dict[str, str]:
+    """`left`: rows that were not shown yet. Nobody says yes before they have been."""
+    if left:
+        return {MORE: f"more: {left:,} rows are left, and a yes is possible after them"} | _OTHERS
     choices = {YES: "yes, this once"}
     if session := offers.get(Scope.SESSION):
         what = f"the mode {session.mode}" if session.mode else " ".join(session.rules)
         choices[SESSION] = f"yes, and for this session: {what}"
     if always := offers.get(Scope.ALWAYS):
         choices[ALWAYS] = f"always: {' '.join(always.rules)} (you see what it covers before it is written)"
-    return choices | {NO: "no", WORD: "no, with a word to the model", EXPLAIN: "explain"}
+    return choices | _OTHERS
 
 
 def grant(offer: Offer) -> Verdict:
@@ -108,7 +120,12 @@ def explain(dialogue: Dialogue, call: Call, reason: str) -> None:
         dialogue.say("No narrow rule would let it run without asking.", DIM)
 
 
-def _tell_subject(dialogue: Dialogue, subject: Subject, reason: str) -> None:
-    dialogue.open(subject.title)
-    dialogue.show(subject.texts, most=subject.most)
+def _tell_surroundings(dialogue: Dialogue, call: Call, reason: str) -> None:
+    """What the command itself does not say: where it runs, and what was set before it."""
+    if call.folder:
+        dialogue.say("runs in another folder than the working folder:", YELLOW, indent="  ")
+        dialogue.show((Shown(call.folder),))
+    if call.exports:
+        dialogue.say("with what earlier commands have exported:", YELLOW, indent="  ")
+        dialogue.show([Shown(each) for each in call.exports])
     dialogue.say(f"asks: {reason}", YELLOW, indent="  ")

@@ -24,6 +24,10 @@ _AS_NO = frozenset({"\r", "\n", "\x1b"})
 _CTRL_D = "\x04"
 
 
+Row = tuple[str, str]
+"""A row of foreign text, made harmless, and its colour."""
+
+
 class Shown(msgspec.Struct, frozen=True):
     """Foreign text as it came; it is made harmless when it is laid out."""
 
@@ -57,16 +61,23 @@ class Dialogue:
         for row in textwrap.wrap(make_visible(text), self._columns - len(indent), break_on_hyphens=False):
             self._write(f"{indent}{self._style.paint(row, codes)}\n")
 
-    def show(self, texts: Sequence[Shown], *, most: int = 0) -> bool:
-        """Every character of foreign texts. True where they take more than `most` rows and their middle was left out."""
-        rows = [(row, text.codes) for text in texts for row in wrap_visible(text.text, self._columns - len(GUTTER))]
+    def show(self, texts: Sequence[Shown], *, most: int = 0) -> None:
+        """Every character of foreign texts. Of more than `most` rows the middle is left out: nobody consents to these."""
+        rows = self.lay_out(texts)
         left_out = max(len(rows) - most, 0) if most else 0
         head = most - most // 3 if left_out else len(rows)
-        self._put_foreign(rows[:head])
+        self.put(rows[:head])
         if left_out:
             self.say(f"┊ {left_out:,} more rows here: [e] shows them all", YELLOW)
-            self._put_foreign(rows[head + left_out :])
-        return left_out > 0
+            self.put(rows[head + left_out :])
+
+    def lay_out(self, texts: Sequence[Shown]) -> list[Row]:
+        """Every character of foreign texts, as the rows that they take."""
+        return [(row, text.codes) for text in texts for row in wrap_visible(text.text, self._columns - len(GUTTER))]
+
+    def put(self, rows: Sequence[Row]) -> None:
+        for row, codes in rows:
+            self._write(f"{self._style.paint(GUTTER, DIM)}{self._style.paint(row, codes)}\n")
 
     async def choose(self, choices: Mapping[str, str]) -> str:
         """The key that was pressed; `END` where nobody answers. Enter and Escape are `n` where that is a choice."""
@@ -111,10 +122,6 @@ class Dialogue:
                     self._write(f"\nOne key, please: {' '.join(choices)}\n{MARK}")
         except TimeoutError:
             return END
-
-    def _put_foreign(self, rows: Sequence[tuple[str, str]]) -> None:
-        for row, codes in rows:
-            self._write(f"{self._style.paint(GUTTER, DIM)}{self._style.paint(row, codes)}\n")
 
     @property
     def _columns(self) -> int:

@@ -11,7 +11,7 @@ from everturn.ports.tool import Confinement
 
 MOST_ROWS = 40
 MOST_COMMAND_ROWS = 200
-"""What of a command is not seen is not consented to."""
+"""At once. What is not seen is not consented to: the rest is asked for, page by page, before a yes is possible."""
 GREEN = "32"
 
 

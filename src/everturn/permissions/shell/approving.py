@@ -16,6 +16,7 @@ from everturn.permissions.shell.files import takes_folders
 from everturn.permissions.shell.listing import judge_stage
 from everturn.permissions.shell.matching import Pattern, patterns_of
 from everturn.permissions.shell.nesting import is_same_repository
+from everturn.permissions.shell.placing import Placed
 from everturn.permissions.shell.readonly.find import may_act
 from everturn.permissions.shell.readonly.judge import Reads
 from everturn.permissions.shell.resolving import judge_resolved
@@ -257,23 +258,28 @@ class Approval:
         return None if self._plans else self._find_rule(command, strip_wrappers(command.words), [])
 
     def _find_rule(self, command: Command, words: tuple[Word, ...], unsafe: list[Assignment]) -> Rule | None:
+        placed = Placed(words, command.here, self._world.folders[0])
+        text = join_words(words)
         if unsafe:
             set_before = " ".join([each.word.raw for each in command.assignments])
-            return self._find_literal(f"{set_before} {command.text}", len(set_before) + 1 + len(command.words[0].raw))
-        text = join_words(words)
+            least = len(set_before) + 1 + len(command.words[0].raw)
+            return self._find_literal(f"{set_before} {command.text}", least, placed, len(text))
         for spelled in dict.fromkeys((text, _join_simple(words))):
             for pattern, rule in self._allow.covering(spelled):
-                if pattern.is_exact or rule.specifier == spelled or _may_approve(pattern, words):
+                is_enough = pattern.is_exact or rule.specifier == spelled or _may_approve(pattern, words)
+                if is_enough and not placed.is_named_by(pattern):
                     return rule
         if words is command.words:
             return None
         wrapped = command.text
-        return self._find_literal(wrapped, len(wrapped) - len(text) + len(words[0].raw))
+        return self._find_literal(wrapped, len(wrapped) - len(text) + len(words[0].raw), placed, len(text))
 
-    def _find_literal(self, text: str, least: int) -> Rule | None:
-        """A rule that spells the first `least` characters out."""
+    def _find_literal(self, text: str, least: int, placed: Placed, last: int) -> Rule | None:
+        """A rule that spells the first `least` characters out. `last`: how many of the text `placed` is about."""
         for pattern, rule in self._allow.covering(text):
-            if len(pattern.head) >= least or rule is self._everything:
+            if rule is self._everything:
+                return rule
+            if len(pattern.head) >= least and not placed.is_named_by(pattern, len(text) - last):
                 return rule
         return None
 

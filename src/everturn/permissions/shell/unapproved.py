@@ -10,7 +10,8 @@ from everturn.permissions.shell.readonly.bare import OF_THE_SHELL, is_settled, j
 from everturn.permissions.shell.readonly.judge import Reads
 from everturn.permissions.shell.survey import Survey
 from everturn.permissions.shell.syntax import Command, Word
-from everturn.permissions.shell.wrappers import strip_wrappers
+from everturn.permissions.shell.wrappers import WRAPPERS, strip_wrappers
+from everturn.ports.exports import reaches_every_program
 from everturn.ports.holding import Holding
 
 _VARIABLE = re.compile(r"\$\{?[#!]?([A-Za-z_][A-Za-z0-9_]*)")
@@ -122,10 +123,8 @@ class Unapproved:
         for command, reads in self._parts:
             words = strip_wrappers(command.words)
             if reads is not None and self._is_harmless(command, words, reads):
-                name = words[0].raw
-                local = "" if name in OF_THE_SHELL else self._world.walls.find_foreign(name, held=False)
-                if local:
-                    return _say_foreign(name, local), used
+                if trouble := self._find_changed(command, words):
+                    return trouble, used
             elif (rule := self._find_rule(command)) is not None:
                 used = rule
             elif used is not None:
@@ -136,6 +135,19 @@ class Unapproved:
             else:
                 return f"nothing here can hold {command.text[:_SHOWN]!r} ({self._world.walls.why})", None
         return None, used
+
+    def _find_changed(self, command: Command, words: tuple[Word, ...]) -> str:
+        """What earlier commands of the session have made of a program that is harmless by itself."""
+        wrappers = [word.raw for word in command.words if word.raw in WRAPPERS or word.raw == "xargs"]
+        names = [name for name in (*wrappers, words[0].raw) if name not in OF_THE_SHELL]
+        exports = self._world.exports
+        for name in names:
+            if place := self._world.walls.find_foreign(name, held=False, path=exports.get("PATH")):
+                return _say_foreign(name, place)
+        odd = next(filter(reaches_every_program, exports), "") if names else ""
+        return (
+            f"an earlier command has exported {odd}, which {names[0]} would obey, and nothing holds it" if odd else ""
+        )
 
     def _is_harmless(self, command: Command, words: tuple[Word, ...], reads: Reads) -> bool:
         """Nothing of it depends on what the line sets. Git is held, or asked about: it follows whatever its repository holds."""

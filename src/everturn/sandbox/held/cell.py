@@ -19,6 +19,8 @@ _COMPLAINT = re.compile(
     r"^[\w.-]+: (?:\S.*: )?(?:Permission denied|Operation not permitted|Read-only file system)$", re.MULTILINE
 )
 """A line of a program's own, and not of a file that it shows."""
+_SAID = re.compile(r"(?:[\w./+-]+(?:\[\d+\])?|[\w.]+(?:Error|Exception)): ")
+"""How a line begins that a program says of itself; one of a log begins with a time, one of a text with words."""
 READ = (
     "Nobody was asked about this command, so the system held it: it can read the working folders and the system's programs, "
     "and write, start or reach nothing else. What it was refused above may be that. Links that lead out of the folders "
@@ -91,11 +93,10 @@ class HeldCell:
                     self._settled = (f"{UNSETTLED} ({error}).",)
         return self._settled
 
-    def find_refusal(self, output: str, code: int | None) -> str:
-        """As far as can be seen: programs say it in many ways."""
-        if (met := _MET.search(output)) is not None:
-            return _find_line(output, met.start())
-        return "it was ended before it was done" if code is None or code < 0 else ""
+    def find_refusals(self, output: str, code: int | None) -> tuple[str, ...]:
+        """As far as can be seen: programs say it in many ways. Where it ended well, a line must look like a program's complaint."""
+        lines = (line.strip() for line in output.splitlines() if _MET.search(line))
+        return tuple(dict.fromkeys(line for line in lines if code != 0 or _SAID.match(line)))
 
     def close(self) -> None:
         # The last first. Each happens whatever becomes of the others.
@@ -105,9 +106,3 @@ class HeldCell:
                 self._note_closed = None
             steps.callback(self._put_in_order)
             steps.callback(self.note_started)
-
-
-def _find_line(text: str, at: int) -> str:
-    """The one that the place is in."""
-    end = text.find("\n", at)
-    return text[text.rfind("\n", 0, at) + 1 : end if end >= 0 else len(text)].strip()

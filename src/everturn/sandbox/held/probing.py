@@ -14,9 +14,12 @@ _NOWHERE = "/everturn/temporary"
 
 
 @lru_cache(maxsize=8)
-def find_view_means(program: str | None, programs: tuple[str, ...], path: str) -> Means:
-    """`program`: where bubblewrap is; else it is searched for on the path. `programs`: folders of the system's, which a view shows."""
-    machine, found = find_machine(), program or find_bubblewrap(path)
+def find_view_means(program: str | None, programs: tuple[str, ...], path: str, folders: tuple[str, ...]) -> Means:
+    """`program`: where bubblewrap is; else it is searched for on the path, and not in the working `folders`.
+
+    `programs`: folders of the system's, which a view shows.
+    """
+    machine, found = find_machine(), program or find_bubblewrap(path, folders)
     if machine is None or not found:
         return Means(kind="none", why=MISSING)
     places = HeldPlaces(folders=(), programs=programs, readable=(), opened=(), temporary=_NOWHERE)

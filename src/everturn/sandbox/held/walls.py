@@ -73,7 +73,7 @@ class MachineWalls:
             return None
         from everturn.sandbox.held.probing import find_view_means
 
-        means = find_view_means(self._program, self.programs, self._path)
+        means = find_view_means(self._program, self.programs, self._path, self._folders)
         return means if means.kind == "bubblewrap" else None
 
     @cached_property
@@ -103,9 +103,10 @@ class MachineWalls:
             return self._path != clean_path(self._path, self._folders)
         return variable in self._environment and not is_passed(variable) and variable not in OF_THE_SHELL
 
-    def find_foreign(self, name: str, *, held: bool = True) -> str:
+    def find_foreign(self, name: str, *, held: bool = True, path: str | None = None) -> str:
         if not held:
-            return find_local(name, self._folders, self._path or os.defpath)
+            usual = self._path or os.defpath
+            return find_local(name, self._folders, usual if path is None else path, usual=usual)
         if name not in self._foreign:
             self._foreign[name] = self._look_for(name)
         return self._foreign[name]

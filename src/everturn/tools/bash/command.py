@@ -160,10 +160,10 @@ class Command:
         """What a sandbox held back."""
         return self._cell.explain(self.output.render(_EXPLAINED)[0], code) if self._cell else ()
 
-    def find_refusal(self, code: int | None) -> str:
-        """Of a held command: what it was refused, in its own words; empty where it was refused nothing."""
-        refuses = getattr(self._cell, "find_refusal", None)
-        return refuses(self.output.render(_EXPLAINED)[0], code) if refuses else ""
+    def find_refusals(self, code: int | None) -> tuple[str, ...]:
+        """Of a held command: lines of its output that seem to say that the system refused it something."""
+        finds = getattr(self._cell, "find_refusals", None)
+        return finds(self.output.render(_EXPLAINED)[0], code) if finds else ()
 
     def close(self) -> None:
         # The last first. Each happens whatever becomes of the others.

@@ -26,6 +26,7 @@ from everturn.tools.bash.watcher import Watcher
 
 if TYPE_CHECKING:
     from everturn.ports.sandbox import Cell, Holder, Sandbox
+    from everturn.tools.bash.trying import NoteEnd
 
 _GRACE_SHARE = 0.75
 """We must have killed and answered before the engine's own patience ends."""
@@ -79,7 +80,10 @@ class Commands:
         if context.holding is not None and context.holding.tries:
             from everturn.tools.bash.trying import run_trying
 
-            return await run_trying(self._run, call, context)
+            stand = self._shell.stand
+            return await run_trying(
+                self._run, call, context, folder=stand[0] or "", go_back=lambda: self._shell.go_back(stand)
+            )
         return await self._run(call, context, reads_only=reads_only)
 
     async def _run(
@@ -88,9 +92,9 @@ class Commands:
         context: ToolContext,
         *,
         reads_only: bool = False,
-        note_refusal: Callable[[str], None] | None = None,
+        note_end: "NoteEnd | None" = None,
     ) -> ToolResult:
-        """`note_refusal` is told what a held command was refused."""
+        """`note_end` is told the exit code of a held command, and what it was refused."""
         if call.run_in_background or may_leave_running(call.command):
             self._watcher.start()
         start, cell = await self._confine(call, context)
@@ -115,8 +119,9 @@ class Commands:
         watching = asyncio.get_running_loop().call_later(_LONG_S, self._watcher.start)
         try:
             result = await self._wait(call, context, command)
-            if note_refusal is not None:
-                note_refusal(command.find_refusal(command.code if command.ended.done() else None))
+            if note_end is not None:
+                code = command.code if command.ended.done() else None
+                note_end(code, command.find_refusals(code))
             return result
         finally:
             watching.cancel()
@@ -148,7 +153,7 @@ class Commands:
     async def _confine(self, call: BashInput, context: ToolContext) -> "tuple[Start, Cell | None]":
         """How it starts, and in which walls. Raises `ToolFault` where it may not run without."""
         if self._sandbox is None and context.holding is None:
-            return self._shell.plan_start(call.command, context.folder), None
+            return self._shell.plan_start(call.command, context.folders), None
         from everturn.tools.bash.confined import run_confining
 
         return await run_confining(self._shell, self._sandbox, self._holder, call, context)

@@ -21,8 +21,8 @@ async def run_confining(
     if context.holding is not None:
         return await _hold(shell, holder, context.holding, call, context)
     if sandbox is None or sandbox.judge(call.command, leave=call.dangerouslyDisableSandbox) is Confinement.LEAVES:
-        return shell.plan_start(call.command, context.folder), None
-    start = shell.plan_start(call.command, context.folder, Side.SANDBOX)
+        return shell.plan_start(call.command, context.folders), None
+    start = shell.plan_start(call.command, context.folders, Side.SANDBOX)
     wanted = ConfinedStart(arguments=start.arguments, environment=start.environment)
     # Nobody waits for what runs in the background: a question from there would come out of the blue.
     inquire = None if call.run_in_background else context.inquire
@@ -35,7 +35,7 @@ async def _hold(
 ) -> tuple[Start, Cell]:
     if holder is None:
         raise ToolFault("The command did not run: nobody approved it, and nothing here can hold it.")
-    start = shell.plan_start(call.command, context.folder, Side.HELD)
+    start = shell.plan_start(call.command, context.folders, Side.HELD)
     cell = await holder.hold(
         holding, ConfinedStart(arguments=start.arguments, environment=start.environment, seal=shell.seal), start.folder
     )

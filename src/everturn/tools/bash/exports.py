@@ -1,26 +1,33 @@
 """What commands have exported for those that follow: taken over when it is small enough, and never unseen where it matters."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
+from everturn.ports.exports import NEVER_KEPT, matters
 from everturn.tools.bash.report import Changes
 
 MOST_BYTES = 786_432
 """Of all names and values: beyond some megabytes the kernel starts no program any more."""
 LONGEST = 98_304
 """Of one value: the kernel's own limit is not much higher."""
-_MATTER = re.compile(
-    r"PATH|BASH_ENV|ENV|BASHOPTS|SHELLOPTS|PS4|IFS|PROMPT_COMMAND|BASH_FUNC_.*|(?:LD|GIT|DYLD)_.*|GCONV_PATH|LOCPATH|"
-    r"PYTHON(?:PATH|HOME|STARTUP|INSPECT|USERBASE|WARNINGS|BREAKPOINT)|NODE_OPTIONS|NODE_PATH|PERL5(?:LIB|OPT|DB)|PERLLIB|"
-    r"RUBY(?:OPT|LIB)|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|LESSOPEN|LESSCLOSE|RIPGREP_CONFIG_PATH|HOME|EDITOR|VISUAL|PAGER|"
-    r"SSH_ASKPASS|SUDO_ASKPASS|HTTPS?_PROXY|ALL_PROXY|https?_proxy|all_proxy|SSL_CERT_FILE|SSL_CERT_DIR|SSLKEYLOGFILE|"
-    r"EVERTURN_.*|CLAUDE_.*|ANTHROPIC_.*"
+_BY_SCRIPTS = re.compile(
+    r"PATH|MANPATH|INFOPATH|PYTHONHOME|JAVA_HOME|JDK_HOME|GO(?:PATH|ROOT|BIN)|GEM_(?:HOME|PATH)|(?:CARGO|RUSTUP)_HOME|[A-Z]+ENV_ROOT|"
+    r"NVM_\w+|CONDA_\w+"
 )
-"""They decide which programs run, what these load, or whom they speak to."""
-_BY_SCRIPTS = frozenset({"PATH", "PYTHONHOME"})
-"""What activating an environment changes: kept, and told."""
+"""What activating an environment changes: kept, told to the model, and shown with later questions."""
+_TOKEN = re.compile(
+    r"""(?P<blank>[ \t\r]+|\\\n) | (?P<comment>\#[^\n]*) | (?P<end>[;&|()\n])
+    | (?P<word>(?:\\.|\$?'[^']*'|"(?:\\.|[^"\\])*"|[^\s;&|()'"\\])+) | (?P<other>.)""",
+    re.VERBOSE | re.DOTALL,
+)
+_ASSIGNED = re.compile(r"([A-Za-z_]\w*)\+?=")
+_HEREDOC = re.compile(r"(?<!<)<<-?(?!<)(.*)", re.DOTALL)
+_BEFORE_COMMANDS = frozenset(
+    {"if", "then", "elif", "else", "while", "until", "do", "{", "!", "time", "builtin", "command"}
+)
+_SETTERS = frozenset({"export", "declare", "typeset", "readonly"})
 
 
 class Taken(msgspec.Struct, frozen=True):
@@ -37,20 +44,68 @@ def judge_exports(changes: Changes, known: Mapping[str, str], command: str) -> T
         return Taken(
             Changes({}, frozenset()), "What the command exported was not kept: it is too large for programs to start"
         )
-    unseen = [name for name in changes.set if matters(name) and not is_named(name, command) and name not in _BY_SCRIPTS]
-    kept = Changes({name: value for name, value in changes.set.items() if name not in unseen}, changes.unset)
+    spelled = find_assigned(command)
+    left = [name for name in changes.set if not _is_kept(name, spelled)]
+    kept = Changes({name: value for name, value in changes.set.items() if name not in left}, changes.unset)
     told = [f"{name} is now {value[:200]!r}" for name, value in kept.set.items() if matters(name)]
-    if unseen:
+    if left:
         told.append(
-            f"{', '.join(sorted(unseen)[:8])} was exported and not kept, since it changes what later commands run: "
+            f"{', '.join(sorted(left)[:8])} was exported and not kept, since it changes what later commands run: "
             "set it in the command that needs it"
         )
     return Taken(kept, "; ".join(told))
 
 
-def matters(name: str) -> bool:
-    return _MATTER.fullmatch(name) is not None
+def _is_kept(name: str, spelled: frozenset[str]) -> bool:
+    if NEVER_KEPT.fullmatch(name):
+        return False
+    return not matters(name) or name in spelled or _BY_SCRIPTS.fullmatch(name) is not None
 
 
-def is_named(name: str, command: str) -> bool:
-    return re.search(rf"(?<![A-Za-z0-9_]){re.escape(name)}=", command) is not None
+def find_assigned(command: str) -> frozenset[str]:
+    """Names that the line itself plainly sets for what follows: `export NAME=..`, `NAME=..`. Not in comments, strings or heredocs."""
+    return frozenset(name for words in _split(command) for name in _find_set(words))
+
+
+def _find_set(words: list[str]) -> Iterator[str]:
+    at = 0
+    while at < len(words) and words[at] in _BEFORE_COMMANDS:
+        at += 1
+    found = [_ASSIGNED.match(word) for word in words[at:]]
+    # `NAME=.. command` is for that command alone.
+    if words[at : at + 1] and (words[at] in _SETTERS or all(found)):
+        yield from (each[1] for each in found if each)
+
+
+def _split(command: str) -> Iterator[list[str]]:
+    """The words of each simple command, as they are written. Bodies of heredocs are left out."""
+    words: list[str] = []
+    ends: list[str] = []
+    at = 0
+    while (token := _TOKEN.match(command, at)) is not None:
+        at = token.end()
+        if token["word"]:
+            words.append(token["word"])
+        elif token["end"]:
+            yield words
+            if token["end"] != "\n":
+                ends += _list_ends(words)
+            else:
+                at = _skip_bodies(command, at, [*ends, *_list_ends(words)])
+                ends = []
+            words = []
+    yield words
+
+
+def _list_ends(words: list[str]) -> list[str]:
+    """The lines that end the heredocs of a command."""
+    found = [(place, each) for place, word in enumerate(words) if (each := _HEREDOC.search(word)) is not None]
+    named = (each[1] or "".join(words[place + 1 : place + 2]) for place, each in found)
+    return [re.sub(r"[\"'\\]", "", name) for name in named]
+
+
+def _skip_bodies(command: str, at: int, ends: list[str]) -> int:
+    for end in ends:
+        found = re.compile(rf"^\t*{re.escape(end)}$", re.MULTILINE).search(command, at)
+        at = len(command) if found is None else min(found.end() + 1, len(command))
+    return at

@@ -44,14 +44,32 @@ class Changes(msgspec.Struct, frozen=True):
     unset: frozenset[str]
 
 
-def render_telling(*, numbered: bool, folder_alone: bool = False) -> str:
-    """Shell code that tells, without a process and without a trace in the output. `numbered`: the shell is bash.
+def render_script(*, numbered: bool, folder_alone: bool = False) -> str:
+    """Shell code that runs the command in `$__command` and tells at its end, without a process and without a trace in the output.
 
+    `numbered`: the shell is bash. There the descriptor is closed while the command runs, so that no program that it starts has
+    it: bash keeps a copy for itself, which is close-on-exec, and puts it back when the command has ended. Where the command
+    ends in the middle (`exit` in a function, a signal) only the copy is there: it has the first number from ten on that is free.
     `folder_alone`: of a command that nobody approved nothing else is taken over.
     """
-    target = f">&{DESCRIPTOR}" if numbered else f">|/dev/fd/{DESCRIPTOR}"
     exported = "" if folder_alone else "export -p; "
-    return f'{{ pwd -P || :; printf "\\0%s\\0" "${{OLDPWD-}}"; {exported}printf "\\0"; }} {target} 2>/dev/null'
+    telling = f'{{ pwd -P || :; printf "\\0%s\\0" "${{OLDPWD-}}"; {exported}printf "\\0"; }}'
+    if not numbered:
+        return f"trap '{telling} >|/dev/fd/{DESCRIPTOR} 2>/dev/null' EXIT; set --; eval \"$__command\""
+    # A file that the command has put in the place of either is not written to.
+    either = " elif ".join(
+        f"[[ -p /dev/fd/{number} ]]; then {telling} >&{number};" for number in (DESCRIPTOR, "'$__copy'")
+    )
+    return (
+        f"__copy={DESCRIPTOR}; [ ${{BASH_VERSINFO[0]}} -lt 4 ] || exec {{__copy}}>&{DESCRIPTOR} {{__copy}}>&-; "
+        f"trap '{{ if {either} fi; }} 2>/dev/null' EXIT; unset __copy; set --; eval \"$__command\" {DESCRIPTOR}>&-"
+    )
+
+
+def render_failing(*, numbered: bool) -> str:
+    """Shell code that tells that the shell could not go to its folder, and ends it: the command does not run."""
+    target = f">&{DESCRIPTOR}" if numbered else f">|/dev/fd/{DESCRIPTOR}"
+    return f'{{ printf "\\0\\0\\0" {target}; exit 1; }}'
 
 
 def parse_report(told: bytes) -> Report | None:

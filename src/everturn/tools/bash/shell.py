@@ -4,15 +4,14 @@ import os
 from collections.abc import Collection
 from enum import Enum
 from functools import lru_cache
-from pathlib import Path
 
 import msgspec
 
 from everturn.ports.shell_folder import ShellFolder
 from everturn.tools.bash.exports import judge_exports
 from everturn.tools.bash.members import MARK, choose_seal, find_members
-from everturn.tools.bash.report import Changes, Report, parse_exports, plan_changes, render_telling
-from everturn.workspace.paths import is_inside
+from everturn.tools.bash.report import Changes, Report, parse_exports, plan_changes, render_failing, render_script
+from everturn.workspace.paths import find_start, is_inside
 from everturn.workspace.programs import find_program
 
 _SECRETS = frozenset({"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS", "BRAVE_API_KEY"})
@@ -78,7 +77,6 @@ class Shell:
     def __init__(self, place: ShellFolder | None = None) -> None:
         """`place` is told where the next command starts."""
         self._place = place or ShellFolder()
-        self._previous = ""
         self._exported = {side: Exported() for side in Side}
         self._inherited = {name: value for name, value in os.environ.items() if name not in _SECRETS} | _NOBODY_ANSWERS
         self.session = os.urandom(8).hex()
@@ -86,16 +84,17 @@ class Shell:
         self.seal = choose_seal()
         self._count = 0
 
-    def plan_start(self, command: str, project: str, side: Side = Side.OUTSIDE) -> Start:
-        folder, notice = self._starting_folder(project)
+    def plan_start(self, command: str, folders: tuple[str, ...], side: Side = Side.OUTSIDE) -> Start:
+        """`folders`: those that are worked in, the project first."""
+        folder, notice = self._starting_folder(folders[0])
         self._count += 1
         mark = f"{self.session}.{self._count}"
         return Start(
             arguments=plan_arguments(
                 command,
                 folder,
-                self._previous,
-                find_shell(project),
+                self._place.previous,
+                find_shell(folders),
                 seal=0 if side is Side.HELD else self.seal,
                 alone=side is Side.HELD,
             ),
@@ -113,10 +112,21 @@ class Shell:
         if _is_path(report.previous) and (
             start.side is Side.OUTSIDE or is_inside(project, os.path.realpath(report.previous))
         ):
-            self._previous = report.previous
+            self._place.previous = report.previous
         return "; ".join(notice for notice in (self._move_to(report.folder, project), told) if notice)
 
+    @property
+    def stand(self) -> tuple[str | None, str]:
+        """Where the next command starts, and what `cd -` means to it."""
+        return self._place.path, self._place.previous
+
+    def go_back(self, stand: tuple[str | None, str]) -> None:
+        self._place.path, self._place.previous = stand
+
     def _learn_exports(self, start: Start, report: Report, command: str) -> str:
+        if not report.exported:
+            # Every shell has some variables: this one did not run the command.
+            return ""
         exported = self._exported[start.side]
         told = start.generation, report.exported.replace(start.mark.encode(), b"")
         if told == exported.unchanged:
@@ -129,6 +139,7 @@ class Shell:
         if taken.changes.set or taken.changes.unset:
             exported.take(taken.changes)
         self._place.exports = self._exported[Side.OUTSIDE].set
+        self._place.sandboxed = self._exported[Side.SANDBOX].set
         self._place.exported = frozenset(name for each in self._exported.values() for name in each.set)
         return taken.notice
 
@@ -157,16 +168,14 @@ class Shell:
         return given
 
     def _starting_folder(self, project: str) -> tuple[str, str]:
-        if self._place.path is None:
-            return project, ""
-        if Path(self._place.path).is_dir() and is_inside(project, self._place.path):
-            return self._place.path, ""
-        gone, self._place.path = self._place.path, None
-        return project, f"The folder {gone} is gone; the command ran in {project}"
+        folder = find_start(self._place, project)
+        lost, self._place.lost = self._place.lost, ""
+        what = "cannot be entered" if lost and os.path.lexists(lost) else "is gone"
+        return folder, f"The folder {lost} {what}; the command ran in {folder}" if lost else ""
 
     def _move_to(self, reported: str, project: str) -> str:
         if reported in {"", project}:
-            # Empty: the command removed the folder that it stood in.
+            # Empty: the command removed the folder that it stood in, or its shell could not go there.
             self._place.path = None
             return "" if reported else f"The shell's folder is gone; the next command runs in {project}"
         folder = os.path.realpath(reported) if _is_path(reported) else ""
@@ -190,15 +199,16 @@ def plan_arguments(
     command: str, folder: str, previous: str, shell: str, *, seal: int = 0, alone: bool = False
 ) -> list[str]:
     """`seal`: see `choose_seal`. `alone`: the folder is all that is told at the end."""
-    telling = render_telling(numbered=shell.endswith("bash"), folder_alone=alone)
+    numbered = shell.endswith("bash")
+    running = render_script(numbered=numbered, folder_alone=alone)
     # `eval` keeps the trap out of the shell's own messages about the command, and their line numbers right.
     moved = "OLDPWD=$3" if previous else "unset OLDPWD"
     sealing = f"ulimit -q {seal} 2>/dev/null; " if seal else ""
-    script = f'{sealing}cd -- "$2" || exit; {moved}; trap \'{telling}\' EXIT; __command=$1; set --; eval "$__command"'
+    script = f'{sealing}cd -- "$2" || {render_failing(numbered=numbered)}; {moved}; __command=$1; {running}'
     return [shell, "-c", script, "bash", command, folder, previous]
 
 
-@lru_cache(maxsize=8)
-def find_shell(project: str) -> str:
-    """Found once, and never in the folder that commands work in."""
-    return find_program("bash", (project,)) or "/bin/sh"
+@lru_cache(maxsize=32)
+def find_shell(folders: tuple[str, ...]) -> str:
+    """Found once, and never in a folder that commands work in."""
+    return find_program("bash", folders) or "/bin/sh"

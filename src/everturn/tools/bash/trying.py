@@ -1,5 +1,6 @@
 """A command that nobody approved is tried held: what it can do so is done, and only where it meets the wall a person is asked."""
 
+from collections.abc import Callable
 from typing import Protocol
 
 from msgspec.structs import replace
@@ -9,36 +10,66 @@ from everturn.tools.bash.tool import BashInput
 
 _NOBODY = "nobody is here to approve it"
 _MOST_SHOWN = 200
+"""Characters of a line."""
+_MOST_LINES = 3
 HELD = (
     "(It ran held, since no rule allows it: it could read the working folders and the system's programs, and write, reach or see "
     "nothing else. A program may keep silent about what it was refused.)"
 )
 
 
+class NoteEnd(Protocol):
+    def __call__(self, code: int | None, refusals: tuple[str, ...], /) -> None: ...
+
+
 class Run(Protocol):
     async def __call__(
-        self, call: BashInput, context: ToolContext, *, note_refusal: "Note | None" = None
+        self, call: BashInput, context: ToolContext, *, note_end: NoteEnd | None = None
     ) -> ToolResult: ...
 
 
-class Note(Protocol):
-    def __call__(self, refusal: str, /) -> None: ...
+async def run_trying(
+    run: Run, call: BashInput, context: ToolContext, *, folder: str, go_back: Callable[[], None]
+) -> ToolResult:
+    """Held, it has changed nothing but perhaps the shell's folder: so it can run again as if for the first time.
 
-
-async def run_trying(run: Run, call: BashInput, context: ToolContext) -> ToolResult:
-    """Held, it has changed nothing: so it can run again as if for the first time."""
-    refusals: list[str] = []
-    result = await run(call, context, note_refusal=refusals.append)
-    refusal = next((each for each in refusals if each), "")
-    if not refusal or context.abort.raised:
+    `folder`: where it runs, if that is not the working folder. `go_back` puts the shell there again.
+    """
+    wishes: list[str] = []
+    result = await run(call, context, note_end=lambda code, refusals: wishes.append(tell_wish(code, refusals)))
+    wish = next((each for each in wishes if each), "")
+    if not wish or context.abort.raised:
         return add_note(result, HELD)
-    wanted = f"it ran held, since no rule allows it, and was refused something: {refusal[:_MOST_SHOWN]}"
-    why_not = _NOBODY if context.inquire is None else await context.inquire(_put_question(call, wanted))
+    go_back()
+    where = f"; it would run in {folder!r}, not in the working folder" if folder else ""
+    reason = f"it ran held, since no rule allows it, {wish}{where}"
+    why_not = _NOBODY if context.inquire is None else await context.inquire(_put_question(call, reason))
     if why_not is None:
         return await run(call, replace(context, holding=None))
-    told = f"The command ran held (nothing written, no network, no other programs than the system's), and wants more. It was not approved: {why_not}."
+    told = (
+        "The command ran held (nothing written, no network, no other programs than the system's), and may have wanted more. "
+        f"It was not approved: {why_not}."
+    )
     content = result.content if isinstance(result.content, str) else ""
     return replace(result, content=f"{told}\n{content}", is_error=True)
+
+
+def tell_wish(code: int | None, refusals: tuple[str, ...]) -> str:
+    """What a person is told of the trial; empty where nothing speaks against its result.
+
+    What the command printed is quoted, and said to be its own words: a person must not take it for ours.
+    """
+    if code is None or code < 0:
+        ending = "and was ended before it was done"
+    elif code:
+        ending = f"and ended with code {code}, which may be because of that"
+    elif refusals:
+        ending = "and was refused something"
+    else:
+        return ""
+    last = [each if len(each) <= _MOST_SHOWN else f"{each[:_MOST_SHOWN]}…" for each in refusals[-_MOST_LINES:]]
+    # As Python writes a text: what cannot be seen, or would end the quotation, is written out.
+    return f"{ending}; the command itself printed: {', '.join(map(repr, last))}" if last else ending
 
 
 def add_note(result: ToolResult, note: str) -> ToolResult:

@@ -21,16 +21,15 @@ _FAILED = 2
 _NUMBERED = re.compile(rb"(\d+)([:-])")
 
 
-def find_ripgrep(folder: str = "") -> str:
-    """The one on the PATH, else the one that was installed with us; never one from the working folder. Empty where there is none."""
-    return _find(folder, os.environ.get("PATH", os.defpath))
+def find_ripgrep(folders: tuple[str, ...] = ()) -> str:
+    """The one on the PATH, else the one that was installed with us; never one from a working folder. Empty where there is none."""
+    return _find(folders, os.environ.get("PATH", os.defpath))
 
 
-@lru_cache(maxsize=8)
-def _find(folder: str, path: str) -> str:
+@lru_cache(maxsize=32)
+def _find(folders: tuple[str, ...], path: str) -> str:
     """Once: a program that appears later may be anybody's."""
     beside = os.pathsep.join(dict.fromkeys((str(Path(sys.executable).parent), str(Path(sys.prefix) / "bin"))))
-    folders = (folder,) if folder else ()
     return find_program("rg", folders, path) or find_program("rg", folders, beside)
 
 

@@ -41,7 +41,7 @@ By default it names the files, newest first. `output_mode` "content" shows the l
 file. Narrow it with `path`, `glob` or `type`; page with `head_limit` and `offset`. Escape literal braces and dots.""",
     )
     async def grep(call: GrepInput, context: ToolContext) -> ToolResult:
-        return await run_grep(call, context, choose_engine(context.folder))
+        return await run_grep(call, context, choose_engine(context.folders))
 
     return grep
 
@@ -58,11 +58,11 @@ async def run_grep(call: GrepInput, context: ToolContext, engine: Engine) -> Too
     return await asyncio.to_thread(render_matches, call, query, found, context.folder)
 
 
-def choose_engine(folder: str) -> Engine:
-    """That of ripgrep, where there is one outside of the working folder."""
+def choose_engine(folders: tuple[str, ...]) -> Engine:
+    """That of ripgrep, where there is one outside of the working folders."""
     from everturn.tools.grep.ripgrep import find_ripgrep, run_ripgrep
 
-    if program := find_ripgrep(folder):
+    if program := find_ripgrep(folders):
         return partial(run_ripgrep, program)
     from everturn.tools.grep.python import run_python
 
