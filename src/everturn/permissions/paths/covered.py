@@ -20,7 +20,7 @@ _INSIDE = "/\0"
 """Any name in a folder: what covers it covers the folder with all that is in it."""
 
 
-MAX_WALKED = 50_000
+MAX_WALKED = 20_000
 """Entries of folders that are looked at for files which rules cover."""
 
 
