@@ -108,6 +108,7 @@ def run_as(user: int, rounds: int) -> dict[str, list[float]]:
 def measure(scale: Scale) -> Found:
     """What each wall adds to a command, round by round, against the same round without one."""
     # What nobody could not load.
+    import_module("concurrent.futures.thread")
     for package in (everturn.sandbox, everturn.tools.bash):
         for module in walk_packages(package.__path__, f"{package.__name__}."):
             import_module(module.name)
