@@ -50,7 +50,7 @@ def memory():
 async def test_very_many_files_keep_no_command_from_running(bench, memory):
     bench.folder = memory
     fill(bench.folder, folders=150, files=150)
-    lines = ("pwd", "echo hi", "git --version", "cut -d, -f1 a.txt", "cut -d, -f1 a.txt")
+    lines = ("pwd", "echo hi", "git --version", "awk -F, '{print $1}' a.txt", "awk -F, '{print $1}' a.txt")
     bench.model(*(call("Bash", {"command": line}) for line in lines), text("Done."))
 
     await bench.run(disallowed_tools=DENIED)
@@ -81,13 +81,13 @@ def engine_with(bench, most_folders, **options):
 async def test_where_there_are_too_many_folders_a_person_is_asked_and_what_opens_no_file_runs(bench, mode):
     fill(bench.folder, folders=10, files=1)
     approver = Approver()
-    lines = ("pwd", "echo hi", "cut -d, -f1 a.txt", "mkdir made")
+    lines = ("pwd", "echo hi", "awk -F, '{print $1}' a.txt", "mkdir made")
     bench.model(*(call("Bash", {"command": line}) for line in lines), text("Done."))
 
     await bench.go_on(engine_with(bench, 5, approver=approver, permission_mode=mode))
 
     assert answers(bench)[:2] == [str(bench.folder.resolve()), "hi"]
-    assert [line for line, _ in approver.asked] == ["cut -d, -f1 a.txt", "mkdir made"]
+    assert [line for line, _ in approver.asked] == ["awk -F, '{print $1}' a.txt", "mkdir made"]
     assert "too many folders to find all of these files" in approver.asked[0][1]
     assert not (bench.folder / "made").exists()
 
@@ -95,12 +95,12 @@ async def test_where_there_are_too_many_folders_a_person_is_asked_and_what_opens
 async def test_a_folder_that_has_become_small_enough_is_no_matter_any_more(bench):
     fill(bench.folder, folders=10, files=1)
     engine = engine_with(bench, 5)
-    bench.model(call("Bash", {"command": "cut -d, -f1 a.txt"}), text("Done."))
+    bench.model(call("Bash", {"command": "awk -F, '{print $1}' a.txt"}), text("Done."))
     await bench.go_on(engine)
     assert "too many folders" in answers(bench)[-1]
 
     (bench.folder / "node_modules").rename(bench.home.parent / "away")
-    bench.model(call("Bash", {"command": "cut -d, -f1 a.txt"}), text("Done."))
+    bench.model(call("Bash", {"command": "awk -F, '{print $1}' a.txt"}), text("Done."))
     await bench.go_on(engine)
 
     assert answers(bench)[-1] == "one"

@@ -3,8 +3,6 @@
 import json
 from contextlib import aclosing
 
-from tests.sandbox.kinds import LANDLOCK
-
 from everturn import Engine
 from everturn.compose.cli import Asked, build_live, plan_launch
 from everturn.core.events import CallDenied, CallEnded, Noticed
@@ -103,9 +101,9 @@ async def test_a_deny_that_is_added_holds_in_the_sandbox_from_the_next_command_o
 
     denied, _, made = await run_changing(tmp_path, texts, sly, sandbox=sandbox)
 
-    assert denied == []
-    # Landlock cannot take a folder out of a writable one: around it, too, nothing new is made.
-    assert made == ["locked", "made-0", *(["made-1", "made-2"] if sandbox is not LANDLOCK else [])]
+    # What it writes is not known before it runs: beside such a rule that is asked about, in the sandbox, too.
+    assert len(denied) == len(sly) - 1
+    assert made == ["locked", "made-0"]
     assert (tmp_path / "project/locked/a").read_text() == "0\n"
 
 

@@ -51,6 +51,7 @@ to be unique.""",
 
 def run_edit(call: EditInput, folder: str, files: FileStates, judged: Judged | None = None) -> ToolResult:
     """Between looking and writing one folder is held open: nobody can lead the write to another file."""
+    refuse_same(call)
     with open_for_reading(absolute(folder, call.file_path), folder=folder, judged=judged) as file:
         path = file.path
         before, partial, after = prepare_edit(call, file, files)
@@ -70,14 +71,18 @@ def run_edit(call: EditInput, folder: str, files: FileStates, judged: Judged | N
 
 def check_edit(call: EditInput, folder: str, files: FileStates, judged: Judged | None = None) -> None:
     """Raises what `run_edit` would raise; changes nothing."""
+    refuse_same(call)
     with open_for_reading(absolute(folder, call.file_path), folder=folder, judged=judged) as file:
         prepare_edit(call, file, files)
 
 
-def prepare_edit(call: EditInput, file: OpenFile, files: FileStates) -> "tuple[FileText, bool, Replacement]":
-    """The text as it is, whether the model has seen only a part of it, and what takes its place. Raises `ToolFault`."""
+def refuse_same(call: EditInput) -> None:
     if call.old_string == call.new_string:
         raise InputFault("`new_string`: expected a text that differs from `old_string`, got the same.")
+
+
+def prepare_edit(call: EditInput, file: OpenFile, files: FileStates) -> "tuple[FileText, bool, Replacement]":
+    """The text as it is, whether the model has seen only a part of it, and what takes its place. Raises `ToolFault`."""
     if file.path.endswith(".ipynb"):
         raise ToolFault(f"{file.path} is a notebook. Change its cells with NotebookEdit.")
     before = load_text(file)

@@ -13,14 +13,19 @@ from everturn.sandbox.probe import MISSING, Means, find_bubblewrap, try_view
 _NOWHERE = "/everturn/temporary"
 
 
-@lru_cache(maxsize=8)
 def find_view_means(program: str | None, programs: tuple[str, ...], path: str, folders: tuple[str, ...]) -> Means:
     """`program`: where bubblewrap is; else it is searched for on the path, and not in the working `folders`.
 
     `programs`: folders of the system's, which a view shows.
     """
-    machine, found = find_machine(), program or find_bubblewrap(path, folders)
-    if machine is None or not found:
+    found = program or find_bubblewrap(path, folders)
+    return _try_view_means(found, programs) if found else Means(kind="none", why=MISSING)
+
+
+@lru_cache(maxsize=8)
+def _try_view_means(found: str, programs: tuple[str, ...]) -> Means:
+    machine = find_machine()
+    if machine is None:
         return Means(kind="none", why=MISSING)
     places = HeldPlaces(folders=(), programs=programs, readable=(), opened=(), temporary=_NOWHERE)
     filtered = encode_filter(machine, frozenset(), reads=True)
