@@ -128,10 +128,7 @@ class Unapproved:
             elif (rule := self._find_rule(command)) is not None:
                 used = rule
             elif used is not None:
-                return (
-                    f"{used.shown} lets a part of it run, and {command.text[:_SHOWN]!r} beside it is not held then",
-                    used,
-                )
+                return self._say_beside(used, command), used
             else:
                 return f"nothing here can hold {command.text[:_SHOWN]!r} ({self._world.walls.why})", None
         return None, used
@@ -148,6 +145,10 @@ class Unapproved:
         return (
             f"an earlier command has exported {odd}, which {names[0]} would obey, and nothing holds it" if odd else ""
         )
+
+    def _say_beside(self, used: Rule, command: Command) -> str:
+        why = f"{used.shown} allows a part of the line, so that the system does not hold it; {command.text[:_SHOWN]!r} beside it needs a rule, too"
+        return f"{why}, since the line has a loop or sets a variable" if self._survey.reading.own_names else why
 
     def _is_harmless(self, command: Command, words: tuple[Word, ...], reads: Reads) -> bool:
         """Nothing of it depends on what the line sets. Git is held, or asked about: it follows whatever its repository holds."""
