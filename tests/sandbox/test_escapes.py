@@ -121,7 +121,9 @@ def test_neither_signals_nor_limits_reach_the_program_that_started_it_nor_its_th
 
     assert "done" not in said.split()
     # It still works, with all its descriptors.
-    assert world.say("sleep 100 & kill $!; wait $!; timeout 9 kill -0 $$ && echo on", **older).startswith("on")
+    assert world.say('sleep 100 & kill $!; wait $!; timeout 9 bash -c "kill -0 $$" && echo on', **older).startswith(
+        "on"
+    )
 
 
 def test_processes_outside_cannot_be_traced_or_read(world, victim):

@@ -62,6 +62,7 @@ async def test_a_yes_for_the_session_is_not_asked_again_and_not_written(bench):
     assert not local_settings(bench).exists()
 
 
+@pytest.mark.needs("bubblewrap")
 async def test_a_yes_for_the_session_ends_with_the_program_and_a_resumed_session_asks_again(bench):
     """The conversation goes on, perhaps days later and for somebody else at the keyboard; the mode goes with it."""
     person = Person(Scope.SESSION)
