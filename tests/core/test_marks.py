@@ -120,9 +120,13 @@ def test_a_megabyte_takes_less_than_a_tenth_of_a_second(piece):
     harmless("é" + ATTACK), harmless(ATTACK)
 
     for text in texts:
-        with measured() as spent:
-            harmless(text)
-        assert spent.seconds < 0.1
+        assert min(seconds_for(text) for _ in range(3)) < 0.1
+
+
+def seconds_for(text):
+    with measured() as spent:
+        harmless(text)
+    return spent.seconds
 
 
 @given(st.lists(hostile_texts()))
