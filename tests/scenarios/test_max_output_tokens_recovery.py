@@ -20,12 +20,24 @@ async def test_the_partial_answer_and_a_hidden_message_are_sent_and_the_parts_ar
     assert run.result.num_turns == 1
 
 
-async def test_words_that_the_resumed_part_repeats_are_removed(bench):
-    bench.model(truncated("One two three four five"), text("three four five six seven."))
+async def test_what_an_exact_continuation_has_in_common_with_the_part_before_stays(bench):
+    bench.model(truncated("[0, 0, 0, 0, 0, 0, "), text("0, 0, 0, 0, 0, 0]"))
 
     run = await bench.run(escalate=False)
 
-    assert run.result.text == "One two three four five six seven."
+    assert run.result.text == "[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]"
+
+
+async def test_lines_that_the_resumed_part_repeats_up_to_the_torn_one_are_removed(bench):
+    lines = "def area(width, height):\n    return width * height\n\n\ndef volume(width, height, depth):\n"
+    torn = "    return area(width, "
+    bench.model(truncated(f"Two functions:\n{lines}{torn}"), text(f"{lines}{torn}height) * depth\n"))
+    engine = bench.engine(escalate=False)
+
+    run = await bench.go_on(engine)
+
+    assert run.result.text == f"Two functions:\n{lines}{torn}height) * depth\n"
+    assert engine.transcript[-1].text == "height) * depth\n"
 
 
 async def test_an_escalated_answer_that_is_cut_again_is_resumed_under_the_raised_cap(bench):

@@ -42,7 +42,7 @@ from everturn.core.view import View
 from everturn.engine import wording
 from everturn.engine.asking import Asker
 from everturn.engine.found_tools import list_found
-from everturn.engine.replies import Meaning, answer_text, judge_meaning, refusal_text, trim_overlap
+from everturn.engine.replies import Meaning, answer_text, judge_meaning, refusal_text, trim_repetition
 from everturn.engine.restoring import ask_for_rest
 from everturn.engine.sampling import Attempt, Sampling
 from everturn.engine.state import State
@@ -268,7 +268,7 @@ class Iteration:
         blocks = attempt.blocks
         if self.state.guards.transition is Transition.MAX_OUTPUT_TOKENS_RECOVERY:
             before = next((message for message in reversed(self.messages) if message.role == "assistant"), None)
-            blocks = trim_overlap(before, blocks) if before else blocks
+            blocks = trim_repetition(before, blocks) if before else blocks
         return Message(id=attempt.message_id, role="assistant", kind=Kind.ANSWER, blocks=blocks, answer=attempt.answer)
 
     def _truncated(self, message: Message) -> Truncated:

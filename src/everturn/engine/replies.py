@@ -1,5 +1,6 @@
 """What a whole response means: the one place that reads stop reasons."""
 
+import re
 from collections.abc import Sequence
 from enum import Enum, auto
 from typing import Any
@@ -7,10 +8,14 @@ from typing import Any
 from everturn.core.messages import Block, Kind, Message, Text, ToolUse, text_block
 from everturn.engine import wording
 
-OVERLAP_MOST = 400
-"""Characters in which the repetition of a resumed answer is looked for."""
-OVERLAP_LEAST = 8
-"""Shorter repetitions are chance."""
+MAX_TAIL = 4_000
+"""Characters at the end of a cut answer in which a repetition is looked for."""
+MIN_REPEATED = 80
+"""Characters of a repetition; a shorter one may be chance."""
+MIN_REPEATED_LINES = 2
+"""Whole lines of a repetition, besides the line that the cut tore."""
+MIN_TORN = 8
+"""Characters of the torn line: indentation and the sign of a list item say nothing."""
 
 
 class Meaning(Enum):
@@ -50,21 +55,37 @@ def answer_text(messages: Sequence[Message]) -> str:
     return "".join(reversed(parts))
 
 
-def trim_overlap(before: Message, blocks: tuple[Block, ...]) -> tuple[Block, ...]:
-    """A resumed answer without the words that it repeats from the part before."""
+def trim_repetition(before: Message, blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+    """A resumed answer without the last lines of the part before, where it repeats them beyond doubt."""
     first = blocks[0].view if blocks else None
     if not isinstance(first, Text):
         return blocks
-    size = measure_overlap(before.text, first.text)
+    size = measure_repetition(before.text, first.text)
     return (text_block(first.text[size:]), *blocks[1:]) if size else blocks
 
 
-def measure_overlap(before: str, after: str) -> int:
-    """Length of the longest end of `before` that `after` starts with."""
-    for size in range(min(OVERLAP_MOST, len(before), len(after)), OVERLAP_LEAST - 1, -1):
-        if before.endswith(after[:size]):
-            return size
-    return 0
+def measure_repetition(before: str, after: str) -> int:
+    """Length of what `after` repeats from the end of `before`; 0 where there is any doubt, since a text may repeat itself.
+
+    There is none where the cut tore a line and `after` starts over at an earlier line: it repeats several lines and the
+    beginning of the torn one, and all of that stands only once in the tail. A text that simply goes on would complete the
+    torn line. After a cut between two lines nothing is removed: two equal stretches of lines may follow each other.
+    """
+    tail = before[-MAX_TAIL:]
+    starts = [match.end() for match in re.finditer("\n", tail)] + ([0] if tail == before else [])
+    repeated = [tail[start:] for start in starts if after.startswith(tail[start:])]
+    found = next((text for text in repeated if _is_telling(text)), "")
+    is_unique = len(repeated) == 1 and tail.find(found) == tail.rfind(found)
+    return len(found) if found and is_unique and len(after) > len(found) else 0
+
+
+def _is_telling(text: str) -> bool:
+    lines, _, torn = text.rpartition("\n")
+    return (
+        len(text) >= MIN_REPEATED
+        and len(torn.strip()) >= MIN_TORN
+        and len([line for line in lines.split("\n") if line.strip()]) >= MIN_REPEATED_LINES
+    )
 
 
 def refusal_text(details: dict[str, Any]) -> str:
