@@ -43,6 +43,7 @@ FAR = Guards(
     turn=5,
     output_recoveries=2,
     reactive_compact_tried=True,
+    media_drops=1,
     max_output_override=32_000,
     stop_hook_active=True,
     stop_hook_blocks=3,
@@ -193,7 +194,20 @@ CASES = [
         Limits(reactive_compact=False),
     ),
     Case("media too large", START, MediaTooLarge(error=ERROR), Do(CompactNow(media=True))),
-    Case("media too large after compaction", TRIED, MediaTooLarge(error=ERROR), stop(Reason.IMAGE_ERROR)),
+    Case("media too large again", Guards(media_drops=1), MediaTooLarge(error=ERROR), Do(CompactNow(media=True))),
+    Case(
+        "media too large for the third time",
+        Guards(media_drops=2),
+        MediaTooLarge(error=ERROR),
+        Do(CompactNow(media=True, every=True)),
+    ),
+    Case(
+        "media too large although all is gone",
+        Guards(media_drops=3),
+        MediaTooLarge(error=ERROR),
+        stop(Reason.IMAGE_ERROR),
+    ),
+    Case("media too large after compaction", TRIED, MediaTooLarge(error=ERROR), Do(CompactNow(media=True))),
     Case(
         "media too large, compaction off",
         START,
@@ -205,7 +219,7 @@ CASES = [
         "media taken out",
         START,
         Compacted(worked=True, media=True, error=ERROR),
-        go(Transition.REACTIVE_COMPACT_RETRY, TRIED),
+        go(Transition.REACTIVE_COMPACT_RETRY, Guards(media_drops=1)),
     ),
     Case("media stayed", START, Compacted(worked=False, media=True, error=ERROR), stop(Reason.IMAGE_ERROR)),
     Case("compaction failed", START, Compacted(worked=False, media=False, error=ERROR), stop(Reason.PROMPT_TOO_LONG)),
@@ -312,13 +326,16 @@ RESETS = [
         "next_turn",
         FAR,
         CallsFinished(),
-        go(Transition.NEXT_TURN, change(FAR, **FORGET, reactive_compact_tried=False, turn=6)),
+        go(Transition.NEXT_TURN, change(FAR, **FORGET, reactive_compact_tried=False, media_drops=0, turn=6)),
     ),
     Case(
         "next_turn after a pause",
         FAR,
         Paused(error=ERROR),
-        go(Transition.NEXT_TURN, change(FAR, **FORGET | {"pauses": 5}, reactive_compact_tried=False, turn=6)),
+        go(
+            Transition.NEXT_TURN,
+            change(FAR, **FORGET | {"pauses": 5}, reactive_compact_tried=False, media_drops=0, turn=6),
+        ),
     ),
     Case(
         "escalate",
@@ -338,6 +355,12 @@ RESETS = [
         change(FAR, reactive_compact_tried=False),
         Compacted(worked=True, media=False, error=ERROR),
         go(Transition.REACTIVE_COMPACT_RETRY, FAR),
+    ),
+    Case(
+        "reactive, of media",
+        FAR,
+        Compacted(worked=True, media=True, error=ERROR),
+        go(Transition.REACTIVE_COMPACT_RETRY, change(FAR, media_drops=2)),
     ),
     Case(
         "stop_hook_blocking",
@@ -391,7 +414,7 @@ def test_an_abort_ends_the_query_whatever_its_cause_and_whatever_came_before(cau
     assert decide(guards, Aborted(cause=cause, phase=Phase.TOOLS), USUAL) == end(Reason.ABORTED_TOOLS)
 
 
-LEAST = Limits(output_recoveries=1, stop_hook_blocks=1, pauses=1)
+LEAST = Limits(output_recoveries=1, stop_hook_blocks=1, pauses=1, media_drops=1)
 LITTLE_WORK = change(LEAST, pauses=0, work_budget=2, work_min_gain=1, work_min_continuations=1)
 WALKED = (
     LEAST,
@@ -407,7 +430,7 @@ TOO_STRICT = "ends sooner than it should: no way round can come of it"
 SAME_WALK = "changes what is told, not where the loop goes"
 BEYOND_THE_WALK = {
     "decide: always False: `case TooLong() | Drained() if limits.reactive_compact": TOO_STRICT,
-    "decide: always False: `case MediaTooLarge() if limits.reactive_compact": TOO_STRICT,
+    "decide: `guards.media_drops + 1 >= limits.media_drops` moved by one": SAME_WALK,
     "judge_work: `work.continuations >= min_continuations` dropped": TOO_STRICT,
     "judge_work: `gain < min_gain` dropped": TOO_STRICT,
     "judge_work: `work.last_gain < min_gain` dropped": TOO_STRICT,

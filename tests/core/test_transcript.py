@@ -21,10 +21,10 @@ from everturn.core.messages import (
     result_text,
     text_block,
 )
+from everturn.core.refused_media import MEDIA_REFUSED
 from everturn.core.transcript import (
     CONTINUED,
     MEDIA_DROPPED,
-    MEDIA_REFUSED,
     UNANSWERED,
     Abilities,
     Wire,
@@ -207,6 +207,17 @@ def test_blamed_media_is_taken_out_of_results_too():
 
     assert reply.media == 0
     assert result_text(reply.view) == f"before\n{MEDIA_REFUSED}\n{MEDIA_REFUSED}"
+
+
+def test_a_single_piece_is_taken_out_and_its_own_text_stands_there():
+    blaming = user("One is gone.", "Another.", kind=Kind.NOTICE, blames=("u1#2.0", "r#0.2"))
+    answer = user(shots("1", 2), kind=Kind.RESULTS, id_="r")
+
+    wires = sent(user("a", IMAGE, IMAGE, id_="u1"), said(use("1")), answer, blaming)
+
+    assert wires[0] == wire("user", "a", IMAGE, "One is gone.")
+    assert wires[2][1][0].media == 1
+    assert result_text(wires[2][1][0].view) == "before\nAnother."
 
 
 def test_the_oldest_media_goes_first_and_only_as_much_as_must():

@@ -23,7 +23,7 @@ def test_every_view_keeps_what_it_had_whoever_grows_it(steps):
 
     assert [tuple(view) for view in views] == expected
     assert all(view == told and len(view) == len(told) for view, told in zip(views, expected, strict=True))
-    assert [bool(view.blamed) for view in views] == [any(each.blames for each in told) for told in expected]
+    assert [bool(view.refused) for view in views] == [any(each.blames for each in told) for told in expected]
 
 
 @given(st.integers(0, 6), st.integers(0, 6), st.slices(12))

@@ -6,7 +6,7 @@ import pytest
 
 from everturn import tool
 from everturn.core.state import Reason
-from everturn.modelserver import call, error, text
+from everturn.modelserver import call, calls, error, text
 from everturn.ports.tool import ToolResult
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -69,6 +69,103 @@ async def test_an_image_sent_later_is_sent(bench):
     assert types(bench.sent[-1]) == ["text", "text", "text", "text", "image"]
 
 
+def refuse(place):
+    return error(400, message=f"{place}.image.source.base64: image exceeds 5 MB maximum: 6 > 5 bytes")
+
+
+def images(count):
+    return [{**IMAGE, "source": {**IMAGE["source"], "data": padded(n)}} for n in range(count)]
+
+
+async def test_only_the_image_that_the_refusal_names_leaves_and_the_text_says_what_it_was(bench):
+    bench.model(refuse("messages.0.content.2"), text("Three are left."))
+    sent = images(4)
+
+    run = await bench.run([{"type": "text", "text": "Which is best?"}, *sent])
+
+    assert run.reason is Reason.COMPLETED
+    content = bench.sent[1][0]["content"]
+    assert content[:2] + content[3:] == [{"type": "text", "text": "Which is best?"}, sent[0], sent[2], sent[3]]
+    assert content[2]["text"] == (
+        "[Image (image/png, 71 bytes) is no longer sent: "
+        "The API refused the request (HTTP 400): image exceeds 5 MB maximum: 6 > 5 bytes.]"
+    )
+
+
+async def test_an_image_that_was_read_is_named_by_its_path(bench):
+    for number, each in enumerate(images(2)):
+        (bench.folder / f"shot{number}.png").write_bytes(base64.b64decode(each["source"]["data"]))
+    reads = [("Read", {"file_path": str(bench.folder / f"shot{number}.png")}) for number in range(2)]
+    bench.model(calls(*reads), refuse("messages.2.content.1.tool_result.content.0"), text("Fine."))
+
+    await bench.run("Look.", builtin_tools=["Read"])
+
+    first, second = bench.sent[-1][2]["content"]
+    assert [part["type"] for part in first["content"]].count("image") == 1
+    assert [part["type"] for part in second["content"]].count("image") == 0
+    assert f"Image {bench.folder / 'shot1.png'} (image/png, " in str(second["content"])
+
+
+async def test_a_second_refusal_takes_the_newest_and_a_third_takes_all(bench):
+    same = refuse("messages.0.content.0")
+    bench.model(same, same, same, text("None is left."))
+
+    run = await bench.run(images(4))
+
+    assert run.transitions == ["reactive_compact_retry"] * 3
+    assert run.reason is Reason.COMPLETED
+    assert [[part["type"] == "image" for part in sent[0]["content"]] for sent in bench.sent] == [
+        [True, True, True, True],
+        [False, True, True, True],
+        [False, True, True, False],
+        [False, False, False, False],
+    ]
+
+
+async def test_a_second_refusal_that_names_another_image_takes_that_one(bench):
+    bench.model(refuse("messages.0.content.0"), refuse("messages.0.content.1"), text("One is left."))
+
+    await bench.run(images(3))
+
+    assert types(bench.sent[-1]) == ["text", "text", "image"]
+
+
+async def test_a_refusal_that_names_no_image_takes_the_newest(bench):
+    bench.model(error(400, message="Could not process image"), text("One is left."))
+
+    await bench.run(images(2))
+
+    assert types(bench.sent[-1]) == ["image", "text"]
+
+
+async def test_each_tool_round_begins_to_count_anew(bench):
+    @tool(reads_only=True)
+    async def look() -> ToolResult:
+        """Looks."""
+        return ToolResult(content=[IMAGE])
+
+    unnamed = error(400, message="Could not process image")
+    rounds = [call("look"), unnamed, unnamed]
+    bench.model(*rounds, *rounds, text("Enough."))
+
+    run = await bench.run([IMAGE, IMAGE, IMAGE], tools=[look], allowed_tools=["look"])
+
+    assert run.reason is Reason.COMPLETED
+    assert run.transitions == (["next_turn"] + ["reactive_compact_retry"] * 2) * 2
+
+
+async def test_what_is_left_out_stays_left_out_after_a_resume(bench):
+    bench.model(refuse("messages.0.content.1"), text("Two are left."), text("Still two."))
+    engine = bench.engine()
+    await bench.go_on(engine, images(3))
+    await engine.aclose()
+
+    await bench.go_on(bench.engine(resume=engine.session_id), "And now?")
+
+    assert bench.sent[2][0] == bench.sent[1][0]
+    assert types(bench.sent[2][:1]) == ["image", "text", "image"]
+
+
 async def test_image_error_when_the_refusal_stays(bench):
     bench.model(REFUSED)
 
@@ -77,6 +174,15 @@ async def test_image_error_when_the_refusal_stays(bench):
     assert run.transitions == ["reactive_compact_retry"]
     assert run.reason is Reason.IMAGE_ERROR
     assert [released.problem.kind for released in run.of("error")] == ["media_too_large"]
+
+
+async def test_image_error_when_the_refusal_stays_although_all_images_are_gone(bench):
+    bench.model(REFUSED)
+
+    run = await bench.run(images(5))
+
+    assert run.transitions == ["reactive_compact_retry"] * 3
+    assert run.reason is Reason.IMAGE_ERROR
 
 
 async def test_image_error_when_there_is_nothing_to_take_out(bench):
@@ -112,13 +218,13 @@ async def test_after_an_image_error_the_next_prompt_goes_without_the_image(bench
 @pytest.mark.parametrize("most", [1, 2])
 async def test_media_beyond_the_limit_of_the_model_is_dropped_oldest_first_and_without_an_error(bench, most):
     bench.model(text("Three pixels."))
-    images = [{**IMAGE, "source": {**IMAGE["source"], "data": padded(n)}} for n in range(3)]
+    three = images(3)
 
-    run = await bench.run(images, models=[{"id": "claude-sonnet-5", "max_media": most}])
+    run = await bench.run(three, models=[{"id": "claude-sonnet-5", "max_media": most}])
 
     assert run.reason is Reason.COMPLETED
     assert types(bench.sent[0]) == ["text"] * (3 - most) + ["image"] * most
-    assert bench.sent[0][0]["content"][-1] == images[-1]
+    assert bench.sent[0][0]["content"][-1] == three[-1]
 
 
 def padded(count):

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Collection, Iterable, Sequence
 
 from everturn.core.messages import UNSENT, Message
+from everturn.core.refused_media import count_refused, find_refused
 from everturn.core.tokens import MEDIA_TOKENS, Meter, Scale
-from everturn.core.transcript import blamed_in
 from everturn.ports.context import Situation
 
 UNSCALED = Scale()
@@ -56,12 +56,12 @@ def is_plausible(meter: Meter, view: Sequence[Message], window: int) -> bool:
 
 
 def estimate_messages(messages: Sequence[Message]) -> int:
-    return sum(costs_of(messages, blamed_in(messages)))
+    return sum(costs_of(messages, find_refused(messages)))
 
 
-def costs_of(messages: Iterable[Message], blamed: Collection[str]) -> list[int]:
+def costs_of(messages: Iterable[Message], refused: Collection[str]) -> list[int]:
     """Message by message. What is not sent costs nothing; refused media is sent as a short note."""
-    return [0 if message.kind in UNSENT else _cost(message, blamed) for message in messages]
+    return [0 if message.kind in UNSENT else _cost(message, refused) for message in messages]
 
 
 def usable_window(situation: Situation) -> int:
@@ -81,7 +81,5 @@ def is_compaction_due(tokens: int, situation: Situation) -> bool:
     return tokens > threshold(situation)
 
 
-def _cost(message: Message, blamed: Collection[str]) -> int:
-    if message.id in blamed:
-        return message.tokens - MEDIA_TOKENS * sum(block.media for block in message.blocks)
-    return message.tokens
+def _cost(message: Message, refused: Collection[str]) -> int:
+    return message.tokens - MEDIA_TOKENS * count_refused(message, refused)

@@ -10,7 +10,7 @@ from everturn.context.rounds import last_prompt, round_starts
 from everturn.core.errors import FaultKind, ModelFault
 from everturn.core.marks import Tag, enclose_summary, harmless
 from everturn.core.messages import UNSENT, Block, Kind, Message, text_block
-from everturn.core.transcript import blamed_in
+from everturn.core.refused_media import find_refused, name_messages
 from everturn.ports.ask import Ask, Question, Reply
 from everturn.ports.clock import Ids
 from everturn.ports.context import Situation
@@ -243,7 +243,7 @@ def _room(summary_tokens: int, view_tokens: int, situation: Situation) -> int:
 
 def _tail_start(view: tuple[Message, ...], prompt: int, room: int) -> int:
     """The earliest round from the prompt on whose tail, with the prompt, fits into the room."""
-    costs = costs_of(view, blamed_in(view))
+    costs = costs_of(view, find_refused(view))
     tails = list(accumulate(reversed(costs)))[::-1]
     starts = round_starts(view)
     if tails[prompt] <= room and prompt in starts:
@@ -257,7 +257,7 @@ def _split(view: tuple[Message, ...], prompt: int | None, tail: int) -> Plan:
     if prompt is not None:
         kept.add(view[prompt].id)
     # A notice that takes media out of a message has to stay as long as the message does.
-    kept |= {message.id for message in view if message.kind is Kind.NOTICE and kept.intersection(message.blames)}
+    kept |= {message.id for message in view if message.kind is Kind.NOTICE and kept & name_messages(message.blames)}
     return Plan(
         kept=tuple(message for message in view if message.id in kept),
         left_out=tuple(message for message in view if message.id not in kept),

@@ -1,7 +1,7 @@
 """The context pipeline: the stages through which the conversation goes before each request, in their order."""
 
 import math
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Collection, Coroutine, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ from everturn.core.limits import Limits
 from everturn.core.messages import Block, Message
 from everturn.core.notes import Notes
 from everturn.core.records import CollapseNoted, FactsKept, ResultsCleared
+from everturn.core.refused_media import is_refused, list_pieces
 from everturn.core.tokens import Scale, estimate_bytes
 from everturn.core.transcript import view_of
 from everturn.core.view import View as Growing
@@ -159,8 +160,11 @@ class ContextPipeline:
 
         return is_worth_asking(tuple(view))
 
-    def drop_media(self, messages: Sequence[Message]) -> Prepared:
-        return self._settle(self._without_media(messages, "media_too_large"))
+    def drop_media(self, messages: Sequence[Message], blamed: Collection[str], *, every: bool, said: str) -> Prepared:
+        from everturn.context.media import plan_without_media
+
+        cause = "media_too_large"
+        return self._settle(plan_without_media(messages, self._ids, cause, blamed=blamed, every=every, said=said))
 
     def _without_media(self, messages: Sequence[Message], cause: str) -> Prepared:
         from everturn.context.media import plan_without_media
@@ -277,7 +281,7 @@ class ContextPipeline:
 
         self._sight.follow(view)
         return (
-            any(block.media for message in view if message.id not in view.blamed for block in message.blocks)
+            any(not is_refused(piece, view.refused) for message in view for piece in list_pieces(message))
             or bool(clearing.plan_forced_clearing(self._sight, situation, held=self._known.facts.held_by))
             or snip.plan_snip(view, self._sight.tokens // 2, self._own_snips()) is not None
         )

@@ -1,5 +1,6 @@
 """What is in the view that is sent: its size, and the results in it that may go stale. Grows with the view, message by message."""
 
+from collections.abc import Collection
 from operator import is_
 
 import msgspec
@@ -7,6 +8,7 @@ import msgspec
 from everturn.context.accounting import costs_of
 from everturn.context.finished import Stretch, Stretches
 from everturn.core.messages import Kind, Message, ToolResult, ToolUse
+from everturn.core.refused_media import count_refused
 from everturn.core.view import View
 
 RERUNNABLE = frozenset({"Read", "Grep", "Glob", "Bash", "TaskOutput", "WebFetch", "WebSearch"})
@@ -69,19 +71,19 @@ class Sight:
             self._begin()
             known = 0
         self._view = view
-        self._take(view[known:], view.blamed)
+        self._take(view[known:], view.refused)
 
     def _has_grown(self, view: View) -> bool:
         before = self._view
-        if view.blamed != before.blamed:
+        if view.refused != before.refused:
             return False
         if view.grew_from(before):
             return True
         # A new query brings the same messages in another sequence. Both ends alone do not tell: results are cleared between.
         return bool(before) and len(view) >= len(before) and all(map(is_, view, before))
 
-    def _take(self, messages: tuple[Message, ...], blamed: frozenset[str]) -> None:
-        for message, cost in zip(messages, costs_of(messages, blamed), strict=True):
+    def _take(self, messages: tuple[Message, ...], refused: Collection[str]) -> None:
+        for message, cost in zip(messages, costs_of(messages, refused), strict=True):
             at = self.places[message.id] = len(self._sums)
             self._sums.append(self.tokens + cost)
             if message.kind is Kind.PROMPT:
@@ -91,8 +93,10 @@ class Sight:
                 self.work = at
             for use in message.uses:
                 self._uses[use.id] = use
-            for block in message.blocks:
-                if block.tokens >= VERBOSE and isinstance(block.view, ToolResult) and message.id not in blamed:
+            for number, block in enumerate(message.blocks):
+                if block.tokens < VERBOSE or count_refused(message, refused, number):
+                    continue
+                if isinstance(block.view, ToolResult):
                     asked = self._uses.get(block.view.tool_use_id)
                     if asked is not None and asked.name in RERUNNABLE:
                         self.shown.append(Shown(asked, block.tokens, message.id, self.tokens))

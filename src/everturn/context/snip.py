@@ -6,7 +6,7 @@ from itertools import accumulate
 from everturn.context.accounting import costs_of
 from everturn.context.rounds import last_prompt, round_starts
 from everturn.core.messages import Kind
-from everturn.core.transcript import blamed_in
+from everturn.core.refused_media import find_refused
 from everturn.core.view import View
 
 STAGE = "snip"
@@ -24,7 +24,7 @@ def plan_snip(view: View, budget: int, own: Collection[str]) -> tuple[int, int] 
     prompt = last_prompt(view)
     if prompt is None:
         return None
-    costs = costs_of(view, blamed_in(view))
+    costs = costs_of(view, find_refused(view))
     first = 1 if view[0].kind is Kind.SUMMARY and view[0].id not in own else 0
     starts = [start for start in round_starts(view) if first <= start <= prompt]
     if not starts or starts[0] != first:

@@ -20,9 +20,12 @@ class DrainCollapses(Action, frozen=True):
 
 
 class CompactNow(Action, frozen=True):
-    """Summarise because the API refused; `media` = take media out instead of text."""
+    """Make room because the API refused: by a summary, or by taking media out."""
 
     media: bool = False
+    """Media is what was refused: the piece that the refusal names goes, or the newest where it names none."""
+    every: bool = False
+    """All media goes: taking out one piece did not help."""
 
 
 class RunStopPhase(Action, frozen=True):

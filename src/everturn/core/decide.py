@@ -109,8 +109,10 @@ def decide(guards: Guards, outcome: AnyOutcome, limits: Limits) -> Decision:
             return go_on(guards, Transition.COLLAPSE_DRAIN_RETRY)
         case TooLong() | Drained() if limits.reactive_compact and not guards.reactive_compact_tried:
             return Do(CompactNow())
-        case MediaTooLarge() if limits.reactive_compact and not guards.reactive_compact_tried:
-            return Do(CompactNow(media=True))
+        case MediaTooLarge() if limits.reactive_compact and guards.media_drops < limits.media_drops:
+            return Do(CompactNow(media=True, every=guards.media_drops + 1 >= limits.media_drops))
+        case Compacted(worked=True, media=True):
+            return go_on(guards, Transition.REACTIVE_COMPACT_RETRY, media_drops=guards.media_drops + 1)
         case Compacted(worked=True):
             return go_on(guards, Transition.REACTIVE_COMPACT_RETRY, reactive_compact_tried=True)
         case MediaTooLarge(error=error) | Compacted(media=True, error=error):
@@ -176,6 +178,7 @@ def next_turn(guards: Guards, limits: Limits, *, pauses: int) -> Decision:
         Transition.NEXT_TURN,
         output_recoveries=0,
         reactive_compact_tried=False,
+        media_drops=0,
         max_output_override=None,
         pauses=pauses,
         turn=guards.turn + 1,

@@ -82,6 +82,7 @@ class ModelFault(EverturnError):
         retry_after: float | None = None,
         request_id: str | None = None,
         reached: bool = True,
+        place: tuple[int, ...] = (),
     ) -> None:
         super().__init__(text)
         self.kind = kind
@@ -92,6 +93,8 @@ class ModelFault(EverturnError):
         self.request_id = request_id
         self.reached = reached
         """False where no connection came about: nobody was there to ask."""
+        self.place = place
+        """What in the request the refusal names: a message, one of its blocks, and a part of that; empty where it names none."""
 
 
 class InputFault(EverturnError):

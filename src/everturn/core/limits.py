@@ -33,6 +33,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     stop_hook_blocks: int = 8
     pauses: int = 10
     reactive_compact: bool = True
+    media_drops: int = 3
+    """Times that refused media is taken out between two tool rounds: what the refusal names, or the newest; at the last time all."""
 
     tries: int = 10
     """Attempts per model in one call."""

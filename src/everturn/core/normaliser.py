@@ -1,6 +1,6 @@
 """Normalising a conversation that grows: what was sent before is not made again, so that a turn costs what is new in it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from everturn.core.messages import Block, Message
 from everturn.core.transcript import (
@@ -24,7 +24,7 @@ class Normaliser:
     def __init__(self, opening: tuple[Block, ...] = ()) -> None:
         self._opening = [Wire("user", opening)] if opening else []
         self._abilities = Abilities()
-        self._blamed: frozenset[str] = frozenset()
+        self._refused: Mapping[str, str] = {}
         self._seen = View()
         self._known = 0
         """So many of these are settled: whole segments, and the message after them that ended the last."""
@@ -37,20 +37,20 @@ class Normaliser:
 
     def normalise(self, messages: Sequence[Message], abilities: Abilities) -> Sequence[Wire]:
         view = View.of(messages)
-        if abilities != self._abilities or view.blamed != self._blamed or not self._is_known(view):
-            # A blame may concern what was settled long ago: all is made again.
-            self._abilities, self._blamed, self._wires = abilities, view.blamed, self._opening.copy()
+        if abilities != self._abilities or view.refused != self._refused or not self._is_known(view):
+            # A refusal may concern what was settled long ago: all is made again.
+            self._abilities, self._refused, self._wires = abilities, view.refused, self._opening.copy()
             self._lead, self._media, self._known = Lead(self._wires), 0, 0
         begin = max(0, self._known - 1)
         tail = view[begin:]
         *_, last = (0, *segment_starts(tail))
         counted = max(0, len(self._wires) - 1)
-        join_segments(self._wires, tail[:last], abilities, view.blamed)
+        join_segments(self._wires, tail[:last], abilities, view.refused)
         self._media += count_media(self._wires[counted:-1])
         self._seen, self._known = view, min(begin + last + 1, len(view))
         fixed = max(0, len(self._wires) - 1)
         wires = self._wires[fixed:]
-        join_segments(wires, tail[last:], abilities, view.blamed)
+        join_segments(wires, tail[last:], abilities, view.refused)
         self.dropped = max(0, self._media + count_media(wires) - abilities.max_media)
         return complete_wires(Wires(self._lead, fixed, tuple(wires)), excess=self.dropped)
 

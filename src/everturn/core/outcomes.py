@@ -31,9 +31,10 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """The root of a closed set. `follows` names the actions that can answer so."""
+    """The root of a closed set. `follows` names the actions that can answer so, `echoes` the fields that repeat the action's."""
 
     follows: ClassVar[frozenset[type[Action]]] = frozenset({CallModel})
+    echoes: ClassVar[frozenset[str]] = frozenset()
 
 
 class CallsRequested(Outcome, frozen=True, kw_only=True):
@@ -99,6 +100,7 @@ class Drained(Outcome, frozen=True, kw_only=True):
 
 class Compacted(Outcome, frozen=True, kw_only=True):
     follows: ClassVar[frozenset[type[Action]]] = frozenset({CompactNow})
+    echoes: ClassVar[frozenset[str]] = frozenset({"media"})
     worked: bool
     media: bool
     """What was refused: media, or the length."""

@@ -121,6 +121,8 @@ class Guards(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Resumes after a cut answer, at most `Limits.output_recoveries`."""
     reactive_compact_tried: bool = False
     """Survives a stop hook's veto: resetting it there would make a loop that never ends."""
+    media_drops: int = 0
+    """How often refused media has left the view since the last tool round, at most `Limits.media_drops`."""
     max_output_override: int | None = None
     """The raised output cap in force."""
     stop_hook_active: bool = False

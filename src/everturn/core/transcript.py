@@ -1,6 +1,6 @@
 """From the transcript to what is sent: the boundary, the four normalisation steps, and the invariants they keep."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 import msgspec
@@ -17,17 +17,14 @@ from everturn.core.messages import (
     Thinking,
     ToolResult,
     ToolUse,
-    decode_block,
-    is_media,
     result_block,
     text_block,
 )
+from everturn.core.refused_media import drop_first, find_refused, without_refused
 
 UNANSWERED = tool_error("The call has no result: it was interrupted before it finished.")
-MEDIA_REFUSED = "[An image or document stood here; the API refused it, so it was taken out.]"
 MEDIA_DROPPED = "[An older image or document stood here; the model takes no more of them at once.]"
 CONTINUED = "[The conversation goes on from here.]"
-_PARTS = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 class Wire(msgspec.Struct, frozen=True, gc=False):
@@ -77,21 +74,16 @@ def view_of(transcript: Sequence[Message]) -> tuple[Message, ...]:
 def normalise(messages: Sequence[Message], abilities: Abilities) -> tuple[Wire, ...]:
     """Every request goes through here; what comes out is valid whatever went in."""
     wires: list[Wire] = []
-    join_segments(wires, messages, abilities, blamed_in(messages))
+    join_segments(wires, messages, abilities, find_refused(messages))
     return tuple(complete_wires(wires, excess=count_media(wires) - abilities.max_media))
 
 
-def blamed_in(messages: Iterable[Message]) -> frozenset[str]:
-    """Ids of messages that are sent without their media."""
-    return frozenset([id_ for message in messages if message.blames for id_ in message.blames])
-
-
 def join_segments(
-    wires: list[Wire], messages: Sequence[Message], abilities: Abilities, blamed: Collection[str]
+    wires: list[Wire], messages: Sequence[Message], abilities: Abilities, refused: Mapping[str, str]
 ) -> None:
     """Adds what these messages send. Neighbours of one role become one: what stood between them had nothing to send."""
     for segment in segments(messages):
-        for wire in normalise_segment(segment, abilities, blamed):
+        for wire in normalise_segment(segment, abilities, refused):
             if wires and wires[-1].role == wire.role:
                 wires[-1] = Wire(wire.role, wires[-1].blocks + wire.blocks)
             else:
@@ -121,7 +113,7 @@ def segment_starts(messages: Iterable[Message]) -> Iterator[int]:
         before = message.role
 
 
-def normalise_segment(segment: list[Message], abilities: Abilities, blamed: Collection[str]) -> Iterator[Wire]:
+def normalise_segment(segment: list[Message], abilities: Abilities, refused: Mapping[str, str]) -> Iterator[Wire]:
     """Steps one to three; the fourth needs the whole request."""
     answers = [message for message in segment if message.role == "assistant"]
     users = lift_attachments([message for message in segment if message.role == "user"])
@@ -129,7 +121,7 @@ def normalise_segment(segment: list[Message], abilities: Abilities, blamed: Coll
     while said and isinstance(said[-1].view, Thinking | RedactedThinking):
         # The API refuses an answer that ends in a thought: this one was cut before it said anything.
         said.pop()
-    asked = [block for message in users for block in without_blamed(message, blamed) if is_askable(block)]
+    asked = [block for message in users for block in without_refused(message, refused) if is_askable(block)]
     uses = [block.view.id for block in said if isinstance(block.view, ToolUse)]
     replies = pair_results(uses, asked)
     if said:
@@ -189,11 +181,6 @@ def pair_results(uses: list[str], blocks: list[Block]) -> list[Block]:
     return paired + others
 
 
-def without_blamed(message: Message, blamed: Collection[str]) -> Iterator[Block]:
-    for block in message.blocks:
-        yield replace_media(block, MEDIA_REFUSED, block.media) if block.media and message.id in blamed else block
-
-
 def count_media(wires: Iterable[Wire]) -> int:
     return sum([wire.media for wire in wires])
 
@@ -208,24 +195,10 @@ def drop_media(wires: Sequence[Wire], excess: int) -> tuple[Wire, ...]:
         blocks: list[Block] = []
         for block in wire.blocks:
             drop = min(excess, block.media)
-            blocks.append(replace_media(block, MEDIA_DROPPED, drop) if drop else block)
+            blocks.append(drop_first(block, drop, MEDIA_DROPPED))
             excess -= drop
         limited.append(Wire(wire.role, tuple(blocks)))
     return tuple(limited)
-
-
-def replace_media(block: Block, note: str, count: int) -> Block:
-    """The first `count` pieces of media in the block become a note."""
-    if not isinstance(block.view, ToolResult):
-        return text_block(note)
-    fields = msgspec.json.decode(block.raw, type=dict[str, msgspec.Raw])
-    parts = []
-    for part in _PARTS.decode(block.view.content):
-        drop = count > 0 and bytes(part).startswith(b"{") and is_media(bytes(part))
-        parts.append(msgspec.Raw(text_block(note).raw) if drop else part)
-        count -= drop
-    fields["content"] = msgspec.Raw(msgspec.json.encode(parts))
-    return decode_block(msgspec.json.encode(fields))
 
 
 def is_blank(block: Block) -> bool:

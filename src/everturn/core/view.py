@@ -1,10 +1,11 @@
 """What is carried from turn to turn: a sequence that grows at its end without being copied or searched again."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Generic, TypeVar, overload
 
 from everturn.core.messages import Kind, Message
+from everturn.core.refused_media import find_refused
 
 T = TypeVar("T")
 
@@ -51,14 +52,14 @@ class Joined(Sequence[T], Generic[T]):
 class View(Joined[Message]):
     """The messages that are sent. What a search would find in them is known from the way they were added."""
 
-    __slots__ = ("blamed", "has_boundary")
+    __slots__ = ("has_boundary", "refused")
 
     def __init__(self, messages: Iterable[Message] = ()) -> None:
         shared = list(messages)
         super().__init__(shared, len(shared))
         self.has_boundary = any(message.kind is Kind.BOUNDARY for message in shared)
-        self.blamed = frozenset(id_ for message in shared for id_ in message.blames)
-        """Ids of messages that are sent without their media."""
+        self.refused: Mapping[str, str] = find_refused(shared)
+        """Images and documents that are no longer sent, each with the text in its place."""
 
     @classmethod
     def of(cls, messages: Sequence[Message]) -> "View":
@@ -71,7 +72,7 @@ class View(Joined[Message]):
         grown.shared.append(message)
         grown.size, grown.tail = self.size + 1, ()
         grown.has_boundary = self.has_boundary or message.kind is Kind.BOUNDARY
-        grown.blamed = self.blamed.union(message.blames) if message.blames else self.blamed
+        grown.refused = {**self.refused, **find_refused((message,))} if message.blames else self.refused
         return grown
 
     def grew_from(self, earlier: "View") -> bool:

@@ -19,8 +19,8 @@ from everturn.core.messages import (
     ToolUse,
 )
 from everturn.core.money import share_out
+from everturn.core.refused_media import count_refused, find_refused
 from everturn.core.tokens import MEDIA_TOKENS
-from everturn.core.transcript import blamed_in
 
 MCP_PREFIX = "mcp__"
 """Names of tools that a server brought: `mcp__server__tool`."""
@@ -114,14 +114,14 @@ def fold_window(
 
 def measure_messages(messages: Sequence[Message]) -> Counter[Category]:
     """Estimates, block by block. What is not sent takes nothing; refused media is sent as a short note."""
-    blamed = blamed_in(messages)
+    refused = find_refused(messages)
     taken: Counter[Category] = Counter()
     for message in messages:
         if message.kind in UNSENT:
             continue
-        for block in message.blocks:
-            refused = block.media if message.id in blamed else 0
-            taken[categorise(message.kind, block)] += block.tokens - MEDIA_TOKENS * refused
+        for at, block in enumerate(message.blocks):
+            unsent = count_refused(message, refused, at)
+            taken[categorise(message.kind, block)] += block.tokens - MEDIA_TOKENS * unsent
     return taken
 
 

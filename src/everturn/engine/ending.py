@@ -29,7 +29,7 @@ async def end_query(last: Iteration, terminal: Terminal, *, duration_s: float) -
         shop.recorder.add_user(Kind.INTERRUPTION, text)
     if reason is Reason.IMAGE_ERROR:
         # What was refused is not sent again: it would make every later prompt fail.
-        await last.perform(CompactNow(media=True))
+        await last.perform(CompactNow(media=True, every=not last.blamed))
     if terminal.overridden:
         blocks = shop.config.limits.stop_hook_blocks
         last.notice(f"Stop hooks blocked {blocks} times and were overridden.", Level.WARNING)

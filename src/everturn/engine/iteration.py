@@ -87,6 +87,8 @@ class Iteration:
         self._stop_errors: tuple[str, ...] = ()
         self._compacting = False
         self._overflow = Problem(text=OVERFLOW, kind="too_long")
+        self.blamed: tuple[str, ...] = ()
+        """Images and documents that the last refusal names."""
 
     async def perform(self, action: Action) -> AnyOutcome:
         """Never raises: an abort, a limit and our own faults are outcomes too."""
@@ -170,8 +172,10 @@ class Iteration:
                 return await self._run_tools()
             case DrainCollapses():
                 return self._drain()
-            case CompactNow(media=media):
-                return await guard(self._compact(media=media))
+            case CompactNow(media=True, every=every):
+                return self._drop_media(every=every)
+            case CompactNow():
+                return await guard(self._compact())
             case _:
                 return await guard(self._run_stop_phase())
 
@@ -212,7 +216,7 @@ class Iteration:
             turn=guards.turn,
             turning=prepared.turning,
         )
-        self.agent, self.messages = sampled.agent, View.of(sampled.view)
+        self.agent, self.messages, self.blamed = sampled.agent, View.of(sampled.view), sampled.blamed
         return self._judge_fault(sampled.fault) if sampled.fault else await self._judge_reply(sampled.attempt)
 
     def _judge_fault(self, fault: ModelFault) -> AnyOutcome:
@@ -351,15 +355,17 @@ class Iteration:
             self._compacting = False
             self.shop.recorder.emit(CompactionEnded())
 
-    async def _compact(self, *, media: bool) -> AnyOutcome:
-        if media:
-            prepared = self.shop.deps.pipeline.drop_media(self.messages)
-            self._take(prepared)
-        else:
-            prepared = await self.compact(cause="too_long")
-            if prepared.compacted and prepared.problem:
-                self.notice(f"Compaction did not work: {prepared.problem}", Level.WARNING)
-        return Compacted(worked=prepared.compacted, media=media, error=self._overflow)
+    async def _compact(self) -> AnyOutcome:
+        prepared = await self.compact(cause="too_long")
+        if prepared.compacted and prepared.problem:
+            self.notice(f"Compaction did not work: {prepared.problem}", Level.WARNING)
+        return Compacted(worked=prepared.compacted, media=False, error=self._overflow)
+
+    def _drop_media(self, *, every: bool) -> AnyOutcome:
+        drop = self.shop.deps.pipeline.drop_media
+        prepared = drop(self.messages, self.blamed, every=every, said=self._overflow.text)
+        self._take(prepared)
+        return Compacted(worked=prepared.compacted, media=True, error=self._overflow)
 
     async def _run_stop_phase(self) -> AnyOutcome:
         stop = Stop(

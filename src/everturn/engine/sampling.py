@@ -26,6 +26,7 @@ from everturn.core.messages import (
 )
 from everturn.core.prefix import Segment
 from everturn.core.records import ModelChanged
+from everturn.core.refused_media import find_blamed
 from everturn.core.schedule import Attempts, MendWith, Repair, RetryAfter, SwitchModel, plan_recovery
 from everturn.core.stream import (
     Added,
@@ -96,6 +97,8 @@ class Sampled(msgspec.Struct, frozen=True, kw_only=True):
     view: Sequence[Message]
     """As sent; a repair may have changed it."""
     fault: ModelFault | None = None
+    blamed: tuple[str, ...] = ()
+    """Names of the images and documents that the fault points at."""
 
 
 class Sampling:
@@ -165,7 +168,8 @@ class Sampling:
                     attempts = Attempts(fallbacks_left=len(agent.fallbacks))
                 case _:
                     await self.throw_away(attempt, RetractionCause.WITHHELD)
-                    return Sampled(attempt=attempt, agent=agent, view=view, fault=fault)
+                    blamed = find_blamed_media(request, view, fault)
+                    return Sampled(attempt=attempt, agent=agent, view=view, fault=fault, blamed=blamed)
 
     def _begin(self, agent: AgentContext) -> Attempt:
         taken = set[str]()
@@ -287,3 +291,13 @@ class Sampling:
         plan = plan_mending(view, repair, fault.text)
         self._recorder.mend(plan)
         return mend_messages(view, plan)
+
+
+def find_blamed_media(request: Request, view: Sequence[Message], fault: ModelFault) -> tuple[str, ...]:
+    """Empty where the refusal is about something else, or names no place that was sent."""
+    if fault.kind is not FaultKind.MEDIA or len(fault.place) < len(("message", "block")):
+        return ()
+    message, block, *part = fault.place
+    if message >= len(request.messages) or block >= len(request.messages[message].blocks):
+        return ()
+    return find_blamed(request.messages[message].blocks[block], part[0] if part else None, view)

@@ -1,6 +1,6 @@
 """The context pipeline as the engine sees it: prepare a view, compact it, drain what is staged."""
 
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from typing import Any, Protocol
 
 import msgspec
@@ -133,8 +133,11 @@ class Pipeline(Protocol):
         """What is worth doing beside the call that follows `prepare`. It may be cancelled at any time, and never raises."""
         ...
 
-    def drop_media(self, messages: Sequence[Message]) -> Prepared:
-        """Takes out the media that was sent; `compacted` is False when there was none."""
+    def drop_media(self, messages: Sequence[Message], blamed: Collection[str], *, every: bool, said: str) -> Prepared:
+        """Takes out the pieces that are named; where none of them is sent any more, the newest; with `every`, all.
+
+        `said` is the refusal as a person reads it. `compacted` is False when there was nothing to take out.
+        """
         ...
 
     def drain(self, messages: Sequence[Message]) -> Prepared:

@@ -30,7 +30,7 @@ Policy = Callable[[Guards, AnyOutcome, Limits], Decision]
 Step = tuple[str, str]
 """An outcome and what was decided, as a reader sees them."""
 
-WORK = Limits(work_budget=8, work_min_gain=2, output_recoveries=1, stop_hook_blocks=1, pauses=1)
+WORK = Limits(work_budget=8, work_min_gain=2, output_recoveries=1, stop_hook_blocks=1, pauses=1, media_drops=1)
 PROFILES: dict[str, Limits] = {
     "defaults": Limits(),
     "at most 2 turns": Limits(max_turns=2),
@@ -86,7 +86,7 @@ def explore(limits: Limits, decide: Policy = decide) -> Exploration:
     calls: list[int] = []
     transitions: set[Transition] = set()
     reasons: set[Reason] = set()
-    furthest = {"turn": 1, "output_recoveries": 0, "stop_hook_blocks": 0, "pauses": 0}
+    furthest = {"turn": 1, "output_recoveries": 0, "media_drops": 0, "stop_hook_blocks": 0, "pauses": 0}
     faults: dict[str, None] = {}
     edges = 0
     for edge in walk(limits, decide):
@@ -181,6 +181,7 @@ PROJECTIONS: dict[str, Callable[[Guards, Limits], Any]] = {
     "turn": lambda guards, limits: min(guards.turn, limits.max_turns + 1) if limits.max_turns else 1,
     "output_recoveries": lambda guards, limits: min(guards.output_recoveries, limits.output_recoveries + 1),
     "reactive_compact_tried": lambda guards, _: guards.reactive_compact_tried,
+    "media_drops": lambda guards, limits: min(guards.media_drops, limits.media_drops + 1),
     "max_output_override": lambda guards, _: guards.max_output_override,
     "stop_hook_active": lambda guards, _: guards.stop_hook_active,
     "stop_hook_blocks": lambda guards, limits: min(guards.stop_hook_blocks, limits.stop_hook_blocks + 1),
@@ -212,8 +213,8 @@ def render_outcome(outcome: AnyOutcome) -> str:
 
 def render_decision(decision: Decision) -> str:
     match decision:
-        case Do(CompactNow(media=True)):
-            return "do CompactNow (media)"
+        case Do(CompactNow(media=True, every=every)):
+            return "do CompactNow (all media)" if every else "do CompactNow (media)"
         case Do(action):
             return f"do {type(action).__name__}"
         case Continue(transition):

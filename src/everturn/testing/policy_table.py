@@ -12,13 +12,13 @@ from everturn.core.outcomes import LimitReached, StopPassed
 from everturn.core.state import Guards, Phase, Transition
 from everturn.testing.explore import Edge, render_decision, walk
 
-LEAST = Limits(output_recoveries=1, stop_hook_blocks=1, pauses=1)
+LEAST = Limits(output_recoveries=1, stop_hook_blocks=1, pauses=1, media_drops=2)
 WORK = msgspec.structs.replace(LEAST, work_budget=2, work_min_gain=1, work_min_continuations=1)
 WALKED = (
-    Limits(output_recoveries=2, stop_hook_blocks=2, pauses=2),
+    Limits(output_recoveries=2, stop_hook_blocks=2, pauses=2, media_drops=3),
     msgspec.structs.replace(LEAST, max_turns=3),
     msgspec.structs.replace(LEAST, escalate=False),
-    msgspec.structs.replace(LEAST, reactive_compact=False),
+    msgspec.structs.replace(LEAST, reactive_compact=False, media_drops=1),
     WORK,
     msgspec.structs.replace(WORK, max_turns=2),
 )
@@ -82,6 +82,16 @@ FACTS = (
     ),
     Fact(lambda _, __, limits: limits.reactive_compact, "reactive compaction is on", "reactive compaction is off"),
     Fact(lambda guards, _, __: guards.reactive_compact_tried, "it was tried already", "it was not tried yet"),
+    Fact(
+        lambda guards, _, limits: guards.media_drops < limits.media_drops,
+        f"media was taken out fewer than {USUAL.media_drops} times",
+        f"media was taken out {USUAL.media_drops} times already",
+    ),
+    Fact(
+        lambda guards, _, limits: guards.media_drops + 1 == limits.media_drops,
+        f"media was taken out {USUAL.media_drops - 1} times already",
+        f"media was not taken out {USUAL.media_drops - 1} times",
+    ),
     Fact(
         lambda guards, _, limits: guards.stop_hook_blocks < limits.stop_hook_blocks,
         f"fewer than {USUAL.stop_hook_blocks} blocks",
@@ -175,7 +185,7 @@ def learn_effects(edges: Iterable[tuple[Edge, Limits]]) -> dict[Transition, dict
             for field in Guards.__struct_fields__:
                 by_outcome = changes.setdefault((edge.decision.transition, field), {})
                 pair = (getattr(edge.guards, field), getattr(edge.decision.guards, field))
-                by_outcome.setdefault(type(edge.outcome).__name__, set()).add(pair)
+                by_outcome.setdefault(name_outcome(edge.outcome), set()).add(pair)
     effects: dict[Transition, dict[str, str]] = {transition: {} for transition in Transition}
     for (transition, field), by_outcome in changes.items():
         named = {outcome: name_effect(pairs) for outcome, pairs in sorted(by_outcome.items())}
@@ -183,6 +193,12 @@ def learn_effects(edges: Iterable[tuple[Edge, Limits]]) -> dict[Transition, dict
         others = [f"{effect} after {outcome}" for outcome, effect in unusual if effect != usual[1]]
         effects[transition][field] = ", ".join([usual[1], *others])
     return effects
+
+
+def name_outcome(outcome: AnyOutcome) -> str:
+    """With what it repeats of its action, where that is set: the same outcome may be of two things."""
+    echoed = sorted(name for name in outcome.echoes if getattr(outcome, name))
+    return f"{type(outcome).__name__} ({', '.join(echoed)})" if echoed else type(outcome).__name__
 
 
 def name_effect(pairs: set[tuple[Any, Any]]) -> str:

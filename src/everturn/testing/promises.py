@@ -24,7 +24,7 @@ from everturn.core.state import Guards, Reason, Transition
 ANSWER = frozenset({"output_recoveries", "max_output_override", "pauses"})
 """What concerns one answer of the model."""
 FORGOTTEN: dict[Transition, frozenset[str]] = {
-    Transition.NEXT_TURN: ANSWER | {"reactive_compact_tried"},
+    Transition.NEXT_TURN: ANSWER | {"reactive_compact_tried", "media_drops"},
     Transition.STOP_HOOK_BLOCKING: ANSWER,
     Transition.TOKEN_BUDGET_CONTINUATION: ANSWER,
 }
@@ -33,6 +33,7 @@ PROGRESS: dict[str, Callable[[Guards], int]] = {
     "turn": lambda guards: guards.turn,
     "output_recoveries": lambda guards: guards.output_recoveries,
     "reactive_compact_tried": lambda guards: guards.reactive_compact_tried,
+    "media_drops": lambda guards: guards.media_drops,
     "max_output_override": lambda guards: guards.max_output_override or 0,
     "stop_hook_active": lambda guards: guards.stop_hook_active,
     "stop_hook_blocks": lambda guards: guards.stop_hook_blocks,
@@ -125,6 +126,7 @@ def allowances(limits: Limits) -> dict[str, int]:
     turns = {"turn": limits.max_turns} if limits.max_turns else {}
     return turns | {
         "output_recoveries": limits.output_recoveries,
+        "media_drops": limits.media_drops if limits.reactive_compact else 0,
         "stop_hook_blocks": limits.stop_hook_blocks,
         "pauses": min(limits.pauses, limits.max_turns - 1) if limits.max_turns else limits.pauses,
     }

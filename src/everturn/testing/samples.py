@@ -27,16 +27,17 @@ RELATIVE = ("StopPassed", "spent")
 
 def sample_outcomes(action: Action, spent: int, limits: Limits) -> tuple[AnyOutcome, ...]:
     """Everything that `action` can answer when the last check of the work budget saw `spent` tokens."""
-    return _sample(type(action), spent, limits)
+    return _sample(action, spent, limits)
 
 
 @functools.lru_cache(maxsize=4_096)
-def _sample(action: type[Action], spent: int, limits: Limits) -> tuple[AnyOutcome, ...]:
+def _sample(action: Action, spent: int, limits: Limits) -> tuple[AnyOutcome, ...]:
     return tuple(
         outcome
         for kind in members(Outcome)
-        if action in actions_before(kind)
+        if type(action) in actions_before(kind)
         for outcome in sample_kind(kind, spent, limits)
+        if all(getattr(outcome, name) == getattr(action, name) for name in outcome.echoes)
     )
 
 

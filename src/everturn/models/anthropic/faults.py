@@ -1,5 +1,6 @@
 """What went wrong, told by a refused request or an error event: its kind, and words a person can act on. Pure."""
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -99,6 +100,7 @@ _WORDS: tuple[tuple[FaultKind, tuple[str, ...]], ...] = (
         ),
     ),
 )
+_PLACE = r"\bmessages\.(\d{1,6})\.content\.(\d{1,6})(?:(?:\.tool_result)?\.content\.(\d{1,6}))?"
 _REFUSED = frozenset({400, TOO_LARGE, 422})
 
 
@@ -140,7 +142,14 @@ def classify_error(
         status=status,
         retry_after=retry_after,
         request_id=mask(request_id) if request_id else None,
+        place=find_place(complaint.message),
     )
+
+
+def find_place(message: str) -> tuple[int, ...]:
+    """`messages.2.content.0.tool_result.content.1.image…` is block 0 of message 2, and in it part 1."""
+    found = re.search(_PLACE, message)
+    return tuple(int(number) for number in found.groups() if number) if found else ()
 
 
 def classify_event(event: dict[str, Any]) -> ModelFault:
