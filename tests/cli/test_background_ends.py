@@ -91,6 +91,7 @@ async def test_ctrl_c_ends_what_runs_in_the_background_too(program, pipes, times
     ids=["in the background", "that starts others all the time", "left behind", "in the foreground"],
 )
 async def test_a_program_that_was_killed_leaves_nothing_running(program, pipes, command, behind):
+    """Killed as soon as the command runs: nothing needs a while until it is watched."""
     start = call("Bash", {"command": command.format(**pipes), "run_in_background": behind})
     program.model(start, stall("Once upon a time", after=3))
     temporary = program.folder / "tmp"
@@ -102,11 +103,34 @@ async def test_a_program_that_was_killed_leaves_nothing_running(program, pipes, 
             await program.server.wait_for(2)
         else:
             await read_word(pipes["up"])
-        # A command in the foreground gets a watcher when it has run for a while; the file follows the folder's name.
-        await until(lambda: named("everturn-watcher", process.pid))
-        await until(lambda: len(list(temporary.glob("*/*"))) == behind)
         process.kill()
         await process.communicate()
         assert await alive == ""
         await until(lambda: not list(temporary.iterdir()))
     assert process.returncode == -signal.SIGKILL
+
+
+@pytest.mark.needs("Landlock")
+async def test_a_program_that_was_killed_leaves_no_held_command_running(program):
+    seconds = f"600.{os.getpid()}"
+    program.model(call("Bash", {"command": f"sleep {seconds}"}), text("Never."))
+    async with program.started("-p", "Go") as process:
+        await until(lambda: named(seconds))
+        process.kill()
+        await process.communicate()
+        await until(lambda: not named(seconds))
+    assert process.returncode == -signal.SIGKILL
+
+
+async def test_what_a_command_printed_outlives_a_program_that_was_killed(program, pipes):
+    start = call("Bash", {"command": f"seq 20000; {STUBBORN.format(**pipes)}", "run_in_background": True})
+    program.model(start, stall("Once upon a time", after=3))
+    async with program.started("-p", "Go", "--dangerously-skip-permissions") as process:
+        alive = asyncio.ensure_future(read_word(pipes["alive"]))
+        await read_word(pipes["up"])
+        await program.server.wait_for(2)
+        process.kill()
+        await process.communicate()
+        assert await alive == ""
+    [kept] = program.home.glob("projects/*/*/results/command-*.log")
+    assert kept.read_text().endswith("19999\n20000\n")

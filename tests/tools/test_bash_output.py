@@ -14,8 +14,8 @@ from PIL import Image
 
 from everturn.ports.tasks import Tasks
 from everturn.tools.bash import bash_tool
-from everturn.tools.bash.commands import OutputFiles
 from everturn.tools.bash.output import MOST_IN_FILE, Output, is_binary, strip_escapes
+from everturn.tools.bash.output_files import OutputFiles
 from everturn.tools.bash.progress import Progress
 from everturn.tools.bash.stdin import wanted_input
 
@@ -296,6 +296,6 @@ def test_output_files_are_made_and_removed_in_their_own_folder_whatever_its_name
     os.close(descriptor)
     assert list(theirs.iterdir()) == []
     assert len(list((tmp_path / "moved").iterdir())) == 2
-    files.remove()
+    files.close()
 
     assert list(theirs.iterdir()) == list((tmp_path / "moved").iterdir()) == []

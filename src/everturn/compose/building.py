@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from everturn.compose.catalog import build_catalog, resolve_model
 from everturn.compose.client import build_client
 from everturn.compose.covered import walk
@@ -92,9 +94,9 @@ class Parts:
         # Opened when nothing can be refused any more: a session that nobody got would stay locked.
         journal = self._open_session(disk)
         self._go_on(shell, outputs)
-        self.shelf = ResultShelf(
-            results_folder(journal.path) if isinstance(journal, FileJournal) else None, outputs, disk=disk
-        )
+        results = results_folder(journal.path) if isinstance(journal, FileJournal) else None
+        outputs.folder = None if results is None else str(results)
+        self.shelf = ResultShelf(results, outputs, disk=disk)
         files, hooks = LocalFiles(), build_hooks(setup)
         self.pipeline = ContextPipeline(ids=self.ids, shelf=self.shelf, files=files, hooks=hooks)
         self.deps = Deps(
@@ -153,6 +155,7 @@ class Parts:
             outputs.add(path)
         if gone := [path for path in replay.spilled if not Path(path).exists()]:
             self.notes.append(say_gone(gone))
+            self.replay = msgspec.structs.replace(replay, gone=tuple(gone))
 
     def _build_sandbox(self) -> "CommandSandbox | None":
         if not self._setup.options.sandbox:

@@ -251,7 +251,7 @@ class CommandNoted(Event, frozen=True, kw_only=True, tag="command"):
 class Attached(Event, frozen=True, kw_only=True, tag="attachment"):
     """Something was added beside what the user said.
 
-    `kind` is `max_turns_reached`, `changed_files`, `changed_context`, `queued_command` or `finished_task`.
+    `kind` is `max_turns_reached`, `changed_files`, `gone_files`, `changed_context`, `queued_command` or `finished_task`.
     """
 
     kind: str

@@ -191,6 +191,7 @@ class ResultSpilled(Record, frozen=True, kw_only=True, tag="spilled"):
     path: str
     """Empty where it could not be kept."""
     characters: int
+    """Of what a command printed: bytes, as far as it had come when the result was made."""
 
 
 class ResultsCleared(Record, frozen=True, kw_only=True, tag="cleared"):

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import msgspec
+
 from everturn.core.events import Attached
 from everturn.core.messages import Kind, Message, text_block
 from everturn.engine import wording
@@ -38,6 +40,18 @@ class Attachments:
         heard = "\n".join(m.text for m in self._recorder.view if m.kind in {Kind.ATTACHMENT, Kind.SUMMARY})
         taken_back = [wording.unpinned(pin) for pin in unpinned if pin in heard and pin not in pins]
         self._attach([*taken_back, *(wording.pinned(pin) for pin in pins if pin not in heard)])
+
+    def attach_gone(self, paths: Sequence[str]) -> None:
+        """Files with large results that were deleted, as far as what is sent still names them and nobody has told it yet."""
+        told = "\n".join(m.text for m in self._recorder.transcript if m.kind is Kind.ATTACHMENT) if paths else ""
+        missed = [path for path in paths if wording.gone_file(path) not in told and self._is_named(path)]
+        if missed:
+            self._recorder.emit(Attached(kind="gone_files", detail={"paths": missed}))
+            self._attach([wording.gone_files(missed)])
+
+    def _is_named(self, path: str) -> bool:
+        written = msgspec.json.encode(path)[1:-1]
+        return any(written in block.raw for message in self._recorder.view for block in message.blocks)
 
     def _attach(self, texts: list[str], changed: Sequence[str] = ()) -> list[Message]:
         if not texts:

@@ -99,6 +99,8 @@ class Engine:
         self._notices: list[str] = []
         self._unpinned: list[str] = []
         """Notes that were taken back since the model heard last."""
+        self._gone: tuple[str, ...] = ()
+        """Files with large results that were not there when the session was resumed, until the model is told."""
         self.files = FileStates(config.limits.file_states)
         self._recorder = Recorder(deps, self._emit, replay.messages if replay else (), self.files)
         self._queue = CommandQueue(self._recorder.record, self._emit)
@@ -394,8 +396,10 @@ class Engine:
 
     def _attach_news(self, shop: Workshop) -> None:
         """What a query begins with and the model has not heard of yet."""
+        shop.attachments.attach_gone(self._gone)
         shop.attachments.attach_pins(self._unpinned)
         self._unpinned.clear()
+        self._gone = ()
         self._contexts.attach_changes()
 
     def _workshop(self, query_id: str, signal: AbortSignal) -> Workshop:
@@ -475,7 +479,7 @@ class Engine:
         heard = tuple(command for command in replay.interrupted if command not in replay.unheard)
         self._queue.restore((*replay.unheard, *replay.waiting), heard)
         recorder.unsettled |= {intent.tool_use_id: intent for intent in replay.unsettled}
-        self._unfinished = replay.query
+        self._unfinished, self._gone = replay.query, replay.gone
         if replay.unsettled and close_calls(self._recorder) and replay.query is not None:
             self._unfinished = msgspec.structs.replace(replay.query, tools_ran=True)
 

@@ -13,7 +13,7 @@ from everturn.core.events import CallBegan, CallEnded, CallProgressed, ContextCh
 from everturn.core.hiding import hide_secrets
 from everturn.core.marks import tool_error
 from everturn.core.messages import Block, Kind, Message, ToolUse, result_block
-from everturn.core.records import CallIntended
+from everturn.core.records import CallIntended, ResultSpilled
 from everturn.core.stream import INVALID_JSON, is_invalid, parse_input
 from everturn.engine import wording
 from everturn.engine.crew import Crew
@@ -329,6 +329,9 @@ class Executor:
             holding=verdict.holding,
             input_changed=slot.input_changed,
             added=self._deps.list_added(),
+            note_output=lambda path, size: self._recorder.record(
+                ResultSpilled(tool_use_id=call.id, path=path, characters=size)
+            ),
         )
 
     def _inquire_for(self, call: Call) -> Inquire:

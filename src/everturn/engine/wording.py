@@ -93,6 +93,18 @@ def changed_files(paths: list[str]) -> str:
     )
 
 
+def gone_files(paths: list[str]) -> str:
+    listing = "\n".join(map(gone_file, paths))
+    return reminder(
+        "These files held the whole of results that are shown here only in part, and they were deleted. What is shown is "
+        f"all that is left; run the call again if you need more:\n{listing}"
+    )
+
+
+def gone_file(path: str) -> str:
+    return f"- gone: {one_line(path)}"
+
+
 def finished_task(report: TaskReport) -> str:
     output = report.output
     if len(output) > TASK_OUTPUT:

@@ -5,6 +5,8 @@ class Outputs:
     """Those of one session. Filled by the tools, asked by the policy."""
 
     def __init__(self) -> None:
+        self.folder: str | None = None
+        """Where tools put them: a folder of the session, which is made when it is needed. None where it is not saved."""
         self._paths: set[str] = set()
 
     def add(self, path: str) -> None:
@@ -14,9 +16,9 @@ class Outputs:
     def list_paths(self) -> tuple[str, ...]:
         return tuple(sorted(self._paths))
 
-    def clear(self) -> None:
-        """They are gone."""
-        self._paths.clear()
+    def remove(self, path: str) -> None:
+        """It is gone."""
+        self._paths.discard(path)
 
     def __contains__(self, path: str | None) -> bool:
         return path in self._paths

@@ -71,6 +71,8 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
     """Lines that stand for stale results, by `tool_use_id`."""
     spilled: tuple[str, ...] = ()
     """Files that hold results which were too large to be sent."""
+    gone: tuple[str, ...] = ()
+    """Those of them that are no longer there. Found on the disk: no record tells it."""
     facts: FactsKept | None = None
     """What was known at the last compaction."""
     waiting: tuple[QueuedCommand, ...] = ()

@@ -105,6 +105,8 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     """How the call must be held while it runs; None where a rule, a mode or a person allowed it."""
     input_changed: bool = False
     """The approver put another input in place of the model's."""
+    note_output: Callable[[str, int], None] = lambda _path, _size: None
+    """Told of a file that the result names and that holds more than the result: its path and its size in bytes."""
     added: tuple[str, ...] = ()
     """More folders that are worked in at the moment. Real paths."""
 

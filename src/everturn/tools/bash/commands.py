@@ -1,9 +1,7 @@
 """Runs the commands of a session: in the foreground, in the background, and from the one to the other when time is up."""
 
 import asyncio
-import os
-from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -17,8 +15,9 @@ from everturn.ports.tool import ToolContext, ToolResult
 from everturn.tools.bash.changes import NamedFiles
 from everturn.tools.bash.command import MOST_PRINTED, Command, Ending
 from everturn.tools.bash.ending import end_members, kill_members
-from everturn.tools.bash.exits import may_go_on, may_leave_running
+from everturn.tools.bash.exits import may_go_on
 from everturn.tools.bash.output import MOST_IN_FILE, Output
+from everturn.tools.bash.output_files import OutputFiles
 from everturn.tools.bash.rendering import Ended, render_ended
 from everturn.tools.bash.shell import Shell, Start
 from everturn.tools.bash.tool import MOST_CHARACTERS, MOST_TIMEOUT_MS, BashInput
@@ -32,8 +31,6 @@ _GRACE_SHARE = 0.75
 """We must have killed and answered before the engine's own patience ends."""
 _LAST_GRACE_S = 1.0
 _MOST_BEHIND = 8
-_LONG_S = 0.5
-"""A command that takes longer is worth a watcher: most do not, and pay nothing."""
 _MB = 1_000_000
 _OPENINGS = {
     Ending.ABORTED: "The command was interrupted and ended.",
@@ -95,8 +92,8 @@ class Commands:
         note_end: "NoteEnd | None" = None,
     ) -> ToolResult:
         """`note_end` is told the exit code of a held command, and what it was refused."""
-        if call.run_in_background or may_leave_running(call.command):
-            self._watcher.start()
+        # Before the first command: whenever the program is killed, somebody is there to end what it started.
+        self._watcher.start()
         start, cell = await self._confine(call, context)
         bounds = self._holder.bounds if self._holder is not None and context.holding is not None else None
         with ExitStack() as failed:
@@ -116,7 +113,6 @@ class Commands:
             self._behind = [*self._behind, (context.tool_use_id, named)][-_MOST_BEHIND:]
             limit_s = None if context.holding is None else MOST_TIMEOUT_MS / 1000
             return self._move_behind(call, context, command, "The command runs in the background", limit_s=limit_s)
-        watching = asyncio.get_running_loop().call_later(_LONG_S, self._watcher.start)
         try:
             result = await self._wait(call, context, command)
             if note_end is not None:
@@ -124,7 +120,6 @@ class Commands:
                 note_end(code, command.find_refusals(code))
             return result
         finally:
-            watching.cancel()
             if command.is_behind:
                 self._behind = [*self._behind, (context.tool_use_id, named)][-_MOST_BEHIND:]
             else:
@@ -138,13 +133,13 @@ class Commands:
                 context.files.note_change(path, use)
 
     async def aclose(self) -> None:
-        """Ends what commands left running, and removes the files."""
+        """Ends what commands left running, and removes the files of a session that is not saved."""
         await end_members(self._shell.find_left_behind, _LAST_GRACE_S)
         for walls in (self._sandbox, self._holder):
             if walls is not None:
                 await walls.aclose()
         self._watcher.close()
-        self._files.remove()
+        self._files.close()
 
     def kill(self) -> None:
         """Commands in the background are among them: they have the mark, too."""
@@ -180,6 +175,7 @@ class Commands:
         code = command.code if ending is Ending.EXITED else None
         result = self._render(
             command,
+            context,
             Ended(
                 command=call.command,
                 output="",
@@ -230,11 +226,11 @@ class Commands:
             tool_use_id=context.tool_use_id,
             limit_s=limit_s,
         )
-        self._watcher.start()
         context.tasks.add(task)
         where = f"Its output goes to {task.output_path}. " if task.output_path else ""
         return self._render(
             command,
+            context,
             Ended(
                 command=call.command,
                 output="",
@@ -244,11 +240,13 @@ class Commands:
             ),
         )
 
-    def _render(self, command: Command, ended: Ended) -> ToolResult:
+    def _render(self, command: Command, context: ToolContext, ended: Ended) -> ToolResult:
         output = command.output
         text, is_whole = output.render(MOST_CHARACTERS)
         if not is_whole:
             output.save()
+        if output.path is not None and (command.is_behind or not is_whole):
+            context.note_output(output.path, output.saved)
         return render_ended(
             replace(
                 ended,
@@ -278,44 +276,3 @@ def render_saved(output: Output) -> str:
         return f"The first {MOST_IN_FILE // 1024**2} MiB of the output are in {output.path}"
     missing = f", as far as it could be written ({output.trouble})" if output.trouble else ""
     return f"The whole output is in {output.path}{missing}"
-
-
-class OutputFiles:
-    """A folder of this session, for its user alone; made when the first file is, and held open: its name may be a command's to change."""
-
-    def __init__(self, outputs: Outputs | None = None, note_folder: Callable[[str], object] = lambda _: None) -> None:
-        """`outputs` learns each file's path, `note_folder` the folder's when it is made."""
-        self._outputs = outputs or Outputs()
-        self._note_folder = note_folder
-        self._folder: str | None = None
-        self._descriptor = -1
-        self._count = 0
-
-    def open(self) -> tuple[str, int]:
-        """Raises `OSError`."""
-        if self._folder is None:
-            from tempfile import mkdtemp
-
-            made = os.path.realpath(mkdtemp(prefix="everturn-"))
-            self._descriptor = os.open(made, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-            self._folder = made
-            self._note_folder(made)
-        self._count += 1
-        name = f"command-{self._count}.log"
-        descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=self._descriptor)
-        path = f"{self._folder}/{name}"
-        self._outputs.add(path)
-        return path, descriptor
-
-    def remove(self) -> None:
-        if self._folder is None:
-            return
-        for number in range(1, self._count + 1):
-            with suppress(OSError):
-                os.unlink(f"command-{number}.log", dir_fd=self._descriptor)
-        with suppress(OSError):
-            # Only an empty one: what else somebody has put there is theirs.
-            os.rmdir(self._folder)  # noqa: PTH106 - a path as text
-        os.close(self._descriptor)
-        self._outputs.clear()
-        self._folder = None

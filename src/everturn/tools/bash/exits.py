@@ -17,8 +17,6 @@ _ANSWERS = {
     "[[": "the condition is false",
 }
 _SEPARATORS = frozenset(";|&\n")
-_LEAVES = re.compile(r"(?<![&>|<])&(?![&>\d])|\bsetsid\b|\bnohup\b")
-"""An ampersand that is no part of `&&`, `>&1`, `&>` or `|&`."""
 
 
 def judge_exit(command: str, code: int) -> str | None:
@@ -50,11 +48,6 @@ def may_go_on(command: str) -> bool:
     """When its time is up, in the background. Not what only waits, what holds a repository's lock, or what we cannot read."""
     tokens = _split(command)
     return bool(tokens) and tokens[0] != "sleep" and not any(token.rpartition("/")[2] == "git" for token in tokens)
-
-
-def may_leave_running(command: str) -> bool:
-    """Something that goes on when the command has ended. A guess, and a cheap one."""
-    return _LEAVES.search(command) is not None
 
 
 def _split(command: str) -> list[str]:

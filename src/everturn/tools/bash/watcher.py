@@ -31,7 +31,7 @@ done
 
 
 class Watcher:
-    """One per session that runs something which may outlive it. Costs a shell that sleeps."""
+    """One per session that runs a command, started before the first one. Costs a shell that sleeps."""
 
     def __init__(self, session: str, seal: int = 0) -> None:
         """`session`: what the marks of its commands begin with; `seal`: by what those are known that have lost their mark."""
