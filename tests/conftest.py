@@ -43,7 +43,7 @@ for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES"):
     # The tests were started by make: a make that a test starts would take itself for a part of that one, and say more.
     os.environ.pop(name, None)
 
-KEY = "sk-ant-api03-made-up-key-for-tests"
+KEY = "sk-ant-api03-made-up-9fK2xQ7wLp4Tz8VbN3cR6yHd-key-for-tests"
 
 
 class Run:

@@ -13,7 +13,7 @@ import pytest
 
 from everturn.modelserver import ModelServer, Received, script
 
-KEY = "sk-ant-api03-made-up-key-for-tests"
+KEY = "sk-ant-api03-made-up-9fK2xQ7wLp4Tz8VbN3cR6yHd-key-for-tests"
 PATIENCE_S = 300.0
 
 

@@ -403,15 +403,15 @@ async def test_the_debug_log_tells_everything_but_secrets_and_what_was_said(prog
 
 
 async def test_bodies_are_logged_when_they_are_asked_for(program):
-    program.env["ANTHROPIC_CUSTOM_HEADERS"] = "X-Gateway: made-up-gateway-secret"
+    program.env["ANTHROPIC_CUSTOM_HEADERS"] = "X-Gateway: gateway-7f3a9c1e5b2d4a6f"
     log = program.folder / "run.log"
-    prompt = f"{program.key} and made-up-gateway-secret are secret"
+    prompt = f"{program.key} and gateway-7f3a9c1e5b2d4a6f are secret"
     async with program.started("-p", prompt, f"--debug={log}", "--debug-bodies") as process:
         await process.communicate()
     told = log.read_text("utf-8")
     assert "are secret" in told
     assert program.key not in told
-    assert "made-up-gateway-secret" not in told
+    assert "gateway-7f3a9c1e5b2d4a6f" not in told
 
 
 async def test_without_a_file_the_debug_log_gets_one_of_its_own(program):

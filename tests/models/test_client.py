@@ -215,7 +215,7 @@ async def test_an_error_inside_the_stream_never_shows_the_key_nor_a_secret_heade
         return exchange.reply(200, frames([{"type": "error", "error": {"type": "api_error", "message": said}}]), **SSE)
 
     server = await stage.serve(echo)
-    credentials = Credentials(auth_token="gateway-bearer-12345")
+    credentials = Credentials(auth_token="gateway-bearer-7f3a9c1e5b2d")
     model = model_at(server.url, credentials, custom_headers={"x-gateway-token": "Token abcdefgh-999"})
 
     fault = await fault_of(model, ask())

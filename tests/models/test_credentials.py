@@ -8,12 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everturn.core.errors import FaultKind, ModelFault, OptionError
+from everturn.core.hiding import is_unmistakable
 from everturn.models.anthropic.credentials import Credentials
 from everturn.models.anthropic.faults import classify_error
-from everturn.models.anthropic.masking import mask_secrets
+from everturn.models.anthropic.masking import mask_echoes, mask_secrets
 
 KEY = "sk-ant-api03-abcdefghijklmnop"
-TOKEN = "token-of-a-gateway-123456"
+TOKEN = "token-of-a-gateway-7f3a9c1e5b2d"
 
 
 async def test_a_key_and_a_token_have_a_header_each():
@@ -88,7 +89,9 @@ def test_a_text_is_shown_without_its_keys(text, masked):
     assert Credentials(api_key=KEY, auth_token=TOKEN).mask(text) == masked
 
 
-SECRETS = st.text("abcABC0123456789-_", min_size=8, max_size=40)
+RANDOM = st.binary(min_size=12, max_size=20).map(bytes.hex).filter(is_unmistakable)
+WORDS = st.sampled_from(["placeholder", "anthropic", "not-needed", "12345678"])
+SECRETS = st.one_of(RANDOM, WORDS, st.text("abc0123456789", min_size=8, max_size=40))
 WRAPS = st.sampled_from(
     [
         '{{"type":"error","error":{{"type":"authentication_error","message":"bad key {} here"}}}}',
@@ -114,12 +117,34 @@ def test_no_fault_holds_a_credential_whatever_the_server_says(key, token, wrap, 
         assert secret[:8] not in f"{fault.text} {fault} {fault.request_id}".replace("[key]", "")
 
 
-@given(SECRETS, st.lists(st.text("abcABC0123456789-_ ", max_size=12), max_size=6))
+@given(RANDOM, st.lists(st.text("abcABC0123456789-_ ", max_size=12), max_size=6))
 def test_a_masked_text_holds_no_secret_however_it_is_woven_in(secret, parts):
     assert secret not in mask_secrets(secret.join(parts), [secret])
 
 
+@pytest.mark.parametrize("word", ["placeholder", "anthropic", "not-needed", "12345678"])
+@pytest.mark.parametrize("mask", [mask_secrets, mask_echoes])
+def test_a_key_that_is_also_a_word_stays_inside_other_words(word, mask):
+    text = f"{word}-version, {word}s, x{word}"
+    assert mask(text, [word]) == text
+
+
+@pytest.mark.parametrize("word", ["placeholder", "anthropic", "not-needed", "12345678"])
+def test_in_logs_and_exports_a_key_that_is_also_a_word_is_masked_as_a_whole_value(word):
+    prose = f"The {word} is a {word}; see import {word} and https://{word}.com/{word}/v1."
+    assert mask_secrets(prose, [word]) == prose
+    values = [
+        word,
+        f"KEY={word}",
+        f"x-api-key: {word}",
+        f'{{"key": "{word}", "n": 1}}',
+        f"Bearer {word}",
+        f"a='{word}'",
+    ]
+    assert [mask_secrets(value, [word]) for value in values] == [value.replace(word, "[key]") for value in values]
+
+
 def test_another_key_that_begins_like_ours_is_hidden_whole():
-    assert mask_secrets("sk-ant-api03-zyxwvutsrq, gateway token-of-another-987654.", [KEY, TOKEN]) == (
+    assert mask_secrets("sk-ant-api03-zyxwvutsrq, gateway token-of-another-9c8b7a.", [KEY, TOKEN]) == (
         "[key], gateway [key]."
     )

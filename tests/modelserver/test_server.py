@@ -47,11 +47,11 @@ async def test_requests_are_remembered_without_keys(client, ask):
         ]
 
 
-async def test_the_log_file_has_a_line_for_each_request_and_no_key(client, ask, tmp_path):
+async def test_the_log_file_has_a_line_for_each_request_and_no_value_of_a_header_with_a_key(client, ask, tmp_path):
     path = tmp_path / "requests.jsonl"
     async with ModelServer(["Hello"], log=path) as server:
-        await client.post(server.url, ask("my key is sk-test"))
-        await client.post(server.url, b"no json with sk-test")
+        await client.post(server.url, ask("my key is not sk-test"))
+        await client.post(server.url, b"no json with a word")
         await client.post(server.url, ask(), headers={"authorization": "Bearer sk-bearer", "anthropic-version": "1"})
     text_of_log = path.read_text("utf-8")
     lines = [json.loads(line) for line in text_of_log.splitlines()]
@@ -60,9 +60,19 @@ async def test_the_log_file_has_a_line_for_each_request_and_no_key(client, ask, 
         (2, "/v1/messages", "json-valid"),
         (3, "/v1/messages", None),
     ]
-    assert lines[0]["body"] == ask("my key is [redacted]")
-    assert "sk-test" not in text_of_log
+    assert lines[0]["body"] == ask("my key is not sk-test")
+    assert (lines[0]["headers"]["x-api-key"], lines[2]["headers"]["authorization"]) == ("[redacted]", "[redacted]")
+    assert text_of_log.count("sk-test") == 1
     assert "sk-bearer" not in text_of_log
+
+
+@pytest.mark.parametrize("key", ["role", "e", "1", '"', "null", "messages", "claude"])
+async def test_the_log_stays_json_and_the_body_what_it_was_whatever_the_key_is(client, ask, tmp_path, key):
+    path = tmp_path / "requests.jsonl"
+    async with ModelServer(["Hello"], log=path) as server:
+        await client.post(server.url, ask("e 1 null role"), headers={"x-api-key": key})
+
+    assert json.loads(path.read_text("utf-8"))["body"] == ask("e 1 null role")
 
 
 async def test_neighbours_of_the_same_role_are_noted(client, ask):

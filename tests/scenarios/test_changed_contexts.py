@@ -5,6 +5,7 @@ from contextlib import aclosing
 import pytest
 from tests.scenarios.test_stable_prefix import breaks
 
+from everturn.core.hiding import MARK
 from everturn.core.messages import Kind
 from everturn.core.window import Category
 from everturn.modelserver import call, pause, text, too_long
@@ -424,14 +425,14 @@ async def test_a_new_conversation_of_the_same_engine_begins_with_what_holds_then
 
 async def test_a_key_in_it_reaches_neither_the_model_nor_the_disk(bench):
     key = bench.env["ANTHROPIC_API_KEY"]
-    rules = Rules(rules=f"Log in with {key}.")
+    rules = Rules(rules=f"Log in with {key} now.")
     engine = bench.engine(user_context=rules, system_context={"login": key})
     await ask(bench, engine)
-    rules.entries = {"rules": f"Do not use {key}."}
+    rules.entries = {"rules": f"Do not use {key} here."}
     await ask(bench, engine)
 
-    assert "Log in with [key]." in opening(bench)
-    assert told(bench) == [reminder('The context "rules" has changed; it now reads:\nDo not use [key].')]
+    assert f"Log in with {MARK} now." in opening(bench)
+    assert told(bench) == [reminder(f'The context "rules" has changed; it now reads:\nDo not use {MARK} here.')]
     assert key not in str(bench.bodies)
     assert key.encode() not in bench.session_file(engine.session_id).read_bytes()
 

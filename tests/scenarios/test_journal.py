@@ -7,7 +7,7 @@ import pytest
 from everturn.core.state import Reason
 from everturn.modelserver import call, cut, error, overloaded, say, text, too_long, truncated
 
-KEY = "sk-ant-api03-made-up-key-for-tests"
+KEY = "sk-ant-api03-made-up-9fK2xQ7wLp4Tz8VbN3cR6yHd-key-for-tests"
 RECORD_OF = {
     "user": "message",
     "assistant": "message",

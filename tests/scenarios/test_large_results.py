@@ -5,6 +5,7 @@ from pathlib import Path
 from tests.pace import measured
 
 from everturn import tool
+from everturn.core.hiding import MARK
 from everturn.modelserver import call, say, text
 
 HUGE = 50_000_000
@@ -157,11 +158,11 @@ async def test_our_own_credentials_do_not_get_into_the_file(bench):
     @tool(reads_only=True, result_limit=100)
     async def leak() -> str:
         """Prints the environment."""
-        return f"{'x' * 500}{bench.env['ANTHROPIC_API_KEY']}{'y' * 500}"
+        return f"{'x' * 500}={bench.env['ANTHROPIC_API_KEY']}\n{'y' * 500}"
 
     bench.model(call("leak"), text("I see."))
     await bench.run(tools=[leak], allowed_tools=["leak"])
-    assert file_of(results_of(bench)[0]["content"]).read_text() == f"{'x' * 500}[key]{'y' * 500}"
+    assert file_of(results_of(bench)[0]["content"]).read_text() == f"{'x' * 500}={MARK}\n{'y' * 500}"
 
 
 async def test_where_no_file_can_be_written_the_middle_is_lost_and_that_is_said(bench):

@@ -19,6 +19,7 @@ from everturn.compose.system import RandomIds, SystemClock
 from everturn.compose.toolbox import build_web, choose_tools
 from everturn.context.pipeline import ContextPipeline
 from everturn.core.errors import OptionError
+from everturn.core.hiding import is_unmistakable
 from everturn.engine.deps import AgentContext, Config, Deps, Prompting
 from everturn.engine.wording import SYSTEM_PROMPT
 from everturn.hooks.inprocess import InProcessHooks
@@ -45,6 +46,12 @@ from everturn.workspace.paths import is_inside
 
 if TYPE_CHECKING:
     from everturn.sandbox.confining import CommandSandbox
+
+
+WEAK_KEY = (
+    "The key for the model is short or looks like words. What the model reads is not searched for it; in logs and exports it "
+    "is masked only where it is a whole value."
+)
 
 
 class Parts:
@@ -117,6 +124,8 @@ class Parts:
             checker=checker,
             secrets=client.secrets if isinstance(client, AnthropicModel) else tuple,
         )
+        if not all(map(is_unmistakable, self.deps.secrets())):
+            self.notes.append(WEAK_KEY)
         known = {*NAMES, *(tool.name for tool in options.tools)}
         self.notes += [*warnings, *advise(self.policy, known, name_option)]
         self.config = self._plan_config(journal.session_id)

@@ -1,32 +1,146 @@
-"""Our own credentials in what the model is to read: taken out before a message enters the transcript. Pure."""
+"""Our own credentials in what the model is to read: a mark takes their place before anything is cut or kept. Pure.
 
-from collections.abc import Iterable
+Only what is a credential beyond doubt is hidden: known to us, long, random, and a value of its own where it stands. A key
+that is also a word would otherwise be torn out of the user's texts, and a Write would put the mark into their files.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Any
 
 import msgspec
 
 from everturn.core.messages import Message, decode_block
 
-HIDDEN = b"[key]"
-SHORTEST = 8
-"""Shorter ones are no credentials, and to hide them would tear texts apart."""
+MARK = "[EVERTURN_HIDDEN_CREDENTIAL]"
+MIN_LENGTH = 20
+MIN_DISTINCT = 10
+"""Different characters."""
+MIN_CHANGES = 6
+"""Changes between capitals, small letters and digits inside words: random text has one in every two or three characters, words few."""
+MIN_DIGIT_CHANGES = 3
+"""Those of them between letters and digits: joinedWordsInCapitals have none."""
+_BOUNDARY = r"=:\"'/@&%\s"
+_CLASSES = re.compile(r"[A-Z]+|[a-z]+|[0-9]+")
+_LETTERS_AND_DIGITS = re.compile(r"[A-Za-z]+|[0-9]+")
+_WORDS = re.compile(r"[A-Za-z0-9]+")
 
 
-def hide_in_text(text: str, secrets: Iterable[str]) -> str:
-    for secret in secrets:
-        if len(secret) >= SHORTEST:
-            text = text.replace(secret, HIDDEN.decode())
-    return text
+def is_unmistakable(secret: str) -> bool:
+    """Long and random: wherever it stands, it is the credential and nothing else."""
+    return (
+        len(secret) >= MIN_LENGTH
+        and len(set(secret)) >= MIN_DISTINCT
+        and _count_changes(_CLASSES, secret) >= MIN_CHANGES
+        and _count_changes(_LETTERS_AND_DIGITS, secret) >= MIN_DIGIT_CHANGES
+    )
 
 
-def hide_secrets(message: Message, secrets: Iterable[str]) -> Message:
-    """Only these, and only where they stand whole: everything else is kept byte for byte. Most messages come back as they are."""
-    for secret in secrets:
-        # As it stands inside JSON.
-        written = msgspec.json.encode(secret)[1:-1]
-        if len(secret) >= SHORTEST and any(written in block.raw for block in message.blocks):
-            blocks = tuple(
-                decode_block(block.raw.replace(written, HIDDEN)) if written in block.raw else block
-                for block in message.blocks
-            )
-            message = msgspec.structs.replace(message, blocks=blocks)
-    return message
+def _count_changes(classes: re.Pattern[str], secret: str) -> int:
+    return sum(len(classes.findall(word)) - 1 for word in _WORDS.findall(secret))
+
+
+@lru_cache(maxsize=64)
+def choose_unmistakable(secrets: frozenset[str]) -> tuple[str, ...]:
+    """The longest first: one may begin like another."""
+    return tuple(sorted(filter(is_unmistakable, secrets), key=lambda secret: (-len(secret), secret)))
+
+
+class Hiding:
+    """Hides credentials, and counts how often it did. One for each call of a tool."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        """What is not unmistakable among the secrets is left alone."""
+        self.secrets = choose_unmistakable(frozenset(secrets))
+        self.count = 0
+
+    @property
+    def slack(self) -> int:
+        """Characters to keep beyond a cut, so that no credential is cut before it is hidden."""
+        return len(self.secrets[0]) + 1 if self.secrets else 0
+
+    def hide(self, text: str) -> str:
+        for secret in self.secrets:
+            if secret in text:
+                text, found = _compile(secret).subn(MARK, text)
+                self.count += found
+        return text
+
+    def hide_in_message(self, message: Message) -> Message:
+        """Every text in its blocks. A message without a credential comes back itself."""
+        if not self.secrets:
+            return message
+        # As they stand inside JSON.
+        written = [msgspec.json.encode(secret)[1:-1] for secret in self.secrets]
+        before, blocks = self.count, list(message.blocks)
+        for at, block in enumerate(message.blocks):
+            if any(each in block.raw for each in written):
+                found = self.count
+                value = _convert(msgspec.json.decode(block.raw), self.hide)
+                if self.count > found:
+                    blocks[at] = decode_block(msgspec.json.encode(value))
+        return message if self.count == before else msgspec.structs.replace(message, blocks=tuple(blocks))
+
+
+class HidingStream:
+    """The same for bytes that come in pieces: what may be the beginning of a credential waits for the rest."""
+
+    def __init__(self, hiding: Hiding) -> None:
+        self._hiding = hiding
+        self._held = b""
+        self._before = ""
+        """The last character that was given."""
+
+    def feed(self, data: bytes) -> bytes:
+        if not self._hiding.secrets:
+            return data
+        whole = self._held + data
+        cut = self._find_cut(whole)
+        self._held = whole[cut:]
+        return self._give(whole[:cut], self._held[:1])
+
+    def finish(self) -> bytes:
+        given, self._held = self._give(self._held), b""
+        return given
+
+    def _find_cut(self, data: bytes) -> int:
+        """Where a credential begins whose end, or the character behind it, has not come yet."""
+        cut = len(data)
+        for secret in self._hiding.secrets:
+            sought = secret.encode()
+            at = data.find(sought[:1], max(0, len(data) - len(sought)))
+            while 0 <= at < cut:
+                if sought.startswith(data[at:]):
+                    cut = at
+                    break
+                at = data.find(sought[:1], at + 1)
+        return cut
+
+    def _give(self, data: bytes, behind: bytes = b"") -> bytes:
+        """`behind`: the first byte that waits. Where none does, no piece but the last ends with a credential."""
+        if not data:
+            return data
+        before, self._before = self._before, data[-1:].decode(errors="replace")
+        if not any(secret.encode() in data for secret in self._hiding.secrets):
+            return data
+        # Bytes that are no UTF-8 come back as they were.
+        hidden = self._hiding.hide(before + (data + behind).decode(errors="surrogateescape"))
+        return hidden[len(before) : len(hidden) - len(behind)].encode(errors="surrogateescape")
+
+
+@lru_cache(maxsize=64)
+def _compile(secret: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![^{_BOUNDARY}]){re.escape(secret)}(?![^{_BOUNDARY}])")
+
+
+def _convert(value: Any, convert: Callable[[str], str]) -> Any:
+    match value:
+        case str():
+            return convert(value)
+        case list():
+            return [_convert(item, convert) for item in value]
+        case dict():
+            return {key: _convert(item, convert) for key, item in value.items()}
+        case _:
+            return value

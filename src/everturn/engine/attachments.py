@@ -26,7 +26,7 @@ class Attachments:
         """Adds them to the transcript; the caller carries them on."""
         queued, changed, finished = self._queued(address), self._find_changed(), self._finished()
         told = [wording.changed_files(changed)] if changed else []
-        return self._attach([*queued, *told, *finished], changed)
+        return self._attach([*queued, *told, *finished, *self._hidden()], changed)
 
     def collect_finished(self) -> list[Message]:
         """What came to its end between two prompts."""
@@ -40,6 +40,14 @@ class Attachments:
         heard = "\n".join(m.text for m in self._recorder.view if m.kind in {Kind.ATTACHMENT, Kind.SUMMARY})
         taken_back = [wording.unpinned(pin) for pin in unpinned if pin in heard and pin not in pins]
         self._attach([*taken_back, *(wording.pinned(pin) for pin in pins if pin not in heard)])
+
+    def attach_hidden(self) -> None:
+        """Where a credential was hidden in what the query begins with."""
+        self._attach(self._hidden())
+
+    def _hidden(self) -> list[str]:
+        places, self._recorder.hidden_in = self._recorder.hidden_in, []
+        return [wording.hidden_credentials(list(dict.fromkeys(places)))] if places else []
 
     def attach_gone(self, paths: Sequence[str]) -> None:
         """Files with large results that were deleted, as far as what is sent still names them and nobody has told it yet."""

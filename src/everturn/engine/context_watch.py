@@ -5,7 +5,6 @@ from typing import Any
 
 from everturn.core.contexts import Contexts, list_changes
 from everturn.core.events import Attached, Level, Noticed
-from everturn.core.hiding import hide_in_text
 from everturn.core.messages import Kind, Message, repair_surrogates, text_block
 from everturn.core.records import ContextsKept
 from everturn.engine import wording
@@ -23,6 +22,8 @@ class ContextWatch:
         self._told = replay.told_contexts if replay else None
         self._seen: Contexts | None = None
         """What the present query began with, until it is told."""
+        self._hides = self._told_hiding = False
+        """Whether a credential was hidden in it, and whether that was told."""
         self._problem = self._said = ""
         """What is wrong with the function's last answer, and what of it was told."""
 
@@ -35,6 +36,9 @@ class ContextWatch:
         """A query begins; with the first one, all that it finds is kept for the whole session."""
         self._seen = now = self._look()
         self._tell_problem()
+        if self._hides and not self._told_hiding:
+            self._told_hiding = True
+            self._recorder.note_hidden("what stands before the conversation (memory files, contexts)")
         if self._first is None:
             self._first = self._told = now
             if now != Contexts():
@@ -57,9 +61,11 @@ class ContextWatch:
             self._recorder.emit(Attached(kind="changed_context", detail={"entries": names}))
 
     def _look(self) -> Contexts:
-        secrets = self._deps.secrets()
+        hiding = self._recorder.make_hiding()
         found = Contexts(user=self._load_user(), system=self._system)
-        return found.convert(lambda text: hide_in_text(repair_surrogates(text), secrets))
+        found = found.convert(lambda text: hiding.hide(repair_surrogates(text)))
+        self._hides = hiding.count > 0
+        return found
 
     def _load_user(self) -> dict[str, str]:
         if not callable(self._source):
@@ -78,7 +84,7 @@ class ContextWatch:
         """Once, until it is another one."""
         if self._problem and self._problem != self._said:
             told = f"user_context cannot be used, so what the model was told before stays: {self._problem}"
-            self._recorder.emit(Noticed(text=hide_in_text(told, self._deps.secrets()), level=Level.WARNING))
+            self._recorder.emit(Noticed(text=self._recorder.make_hiding().hide(told), level=Level.WARNING))
         self._said = self._problem
 
 

@@ -401,6 +401,7 @@ class Engine:
         self._unpinned.clear()
         self._gone = ()
         self._contexts.attach_changes()
+        shop.attachments.attach_hidden()
 
     def _workshop(self, query_id: str, signal: AbortSignal) -> Workshop:
         return build_workshop(

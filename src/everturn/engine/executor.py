@@ -10,7 +10,6 @@ import msgspec
 from everturn.core.commands import DENIED
 from everturn.core.errors import EverturnError, InputFault, ToolFault
 from everturn.core.events import CallBegan, CallEnded, CallProgressed, ContextChanged, TaskBegan, TaskEnded
-from everturn.core.hiding import hide_secrets
 from everturn.core.marks import tool_error
 from everturn.core.messages import Block, Kind, Message, ToolUse, result_block
 from everturn.core.records import CallIntended, ResultSpilled
@@ -161,9 +160,8 @@ class Executor:
         """Before the results enter the transcript, the context pipeline has its say on their size."""
         slots = self._slots[self._noted :]
         blocks = tuple(slot.result for slot in slots if slot.result is not None)
-        if secrets := self._deps.secrets():
-            # What is too large goes into a file, where our credentials have no place either.
-            blocks = hide_secrets(Message(id="", role="user", kind=Kind.RESULTS, blocks=blocks), secrets).blocks
+        # What is too large goes into a file, where our credentials have no place either.
+        blocks = self._hide_credentials(slots, blocks)
         tool_limits = {slot.use.id: slot.tool.result_limit for slot in slots if slot.tool is not None}
         fitted = await self._deps.pipeline.fit_results(
             blocks, tool_limits, limits=self._config.limits, window=self._window
@@ -174,6 +172,14 @@ class Executor:
             self._recorder.emit(ContextChanged(**msgspec.structs.asdict(fitted.change)))
         for slot, block in zip(slots, fitted.blocks, strict=True):
             slot.result = block
+
+    def _hide_credentials(self, slots: list[_Slot], blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+        hidden: list[Block] = []
+        for slot, block in zip(slots, blocks, strict=True):
+            made = Message(id="", role="user", kind=Kind.RESULTS, blocks=(block,))
+            where = f"the result of {slot.call.line if slot.call else slot.use.name}"
+            hidden += self._recorder.hide_credentials(made, where).blocks
+        return tuple(hidden)
 
     async def discard(self) -> None:
         """Cancels what runs and drops all results. Never called once a call has effects."""
@@ -265,7 +271,10 @@ class Executor:
             if self._signal.raised:
                 raise Refusal(wording.CALL_NOT_RUN)
         self._recorder.emit(CallBegan(tool_use_id=call.id, name=call.name, line=call.line))
-        result = await tool.run(slot.parsed, self._context(slot, call, verdict))
+        context = self._context(slot, call, verdict)
+        result = await tool.run(slot.parsed, context)
+        if context.hiding.count:
+            self._recorder.note_hidden(f"the result of {call.line}")
         self._gate.note_mode()
         self._tell_tasks()
         said = await self._deps.hooks.post_tool(call, result)
@@ -329,6 +338,7 @@ class Executor:
             holding=verdict.holding,
             input_changed=slot.input_changed,
             added=self._deps.list_added(),
+            hiding=self._recorder.make_hiding(),
             note_output=lambda path, size: self._recorder.record(
                 ResultSpilled(tool_use_id=call.id, path=path, characters=size)
             ),

@@ -19,7 +19,7 @@ from everturn.core.events import (
     UsageReported,
     UserAdded,
 )
-from everturn.core.hiding import hide_secrets
+from everturn.core.hiding import MARK, Hiding
 from everturn.core.messages import Block, Kind, Message, text_block
 from everturn.core.notes import Notes
 from everturn.core.outcomes import Problem
@@ -47,6 +47,8 @@ from everturn.ports.context import Change
 from everturn.ports.files import FileStates
 from everturn.ports.ledger import Charge
 from everturn.ports.model import Request
+
+_PLACES = {Kind.PROMPT: "the prompt", Kind.RESULTS: "the result of a call", Kind.LOCAL: "the output of a local command"}
 
 
 class Recorder:
@@ -81,6 +83,8 @@ class Recorder:
         """What the session keeps beside the transcript."""
         self.cache = CacheWatch()
         """What of each request the API should still hold."""
+        self.hidden_in: list[str] = []
+        """Where credentials were hidden that the model has not been told of."""
         self.api_s = 0.0
         """Time spent waiting for the API."""
 
@@ -119,8 +123,8 @@ class Recorder:
 
     def add(self, message: Message) -> Message:
         """Gives the message as it was added: without credentials of ours that a tool or a prompt brought in."""
-        if message.role == "user" and (secrets := self._deps.secrets()):
-            message = hide_secrets(message, secrets)
+        if message.role == "user":
+            message = self.hide_credentials(message, _PLACES.get(message.kind, "what the program adds"))
         self.transcript.append(message)
         self.use_ids.update(use.id for use in message.uses)
         if self._files.has_news:
@@ -135,6 +139,23 @@ class Recorder:
         elif message.kind not in {Kind.BOUNDARY, Kind.NOTICE}:
             self.emit(UserAdded(message=message))
         return message
+
+    def hide_credentials(self, message: Message, where: str) -> Message:
+        """`where`: what the person knows it as."""
+        hiding = self.make_hiding()
+        hidden = hiding.hide_in_message(message)
+        if hiding.count:
+            self.note_hidden(where)
+        return hidden
+
+    def make_hiding(self) -> Hiding:
+        return Hiding(self._deps.secrets())
+
+    def note_hidden(self, where: str) -> None:
+        """The person is told now, the model with the next attachments."""
+        self.hidden_in.append(where)
+        told = f"A credential of this session stands in {where}. The model reads {MARK} in its place."
+        self.emit(Noticed(text=told, level=Level.WARNING))
 
     def add_user(self, kind: Kind, *blocks: Block | str) -> Message:
         made = tuple(text_block(block) if isinstance(block, str) else block for block in blocks)

@@ -7,6 +7,7 @@ import msgspec
 
 from everturn.core.commands import SENT_MEANWHILE
 from everturn.core.contexts import ChangedEntry
+from everturn.core.hiding import MARK
 from everturn.core.marks import harmless, one_line, reminder, reminder_of_words, tool_error
 from everturn.ports.tasks import TaskReport
 
@@ -90,6 +91,15 @@ def changed_files(paths: list[str]) -> str:
     listing = "\n".join(f"- {one_line(path)}" for path in paths)
     return reminder(
         f"These files changed on disk since you read them; read them again before relying on them:\n{listing}"
+    )
+
+
+def hidden_credentials(places: list[str]) -> str:
+    listing = "\n".join(f"- {one_line(place)}" for place in places)
+    return reminder(
+        f"A credential of this session stands in what follows; you read {MARK} in its place, and the files still hold the "
+        "real value. Leave it where it is and change only what stands around it: Write and Edit refuse a text that would "
+        f"put the mark into a file.\n{listing}"
     )
 
 

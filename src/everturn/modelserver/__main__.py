@@ -45,7 +45,10 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: %(default)s)")
     parser.add_argument(
-        "--log", type=Path, metavar="FILE", help="append each request to this file as a line of JSON, without keys"
+        "--log",
+        type=Path,
+        metavar="FILE",
+        help="append each request to this file as a line of JSON, without the values of headers that carry keys",
     )
     parser.add_argument(
         "--time-scale", type=float, default=1.0, metavar="X", help="multiply scripted pauses, e.g. 0.01 to hurry"

@@ -21,7 +21,7 @@ from everturn.modelserver.log import LogFile, Received, without_credentials
 from everturn.modelserver.planning import plan_fail, plan_unsendable
 from everturn.modelserver.playing import Stage
 from everturn.modelserver.prompt_cache import PromptCache
-from everturn.modelserver.rules.envelope import MAX_BYTES, MESSAGES, key_of
+from everturn.modelserver.rules.envelope import MAX_BYTES, MESSAGES
 from everturn.modelserver.scripts import Reply, Script, When, script
 from everturn.modelserver.signing import Handed
 
@@ -190,7 +190,7 @@ class ModelServer:
         if self._remember:
             self.requests.append(received)
         if self._log:
-            self._log.append(received, key_of(incoming.headers))
+            self._log.append(received)
         await self._tell()
         return response
 

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from everturn.core.hiding import Hiding
 from everturn.ports.abort import AbortSignal
 from everturn.ports.ask import Ask
 from everturn.ports.files import FileStates
@@ -105,6 +106,8 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     """How the call must be held while it runs; None where a rule, a mode or a person allowed it."""
     input_changed: bool = False
     """The approver put another input in place of the model's."""
+    hiding: Hiding = msgspec.field(default_factory=Hiding)
+    """Takes credentials of ours out of what the model is to read. A tool that cuts a text has them hidden first."""
     note_output: Callable[[str, int], None] = lambda _path, _size: None
     """Told of a file that the result names and that holds more than the result: its path and its size in bytes."""
     added: tuple[str, ...] = ()

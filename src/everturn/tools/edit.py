@@ -9,10 +9,11 @@ import msgspec
 from msgspec import Meta
 
 from everturn.core.errors import InputFault, ToolFault
-from everturn.ports.files import FileState, FileStates
-from everturn.ports.judged import Judged
+from everturn.core.hiding import MARK
+from everturn.ports.files import FileState
 from everturn.ports.tool import Access, ToolContext, ToolResult
 from everturn.tools.define import FunctionTool, tool
+from everturn.tools.marked import ABSENT, refuse_mark
 from everturn.tools.patch import plan_patch
 from everturn.tools.seen import refuse_unread
 from everturn.tools.shown import EditShown
@@ -37,24 +38,25 @@ def edit_tool() -> FunctionTool:
         name="Edit",
         access=Access.EDIT,
         line=lambda call: f"Edit {call.file_path}",
-        check=lambda call, context: check_edit(call, context.folder, context.files, context.judged),
+        check=check_edit,
         description="""Replaces text in a file: `old_string` must occur exactly once, unless `replace_all` is set.
 
 Read the file first. Copy `old_string` without the line numbers, with its indentation, and with enough lines around it
 to be unique.""",
     )
     async def edit(call: EditInput, context: ToolContext) -> ToolResult:
-        return await asyncio.to_thread(run_edit, call, context.folder, context.files, context.judged)
+        return await asyncio.to_thread(run_edit, call, context)
 
     return edit
 
 
-def run_edit(call: EditInput, folder: str, files: FileStates, judged: Judged | None = None) -> ToolResult:
+def run_edit(call: EditInput, context: ToolContext) -> ToolResult:
     """Between looking and writing one folder is held open: nobody can lead the write to another file."""
     refuse_same(call)
-    with open_for_reading(absolute(folder, call.file_path), folder=folder, judged=judged) as file:
+    folder, files = context.folder, context.files
+    with open_for_reading(absolute(folder, call.file_path), folder=folder, judged=context.judged) as file:
         path = file.path
-        before, partial, after = prepare_edit(call, file, files)
+        before, partial, after = prepare_edit(call, file, context)
         stamp = replace_text(file.place, after.text, like=before)
     files.remember(path, FileState(stamp=stamp, partial=partial))
     shown = EditShown(
@@ -69,11 +71,12 @@ def run_edit(call: EditInput, folder: str, files: FileStates, judged: Judged | N
     return ToolResult(content=f"Edited {path}: {_where(after.lines, after.count)}.", shown=shown)
 
 
-def check_edit(call: EditInput, folder: str, files: FileStates, judged: Judged | None = None) -> None:
+def check_edit(call: EditInput, context: ToolContext) -> None:
     """Raises what `run_edit` would raise; changes nothing."""
     refuse_same(call)
-    with open_for_reading(absolute(folder, call.file_path), folder=folder, judged=judged) as file:
-        prepare_edit(call, file, files)
+    path = absolute(context.folder, call.file_path)
+    with open_for_reading(path, folder=context.folder, judged=context.judged) as file:
+        prepare_edit(call, file, context)
 
 
 def refuse_same(call: EditInput) -> None:
@@ -81,13 +84,15 @@ def refuse_same(call: EditInput) -> None:
         raise InputFault("`new_string`: expected a text that differs from `old_string`, got the same.")
 
 
-def prepare_edit(call: EditInput, file: OpenFile, files: FileStates) -> "tuple[FileText, bool, Replacement]":
+def prepare_edit(call: EditInput, file: OpenFile, context: ToolContext) -> "tuple[FileText, bool, Replacement]":
     """The text as it is, whether the model has seen only a part of it, and what takes its place. Raises `ToolFault`."""
     if file.path.endswith(".ipynb"):
         raise ToolFault(f"{file.path} is a notebook. Change its cells with NotebookEdit.")
     before = load_text(file)
-    partial = refuse_unread(files, file.path, before.stamp, "change").partial
-    return before, partial, plan_edit(before, call)
+    partial = refuse_unread(context.files, file.path, before.stamp, "change").partial
+    after = plan_edit(before, call)
+    refuse_mark(before.text, after.text, file.path, context.hiding)
+    return before, partial, after
 
 
 class Replacement(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,7 +116,8 @@ def plan_edit(file: FileText, call: EditInput) -> Replacement:
     if not places:
         from everturn.tools.nearest import explain_absence
 
-        raise ToolFault(f"`old_string` does not occur in the file.{explain_absence(old, text)}")
+        why = ABSENT if MARK in old else explain_absence(old, text)
+        raise ToolFault(f"`old_string` does not occur in the file.{why}")
     lines = tuple(_lines_of(text, places[:_NAMED]))
     if len(places) > 1 and not call.replace_all:
         raise ToolFault(

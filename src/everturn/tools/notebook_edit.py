@@ -38,7 +38,7 @@ Read the notebook first; it shows each cell's id. The outputs of a code cell tha
     async def notebook_edit(call: NotebookEditInput, context: ToolContext) -> ToolResult:
         from everturn.tools.notebooks.change import run_notebook_edit
 
-        return await asyncio.to_thread(run_notebook_edit, call, context.folder, context.files, context.judged)
+        return await asyncio.to_thread(run_notebook_edit, call, context)
 
     return notebook_edit
 
@@ -46,7 +46,7 @@ Read the notebook first; it shows each cell's id. The outputs of a code cell tha
 def _check(call: NotebookEditInput, context: ToolContext) -> None:
     from everturn.tools.notebooks.change import check_notebook_edit
 
-    check_notebook_edit(call, context.folder, context.files, context.judged)
+    check_notebook_edit(call, context)
 
 
 def _line(call: NotebookEditInput) -> str:

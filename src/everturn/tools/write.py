@@ -8,14 +8,14 @@ import msgspec
 from msgspec import Meta
 
 from everturn.core.errors import ToolFault
-from everturn.ports.files import FileState, FileStates
-from everturn.ports.judged import Judged
+from everturn.ports.files import FileState
 from everturn.ports.tool import Access, ToolContext, ToolResult
 from everturn.tools.define import FunctionTool, tool
+from everturn.tools.marked import refuse_mark
 from everturn.tools.patch import plan_patch
 from everturn.tools.seen import refuse_unread
 from everturn.tools.shown import WriteShown
-from everturn.workspace.files import load_text, replace_text
+from everturn.workspace.files import exists, load_text, replace_text
 from everturn.workspace.opening import Place, is_taken, open_in, open_place
 from everturn.workspace.paths import absolute
 from everturn.workspace.text import FileText
@@ -31,23 +31,27 @@ def write_tool() -> FunctionTool:
         name="Write",
         access=Access.EDIT,
         line=lambda call: f"Write {call.file_path}",
-        check=lambda call, context: check_write(call, context.folder, context.files, context.judged),
+        check=check_write,
         description="""Writes a whole file; missing folders are made.
 
 A file that exists must have been read whole with Read and be unchanged since. To change a part of a file, use Edit.""",
     )
     async def write(call: WriteInput, context: ToolContext) -> ToolResult:
-        return await asyncio.to_thread(run_write, call, context.folder, context.files, context.judged)
+        return await asyncio.to_thread(run_write, call, context)
 
     return write
 
 
-def run_write(call: WriteInput, folder: str, files: FileStates, judged: Judged | None = None) -> ToolResult:
+def run_write(call: WriteInput, context: ToolContext) -> ToolResult:
     """Between looking and writing one folder is held open: nobody can lead the write to another file."""
-    with open_place(absolute(folder, call.file_path), make_folders=True, judged=judged) as place:
-        before = _load_before(place, files)
+    path = absolute(context.folder, call.file_path)
+    if not exists(path):
+        # Before a folder is made for it.
+        refuse_mark(None, call.content, path, context.hiding)
+    with open_place(path, make_folders=True, judged=context.judged) as place:
+        before = _load_before(place, call, context)
         stamp = replace_text(place, call.content, like=before)
-    files.remember(place.path, FileState(stamp=stamp))
+    context.files.remember(place.path, FileState(stamp=stamp))
     original = before.text if before else None
     shown = WriteShown(
         type="update" if before else "create",
@@ -59,21 +63,25 @@ def run_write(call: WriteInput, folder: str, files: FileStates, judged: Judged |
     return ToolResult(content=f"{'Updated' if before else 'Created'} {place.path}.", shown=shown)
 
 
-def check_write(call: WriteInput, folder: str, files: FileStates, judged: Judged | None = None) -> None:
-    """Raises what `run_write` would raise about a file that is there; changes nothing."""
-    path = absolute(folder, call.file_path)
-    if os.path.lexists(path):
-        with open_place(path, judged=judged) as place:
-            _load_before(place, files)
+def check_write(call: WriteInput, context: ToolContext) -> None:
+    """Raises what `run_write` would raise about the text and about a file that is there; changes nothing."""
+    path = absolute(context.folder, call.file_path)
+    if not os.path.lexists(path):
+        refuse_mark(None, call.content, path, context.hiding)
+        return
+    with open_place(path, judged=context.judged) as place:
+        _load_before(place, call, context)
 
 
-def _load_before(place: Place, files: FileStates) -> FileText | None:
+def _load_before(place: Place, call: WriteInput, context: ToolContext) -> FileText | None:
     """None where nothing is yet. Raises `ToolFault`, also where the model has not seen all of it."""
     if not is_taken(place):
+        refuse_mark(None, call.content, place.path, context.hiding)
         return None
     with open_in(place) as file:
         before = load_text(file)
-    if refuse_unread(files, place.path, before.stamp, "overwrite").partial:
+    refuse_mark(before.text, call.content, place.path, context.hiding)
+    if refuse_unread(context.files, place.path, before.stamp, "overwrite").partial:
         raise ToolFault(
             f"Only a part of {place.path} has been read. Read the whole file first, or change it with Edit."
         )

@@ -1,6 +1,7 @@
 """The demo from curtain to curtain: the scripted server, the real engine on it, and somebody who tells what happens."""
 
 import asyncio
+import os
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
@@ -72,7 +73,7 @@ def demo_options(folder: Path, home: Path, url: str, *, fast: bool) -> Options:
     return Options(
         model=MODEL,
         base_url=url,
-        api_key="the-scripted-model-takes-any-key",
+        api_key=f"demo-{os.urandom(16).hex()}",
         cwd=folder,
         home=home,
         permission_mode="acceptEdits",

@@ -10,7 +10,7 @@ from typing import Self
 
 from everturn.core.errors import FaultKind, ModelFault, OptionError
 from everturn.models.anthropic.headers import is_header_value
-from everturn.models.anthropic.masking import mask_secrets
+from everturn.models.anthropic.masking import mask_echoes
 
 HELPER_CACHE_S = 300.0
 HELPER_LIMIT_S = 60.0
@@ -73,7 +73,8 @@ class Credentials:
         self._secrets.update(value for value in values if value)
 
     def mask(self, text: str) -> str:
-        return mask_secrets(text, self._secrets)
+        """Of what a server says, without them."""
+        return mask_echoes(text, self._secrets)
 
     def forget(self) -> None:
         """What the helper printed is not used again."""

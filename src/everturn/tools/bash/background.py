@@ -78,6 +78,7 @@ class BackgroundCommand:
                 await self._command.end(_STOP_GRACE_S)
         finally:
             self._lasted_s = self._command.elapsed_s
+            self._command.output.finish()
             if self._command.ended.done() and not self._stopped:
                 self._notices = self._command.explain(self._command.code)
             self._command.close()

@@ -198,8 +198,8 @@ class Command:
             self._group.kill_group()
 
     def _take(self, data: bytes) -> None:
-        self.output.feed(data)
-        if self._progress is not None:
-            self._progress.feed(data)
+        shown = self.output.feed(data)
+        if self._progress is not None and shown:
+            self._progress.feed(shown)
         if self.output.length > self._most_printed and not self._flooded.done():
             self._flooded.set_result(None)

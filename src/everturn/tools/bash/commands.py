@@ -102,7 +102,7 @@ class Commands:
             named = NamedFiles({}) if reads_only else NamedFiles.of(call.command, start.folder, context.folder)
             command = Command(
                 start,
-                Output(self._files.open),
+                Output(self._files.open, context.hiding),
                 context.progress,
                 cell=cell,
                 limits=self._limits if bounds is None else limit_held(self._limits, bounds),
@@ -242,6 +242,8 @@ class Commands:
 
     def _render(self, command: Command, context: ToolContext, ended: Ended) -> ToolResult:
         output = command.output
+        if command.ended.done():
+            output.finish()
         text, is_whole = output.render(MOST_CHARACTERS)
         if not is_whole:
             output.save()

@@ -5,6 +5,8 @@ import re
 from collections import deque
 from collections.abc import Callable
 
+from everturn.core.hiding import Hiding, HidingStream
+
 _KEPT = 65_536
 """Bytes held of the head, and at least so many of the tail, before escape sequences are taken out."""
 MOST_IN_FILE = 64 * 1024 * 1024
@@ -22,8 +24,12 @@ _STRANGE = "[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]"
 
 
 class Output:
-    def __init__(self, open_file: Callable[[], tuple[str, int]]) -> None:
-        """`open_file` makes a file and gives its path and descriptor; it is called when the output is too long to show."""
+    def __init__(self, open_file: Callable[[], tuple[str, int]], hiding: Hiding | None = None) -> None:
+        """`open_file` makes a file and gives its path and descriptor; it is called when the output is too long to show.
+
+        `hiding` sees all that comes, before it is cut or saved.
+        """
+        self._hiding = HidingStream(hiding or Hiding())
         self._open_file = open_file
         self._head: list[bytes] = []
         self._head_length = 0
@@ -38,7 +44,17 @@ class Output:
         self.trouble = ""
         """Why the file does not hold all that it should."""
 
-    def feed(self, data: bytes) -> None:
+    def feed(self, data: bytes) -> bytes:
+        """Gives what may be shown of it."""
+        data = self._hiding.feed(data)
+        self._take(data)
+        return data
+
+    def finish(self) -> None:
+        """Nothing more comes."""
+        self._take(self._hiding.finish())
+
+    def _take(self, data: bytes) -> None:
         self.length += len(data)
         was_open = self._descriptor >= 0
         taken = data[: _KEPT - self._head_length]

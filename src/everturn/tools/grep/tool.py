@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from everturn.core.errors import ToolFault
+from everturn.core.hiding import Hiding
 from everturn.ports.abort import AbortSignal
 from everturn.ports.tool import Access, ToolContext, ToolResult
 from everturn.tools.define import FunctionTool, tool
@@ -55,7 +56,7 @@ async def run_grep(call: GrepInput, context: ToolContext, engine: Engine) -> Too
         # Searched by its name: a swap that came meanwhile must not tell anything either.
         refuse_unjudged(locate(context.folder, call.path), judged)
         found = _without(query, found, judged.hides) if judged.hides else found
-    return await asyncio.to_thread(render_matches, call, query, found, context.folder)
+    return await asyncio.to_thread(render_matches, call, query, found, context.folder, context.hiding)
 
 
 def choose_engine(folders: tuple[str, ...]) -> Engine:
@@ -105,14 +106,17 @@ def _locate_query(call: GrepInput, folder: str) -> Query:
     return plan_query(call, str(path.parent), path.name)
 
 
-def render_matches(call: GrepInput, query: Query, found: Matches, folder: str) -> ToolResult:
+def render_matches(
+    call: GrepInput, query: Query, found: Matches, folder: str, hiding: Hiding | None = None
+) -> ToolResult:
     """Sorts all, names only what is shown: there may be many thousands."""
     files = _sort(query, found.files)
     rows = _rows(query, files)
     page = list(islice(rows, call.offset, call.offset + call.head_limit if call.head_limit else None))
     total = call.offset + len(page) + sum(1 for _ in rows) if page else _count(query, files)
     names = Names(folder, query.root)
-    texts = [_text(call, names.of(file.path), file, line) for file, line in page]
+    hide = (hiding or Hiding()).hide
+    texts = [_text(call, names.of(file.path), file, line, hide) for file, line in page]
     shown_names = tuple(dict.fromkeys(names.of(file.path) for file, _ in page))
     is_cut = call.offset + len(page) < total
     lists_files = call.output_mode == "files_with_matches"
@@ -159,7 +163,7 @@ def _count(query: Query, files: list[FileMatches]) -> int:
     return sum(1 for _ in _rows(query, files))
 
 
-def _text(call: GrepInput, name: str, file: FileMatches, line: Line | None) -> str:
+def _text(call: GrepInput, name: str, file: FileMatches, line: Line | None, hide: Callable[[str], str]) -> str:
     match call.output_mode:
         case "files_with_matches":
             return name
@@ -168,7 +172,7 @@ def _text(call: GrepInput, name: str, file: FileMatches, line: Line | None) -> s
         case _ if line is None:
             return "--"
     mark = ":" if line.matched else "-"
-    shown = line.text if len(line.text) <= _LINE_LENGTH else f"{line.text[:_LINE_LENGTH]}… (line cut)"
+    shown = line.text if len(line.text) <= _LINE_LENGTH else f"{hide(line.text)[:_LINE_LENGTH]}… (line cut)"
     return f"{name}{mark}{line.number}{mark}{shown}" if call.numbers else f"{name}{mark}{shown}"
 
 

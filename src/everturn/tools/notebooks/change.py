@@ -8,8 +8,8 @@ from msgspec import UNSET
 
 from everturn.core.errors import InputFault, ToolFault
 from everturn.ports.files import FileState, FileStates
-from everturn.ports.judged import Judged
-from everturn.ports.tool import ToolResult
+from everturn.ports.tool import ToolContext, ToolResult
+from everturn.tools.marked import refuse_mark
 from everturn.tools.notebook_edit import NotebookEditInput
 from everturn.tools.notebooks.parse import Notebook, find_cell, parse_notebook
 from everturn.tools.notebooks.splice import CellList, delete_cell, find_cells, insert_cell, load_cell, replace_cell
@@ -30,15 +30,15 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     old_source: str | None
 
 
-def run_notebook_edit(
-    call: NotebookEditInput, folder: str, files: FileStates, judged: Judged | None = None
-) -> ToolResult:
+def run_notebook_edit(call: NotebookEditInput, context: ToolContext) -> ToolResult:
     """Raises `ToolFault`, `InputFault`."""
-    with open_for_reading(absolute(folder, call.notebook_path), folder=folder, judged=judged) as file:
+    folder, files = context.folder, context.files
+    with open_for_reading(absolute(folder, call.notebook_path), folder=folder, judged=context.judged) as file:
         path = file.path
         before, partial = _load_seen(file, files)
         notebook = parse_notebook(before.text)
         change = plan_change(before.text, notebook, call)
+        refuse_mark(before.text, change.text, path, context.hiding)
         stamp = replace_text(file.place, change.text, like=before)
     files.remember(path, FileState(stamp=stamp, partial=partial))
     shown = NotebookEditShown(
@@ -55,11 +55,13 @@ def run_notebook_edit(
     return ToolResult(content=f"{_DONE[call.edit_mode]} cell {change.cell_id} in {path}.", shown=shown)
 
 
-def check_notebook_edit(call: NotebookEditInput, folder: str, files: FileStates, judged: Judged | None = None) -> None:
+def check_notebook_edit(call: NotebookEditInput, context: ToolContext) -> None:
     """Raises what `run_notebook_edit` would raise; changes nothing."""
-    with open_for_reading(absolute(folder, call.notebook_path), folder=folder, judged=judged) as file:
-        before, _ = _load_seen(file, files)
-        plan_change(before.text, parse_notebook(before.text), call)
+    path = absolute(context.folder, call.notebook_path)
+    with open_for_reading(path, folder=context.folder, judged=context.judged) as file:
+        before, _ = _load_seen(file, context.files)
+        change = plan_change(before.text, parse_notebook(before.text), call)
+        refuse_mark(before.text, change.text, file.path, context.hiding)
 
 
 def _load_seen(file: OpenFile, files: FileStates) -> tuple[FileText, bool]:

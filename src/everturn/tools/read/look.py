@@ -53,16 +53,17 @@ def _look(call: ReadInput, context: ToolContext, file: OpenFile, most_tokens: in
         raise refuse_binary(file.path, head)
     first, count = span_of(call)
     chosen = not asks_for_all(call)
-    span = Span(first=first, count=count, width=LINE_LENGTH, room=most_tokens * BYTES_PER_TOKEN)
+    width = LINE_LENGTH + context.hiding.slack
+    span = Span(first=first, count=count, width=width, room=most_tokens * BYTES_PER_TOKEN)
     if file.path.endswith(".ipynb"):
         from everturn.tools.read.notebook import run_notebook
 
         try:
-            return run_notebook(file, span, context.abort)
+            return run_notebook(file, span, context.abort, context.hiding)
         except ToolFault:
             # What only is called a notebook is text, and a broken one is mended as text.
-            return run_text(file, span, context.abort, chosen=chosen)
-    return run_text(file, span, context.abort, chosen=chosen)
+            return run_text(file, span, context, chosen=chosen)
+    return run_text(file, span, context, chosen=chosen)
 
 
 def _is_same(one: Stamp, other: Stamp) -> bool:

@@ -4,6 +4,7 @@ import base64
 import binascii
 from typing import Any
 
+from everturn.core.hiding import Hiding
 from everturn.core.marks import Tag, fence
 from everturn.ports.abort import AbortSignal
 from everturn.ports.tool import ToolResult
@@ -21,11 +22,11 @@ _MOST_OUTPUT = 10_000
 _MOST_PICTURES = 10
 
 
-def run_notebook(file: OpenFile, span: Span, abort: AbortSignal) -> Seen:
+def run_notebook(file: OpenFile, span: Span, abort: AbortSignal, hiding: Hiding) -> Seen:
     """Raises `ToolFault`, also for what is no notebook."""
     text = load_text(file, most=_MOST_BYTES)
     notebook = parse_notebook(text.text)
-    page = _Page(notebook, span, abort)
+    page = _Page(notebook, span, abort, hiding)
     cells = page.run()
     shown = NotebookFile(file_path=file.path, cells=tuple(_public_form(cell, notebook) for cell in cells))
     whole = len(cells) == len(notebook.cells)
@@ -40,10 +41,11 @@ def run_notebook(file: OpenFile, span: Span, abort: AbortSignal) -> Seen:
 class _Page:
     """The blocks of one answer; neighbouring texts are one block."""
 
-    def __init__(self, notebook: Notebook, span: Span, abort: AbortSignal) -> None:
+    def __init__(self, notebook: Notebook, span: Span, abort: AbortSignal, hiding: Hiding) -> None:
         self._notebook = notebook
         self._span = span
         self._abort = abort
+        self._hiding = hiding
         self._blocks: list[dict[str, Any]] = []
         self._room = span.room
         self._pictures = 0
@@ -62,7 +64,7 @@ class _Page:
         start = self._span.first - 1
         taken: list[Cell] = []
         for cell in cells[start : start + self._span.count]:
-            heading = render_cell(cell)
+            heading = render_cell(cell, self._hiding)
             self._room -= len(heading.encode(errors="replace"))
             if self._room < 0 and taken:
                 break
@@ -102,9 +104,9 @@ class _Page:
         self._blocks.append({"type": "text", "text": text})
 
 
-def render_cell(cell: Cell) -> str:
+def render_cell(cell: Cell, hiding: Hiding) -> str:
     parts = [fence(Tag.CELL, cell.source, f' id="{cell.id}" type="{cell.type}"')]
-    parts += [fence(Tag.OUTPUT, _cut(output.text)) for output in cell.outputs if output.text.strip()]
+    parts += [fence(Tag.OUTPUT, _cut(hiding.hide(output.text))) for output in cell.outputs if output.text.strip()]
     return "".join(f"{part}\n" for part in parts)
 
 

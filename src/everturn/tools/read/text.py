@@ -3,10 +3,10 @@
 import msgspec
 
 from everturn.core.errors import ToolFault
+from everturn.core.hiding import Hiding
 from everturn.core.tokens import BYTES_PER_TOKEN
-from everturn.ports.abort import AbortSignal
 from everturn.ports.files import Stamp
-from everturn.ports.tool import ToolResult
+from everturn.ports.tool import ToolContext, ToolResult
 from everturn.tools.shown import FilePage, TextShown
 from everturn.workspace.opening import OpenFile
 from everturn.workspace.pages import Line, Lines, Span, load_lines
@@ -26,9 +26,9 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     """The model saw all there is to see: showing it again would tell nothing new."""
 
 
-def run_text(file: OpenFile, span: Span, abort: AbortSignal, *, chosen: bool = False) -> Seen:
+def run_text(file: OpenFile, span: Span, context: ToolContext, *, chosen: bool = False) -> Seen:
     """`chosen`: the model said which lines it wants; where they do not fit, it is told which would. Raises `ToolFault`."""
-    page = load_lines(file, span, stop=lambda: abort.raised)
+    page = cut_lines(load_lines(file, span, stop=lambda: context.abort.raised), span.width, context.hiding)
     if chosen and page.out_of_room:
         raise refuse_large(page, span)
     seen_all = not any(line.is_cut or _NUL in line.text for line in page.lines)
@@ -43,6 +43,22 @@ def run_text(file: OpenFile, span: Span, abort: AbortSignal, *, chosen: bool = F
     )
     result = ToolResult(content=render_page(page), shown=TextShown(file=shown))
     return Seen(result=result, stamp=page.stamp, whole=whole, shown_whole=whole)
+
+
+def cut_lines(page: Lines, width: int, hiding: Hiding) -> Lines:
+    """Lines were read with a little more than is shown of them, so that a credential at the cut is hidden as a whole."""
+    if not hiding.slack or not any(len(line.text) > width - hiding.slack for line in page.lines):
+        return page
+    lines = tuple(_cut_line(line, width - hiding.slack, hiding) for line in page.lines)
+    return msgspec.structs.replace(page, lines=lines)
+
+
+def _cut_line(line: Line, width: int, hiding: Hiding) -> Line:
+    if len(line.text) <= width:
+        return line
+    text = hiding.hide(line.text)
+    is_whole = not line.is_cut and len(text) <= width
+    return Line(text, len(text)) if is_whole else Line(text[:width], max(line.length, width + 1))
 
 
 def refuse_large(page: Lines, span: Span) -> ToolFault:
