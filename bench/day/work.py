@@ -14,6 +14,9 @@ on average (geometric); its prompt has 300 characters (1.0, at most 6,000) and i
 6,000). A turn takes 8 s (0.5); between two queries the person takes 90 s (1.2, at most an hour), so that one pause in six
 outlives a cache of five minutes.
 
+One turn in two hundred begins a survey: 5 to 9 large files are read in one response, 16,000 characters each (0.4, at most
+40,000); after each such round another follows half of the time. That is some ten of them a day.
+
 One turn in seven leans on an earlier result, which lies 1 + Exp(15) results back. If it is no longer in sight, whole, it is
 read again first, in a turn of its own that counts extra: forgetting has its price.
 """
@@ -30,6 +33,9 @@ CALLS = {1: 0.78, 2: 0.14, 3: 0.06, 5: 0.02}
 TOOLS = {"Read": 0.36, "Bash": 0.26, "Grep": 0.18, "Edit": 0.20}
 """Each with its share."""
 TESTS = 1 / 4
+SURVEYS, SURVEYS_ON = 1 / 200, 1 / 2
+SURVEYED = (5, 9)
+"""Files that are read in one response, at least and at most."""
 FOUND = 1 / 2
 
 
@@ -48,6 +54,7 @@ RESULTS = {
     "Grep": Size(1_800, 1.1, 20_000),
     "Edit": Size(200, 0.2, 400),
 }
+LARGE = Size(16_000, 0.4, 40_000)
 EDITED = Size(900, 0.9, 12_000)
 SAID, PROMPT, ANSWER = Size(160, 0.9, 4_000), Size(300, 1.0, 6_000), Size(600, 0.8, 6_000)
 TURN_S, PAUSE_S = Size(8, 0.5, 120), Size(90, 1.2, 3_600)
@@ -108,15 +115,29 @@ class _Hands:
         self._made = 0
         self._found = ""
         self._failing: list[str] = []
+        self._surveys = False
 
     def draw_turn(self) -> Turn:
         rng = self._rng
         leans = None
         if rng.random() < LEANS and self._made:
             leans = self._made - 1 - int(rng.expovariate(1 / LEANS_BACK))
-        count = rng.choices(list(CALLS), list(CALLS.values()))[0]
-        calls = tuple(self._draw_call() for _ in range(count))
+        calls = self._draw_survey() if self._is_surveying() else self._draw_calls()
         return Turn(SAID.draw(rng), calls, TURN_S.draw(rng), leans if leans is not None and leans >= 0 else None)
+
+    def _is_surveying(self) -> bool:
+        self._surveys = self._rng.random() < (SURVEYS_ON if self._surveys else SURVEYS)
+        return self._surveys
+
+    def _draw_survey(self) -> tuple[Call, ...]:
+        first, self._made = self._made, self._made + self._rng.randint(*SURVEYED)
+        return tuple(
+            Call(id_, "Read", f"src/module_{id_}.py", LARGE.draw(self._rng)) for id_ in range(first, self._made)
+        )
+
+    def _draw_calls(self) -> tuple[Call, ...]:
+        count = self._rng.choices(list(CALLS), list(CALLS.values()))[0]
+        return tuple(self._draw_call() for _ in range(count))
 
     def _draw_call(self) -> Call:
         rng, id_ = self._rng, self._made

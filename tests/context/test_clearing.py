@@ -2,7 +2,7 @@
 
 import asyncio
 
-from tests.context.transcripts import ScriptedAsk, called, prompt, situation
+from tests.context.transcripts import ScriptedAsk, answer, called, prompt, situation
 
 from everturn.context.clearing import LINE, WIDE, least_gain, plan_clearing, plan_forced_clearing
 from everturn.context.pipeline import ContextPipeline
@@ -14,6 +14,8 @@ from everturn.ports.context import Change
 from everturn.testing import CountingIds
 
 LONG = "x" * 3_000
+SEEN = answer("seen", "I see.")
+"""All results before it were in a request."""
 
 
 def reads(count, name="Read"):
@@ -32,10 +34,10 @@ def texts(messages):
 
 
 def test_all_but_the_latest_give_way_to_a_line_at_once():
-    talk = (prompt("p"), *reads(8))
+    talk = (prompt("p"), *reads(8), SEEN)
     tokens = talk[2].blocks[0].tokens
 
-    prepared = prepare(talk)
+    prepared = prepare(talk, clear_share=0.1)
 
     line = LINE.format(tokens=tokens)
     assert texts(prepared.messages) == [line] * 6 + [LONG, LONG]
@@ -71,18 +73,33 @@ def test_below_the_share_or_for_a_small_gain_nothing_is_cleared():
 def test_what_cannot_be_run_again_and_what_must_stay_is_left_alone():
     kept = [*called(90, "Edit", {"file_path": "/p/a"}, LONG), *called(91, "AskUserQuestion", {}, LONG)]
     failed = called(92, "Bash", {"command": "make"}, LONG, is_error=True)
-    talk = (prompt("p"), *kept, *failed, *reads(8))
+    talk = (prompt("p"), *kept, *failed, *reads(8), SEEN)
 
-    prepared = prepare(talk)
+    prepared = prepare(talk, clear_share=0.1)
 
     assert set(prepared.cleared.lines) == {f"t{n}" for n in range(6)}
 
 
 def test_the_latest_stay_as_far_as_there_is_room_for_them_but_half_of_them_always():
+    talk = (prompt("p"), *reads(8), SEEN)
+    assert len(prepare(talk, clear_share=0.1, clear_keeps=4, clear_kept=0.32).cleared.lines) == 5
+    assert len(prepare(talk, clear_share=0.1, clear_keeps=4, clear_kept=0).cleared.lines) == 6
+    assert len(prepare(talk, clear_share=0.1, clear_keeps=3, clear_kept=0).cleared.lines) == 6
+
+
+def test_it_stops_where_enough_is_freed_and_the_newest_stay_longest():
+    talk = (prompt("p"), *reads(8), SEEN)
+    for share, cleared in ((0.7, 1), (0.5, 4), (0.3, 6)):
+        prepared = prepare(talk, clear_share=share, clear_gain=0, clear_worth=0)
+        assert list(prepared.cleared.lines) == [f"t{n}" for n in range(cleared)]
+        assert cleared == 6 or prepared.tokens <= share * 10_000
+    assert list(prepare(talk, clear_share=0.7, clear_gain=0.25, clear_worth=0).cleared.lines) == ["t0", "t1", "t2"]
+
+
+def test_what_no_request_has_carried_is_never_stale_and_is_beside_those_that_stay():
     talk = (prompt("p"), *reads(8))
-    assert len(prepare(talk, clear_keeps=4, clear_kept=0.32).cleared.lines) == 5
-    assert len(prepare(talk, clear_keeps=4, clear_kept=0).cleared.lines) == 6
-    assert len(prepare(talk, clear_keeps=3, clear_kept=0).cleared.lines) == 6
+    assert list(prepare(talk, clear_share=0.1).cleared.lines) == [f"t{n}" for n in range(5)]
+    assert prepare((prompt("p"), *reads(1)), clear_keeps=0, clear_share=0, clear_gain=0, is_cold=True).cleared is None
 
 
 def test_it_must_be_worth_what_stands_behind_it():
@@ -94,7 +111,7 @@ def test_it_must_be_worth_what_stands_behind_it():
 
 
 def test_while_the_cache_is_cold_any_gain_is_worth_it_but_not_while_there_is_room():
-    talk = (prompt("p"), *reads(4))
+    talk = (prompt("p"), *reads(4), SEEN)
     assert prepare(talk, clear_gain=0.9).cleared is None
     assert set(prepare(talk, clear_gain=0.9, is_cold=True).cleared.lines) == {"t0", "t1"}
     assert prepare(talk, window=100_000, is_cold=True).cleared is None
@@ -102,7 +119,10 @@ def test_while_the_cache_is_cold_any_gain_is_worth_it_but_not_while_there_is_roo
 
 def test_after_a_refusal_a_result_that_fills_a_quarter_of_the_window_goes_even_if_it_is_the_latest():
     sight = Sight()
-    sight.follow(View((prompt("p"), *called(1, "Read", {"file_path": "/p/1.py"}, "x" * 9_000))))
+    view = View((prompt("p"), *called(1, "Read", {"file_path": "/p/1.py"}, "x" * 9_000)))
+    sight.follow(view)
+    assert plan_forced_clearing(sight, situation(window=10_000), held=()) == {}
+    sight.follow(view.plus(SEEN))
     room = situation(window=10_000)
     assert plan_clearing(sight, 5_000, room, held=()) == {}
     assert set(plan_forced_clearing(sight, room, held=())) == {"t1"}

@@ -16,11 +16,11 @@ from everturn.testing import CountingIds
 
 VIEW = (
     prompt("p1"),
-    *round_of(1, size=900),
-    *round_of(2, size=900),
+    *round_of(1, size=1_500),
+    *round_of(2, size=1_500),
     answer("a3", "Found it."),
     prompt("p2"),
-    *round_of(4, size=900),
+    *round_of(4, size=1_500),
     answer("a5", "Done."),
 )
 

@@ -132,7 +132,7 @@ async def test_a_short_talk_that_the_api_refuses_keeps_only_the_prompt():
 
 
 async def test_a_short_talk_that_nobody_refused_is_not_made_longer():
-    talk = (prompt("p1"), *round_of(1))
+    talk = (prompt("p1"), *round_of(1), answer("a2"))
     prepared = await pipeline().compact(talk, situation(), ScriptedAsk("hello " * 100), cause="manual")
     assert (prepared.compacted, prepared.messages) == (False, talk)
     assert prepared.problem == "The summary was not shorter than what it should replace."

@@ -19,8 +19,8 @@ TALK = tuple(
     for n in range(OLD + KEPT + 1)
     for message in (
         prompt(f"p{n}", f"Wish {n}."),
-        *called(f"{n}.1", "Read", {"file_path": f"/p/{n}.py"}, "x" * 900),
-        *called(f"{n}.2", "Edit", {"file_path": f"/p/{n}.py"}, "x" * 900),
+        *called(f"{n}.1", "Read", {"file_path": f"/p/{n}.py"}, "x" * 1_500),
+        *called(f"{n}.2", "Edit", {"file_path": f"/p/{n}.py"}, "x" * 1_500),
         answer(f"b{n}", "y" * 9_000),
     )
 )[:-1]

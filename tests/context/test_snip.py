@@ -74,9 +74,9 @@ def test_what_must_stay_in_sight_is_put_into_the_note():
         prompt("last"),
     ]
     prepared = prepare(talk, budget=100, notes=NOTES)
-    assert ids(prepared.messages) == ["n-1", "last"]
+    assert ids(prepared.messages) == ["n-1", "a", "last"]
     assert prepared.messages[0].text == (
-        "[15 earlier messages of this conversation are no longer sent.]\n\n"
+        "[14 earlier messages of this conversation are no longer sent.]\n\n"
         "What was kept word for word from the part that is no longer shown:\n\n"
         "## Answers of the user to questions and plans\nThe person answered: green\n\n"
         "## Notes that the user pinned\nUse tabs.\n\n"

@@ -15,11 +15,11 @@ from everturn.testing import CountingIds
 
 TALK = (
     prompt("p1"),
-    *round_of(1, size=900),
+    *round_of(1, size=1_500),
     *round_of(2, size=30),
     answer("a3", "Found it."),
     prompt("p2"),
-    *round_of(4, size=900),
+    *round_of(4, size=1_500),
 )
 RESULT, WORK = TALK[2].blocks[-1], TALK[7].blocks[-1]
 
@@ -49,7 +49,7 @@ def test_a_summary_that_would_save_nothing_does_not_count():
 
 
 def test_a_failed_command_that_stays_in_sight_is_passed_over():
-    failed = called(0, "Bash", {"command": "make"}, "x" * 900, is_error=True)
+    failed = called(0, "Bash", {"command": "make"}, "x" * 1_500, is_error=True)
     assert prepare(ContextPipeline(ids=CountingIds("n")), (TALK[0], *failed, *TALK[1:])).turning == (RESULT, WORK)
 
 

@@ -41,6 +41,19 @@ def marks_in(body):
     return [block for block in blocks if "cache_control" in block]
 
 
+@pytest.mark.parametrize(
+    ("fields", "marked"),
+    [
+        ({"system": ("s", "branch: main"), "tools": (TOOL,)}, ["s"]),
+        ({"system": (" ", "branch: main"), "tools": (TOOL,)}, ["Read"]),
+        ({"system": ("branch: main",)}, ["branch: main"]),
+    ],
+)
+def test_the_first_mark_stands_before_the_environment_where_anything_does(fields, marked):
+    body = body_of(ask(**fields, environment=1))
+    assert [block.get("text", block.get("name")) for block in marks_in({**body, "messages": []})] == marked
+
+
 def test_a_whole_request_has_these_fields():
     request = Request(
         model="claude-opus-5",

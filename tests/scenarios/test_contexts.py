@@ -34,6 +34,22 @@ async def test_system_context_is_the_last_system_block_one_line_for_each_entry(b
     assert last == "branch: main\nstatus: clean"
 
 
+async def test_the_mark_of_the_system_prompt_stands_before_the_environment_so_that_another_session_reads_it(bench):
+    bench.model(text("Done."), text("Done."))
+
+    runs = [await bench.run(system_context={"branch": branch}) for branch in ("main", "dev")]
+
+    for body in bench.bodies:
+        assert ["cache_control" in block for block in body["system"]] == [
+            *(False for _ in body["system"][2:]),
+            True,
+            False,
+        ]
+    [first], [then] = ([event.usage for event in run.of("usage")] for run in runs)
+    assert first.cache_read == 0
+    assert then.cache_read > 2_000
+
+
 async def test_empty_contexts_are_left_out(bench):
     bench.model(text("Done."))
 

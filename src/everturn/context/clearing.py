@@ -1,4 +1,7 @@
-"""Stage four: stale results of tools that can be run again give way to a line, once, and many at a time."""
+"""Stage four: stale results of tools that can be run again give way to a line, once, and many at a time.
+
+A result that no request has carried is never stale, however many there are.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -17,37 +20,49 @@ LINE = "[Stale, cleared: about {tokens:,} tokens. Run it again if it is needed.]
 LINE_TOKENS = 50
 CLEARED_BY_API = RERUNNABLE - {SHELL, WAITER}
 """The API does not know which command failed last, and that one must stay in sight."""
-WIDE = 600_000
+WIDE = 375_000
 """Tokens of a window beyond which no more need be freed at once: writing and reading cost the same in every window."""
 LARGE_SHARE = 0.25
 """Of the window: a result so large is in the way even if it is the latest."""
 
 
 def plan_clearing(sight: Sight, tokens: int, situation: Situation, *, held: Collection[str]) -> dict[str, str]:
-    """Lines by `tool_use_id`; empty where it would not be worth the cache that it breaks.
+    """Lines by `tool_use_id`, for as many as have to go, the oldest first; empty where it would not be worth the cache that it breaks.
 
     `tokens` is the estimate of the whole request. `held` are results that must stay in sight.
     """
-    limits = situation.limits
     if situation.card.clears_results or not is_crowded(tokens, situation):
         return {}
-    shown = sight.shown
-    stale = [each for each in shown[: len(shown) - count_in_use(shown, situation)] if each.use.id not in held]
-    gain = _gain(stale)
-    if gain <= 0:
-        return {}
-    # All that stands behind the first of them is written to the cache again, unless nothing is left in it.
-    again = sight.tokens - stale[0].before - gain
-    if not situation.is_cold and gain < max(least_gain(situation), limits.clear_worth * again):
-        return {}
-    return _render(stale)
+    seen = sight.seen
+    stale = [each for each in seen[: len(seen) - count_in_use(seen, situation)] if each.use.id not in held]
+    if situation.is_cold:
+        # Nothing is left in the cache that could be broken.
+        return _render(stale) if _gain(stale) > 0 else {}
+    return _render(_choose(stale, sight.tokens, tokens, situation))
+
+
+def _choose(stale: Sequence[Shown], messages_tokens: int, tokens: int, situation: Situation) -> Sequence[Shown]:
+    """The oldest, until enough is freed; none where even all of them would not be worth it."""
+    limits = situation.limits
+    excess = tokens - limits.clear_share * usable_window(situation)
+    gain, worthwhile = 0, 0
+    for count, each in enumerate(stale, start=1):
+        gain += each.tokens - LINE_TOKENS
+        # All that stands behind the first of them is written to the cache again.
+        again = messages_tokens - stale[0].before - gain
+        if gain < max(least_gain(situation), limits.clear_worth * again):
+            continue
+        worthwhile = count
+        if gain >= excess:
+            break
+    return stale[:worthwhile]
 
 
 def plan_forced_clearing(sight: Sight, situation: Situation, *, held: Collection[str]) -> dict[str, str]:
     """Nothing else helped, so whatever frees something is worth it, even what is in use where it is very large."""
-    shown, room = sight.shown, usable_window(situation)
-    old = len(shown) - count_in_use(shown, situation)
-    stale = [*shown[:old], *(each for each in shown[old:] if each.tokens > LARGE_SHARE * room)]
+    seen, room = sight.seen, usable_window(situation)
+    old = len(seen) - count_in_use(seen, situation)
+    stale = [*seen[:old], *(each for each in seen[old:] if each.tokens > LARGE_SHARE * room)]
     stale = [each for each in stale if each.use.id not in held]
     return _render(stale) if _gain(stale) > 0 else {}
 
@@ -71,14 +86,17 @@ def count_in_use(shown: Sequence[Shown], situation: Situation) -> int:
     return len(latest)
 
 
-def plan_by_api(situation: Situation) -> Clearing | None:
-    """Where the API clears stale results itself, that is better: nothing that was sent changes."""
+def plan_by_api(situation: Situation, unseen: int) -> Clearing | None:
+    """Where the API clears stale results itself, that is better: nothing that was sent changes.
+
+    `unseen`: how many results no request has carried. It knows nothing of that, so that many stay at least.
+    """
     if not situation.card.clears_results:
         return None
     limits, room = situation.limits, usable_window(situation)
     return Clearing(
         above=max(int(limits.clear_share * room), 1),
-        keep=limits.clear_keeps,
+        keep=max(limits.clear_keeps, unseen),
         at_least=int(least_gain(situation)),
         excluded=tuple(name for name in situation.tools if name not in CLEARED_BY_API),
     )

@@ -115,15 +115,16 @@ class CollapseStore:
         return view
 
     def commit_oldest(
-        self, view: View, recall: Recall = lambda _: "", *, in_use: str = ""
+        self, view: View, recall: Recall = lambda _: "", *, most: int, in_use: str = ""
     ) -> tuple[View, CollapseNoted] | None:
         """Commits the oldest staged collapse that makes this view smaller; None when there is none.
 
-        What must stay in sight of its stretch is added to its summary. `in_use`: a message before which it has to end.
+        What must stay in sight of its stretch is added to its summary. It has to end among the first `most` messages,
+        and before the message `in_use`.
         """
         for collapse in self.staged:
             span = find_span(view, collapse.first, collapse.last)
-            if span is None or (in_use and any(message.id == in_use for message in view[: span[1]])):
+            if span is None or span[1] > most or (in_use and any(message.id == in_use for message in view[: span[1]])):
                 continue
             kept = recall(view[slice(*span)])
             summary = f"{collapse.summary}\n\n{kept}" if kept else collapse.summary

@@ -6,6 +6,7 @@ from itertools import accumulate
 import msgspec
 
 from everturn.context.accounting import costs_of, estimate_messages, threshold
+from everturn.context.carried import MOST_PINNED, estimate_pinned, find_unseen
 from everturn.context.rounds import last_prompt, round_starts
 from everturn.core.errors import FaultKind, ModelFault
 from everturn.core.marks import Tag, enclose_summary, harmless
@@ -25,8 +26,6 @@ KEPT_SHARE = 4
 """At most one part in so many of the window stays word for word."""
 WORTHWHILE = 2 / 3
 """Of what it was before: a result that is larger is not worth the details that it costs."""
-MOST_PROMPT = 0.64
-"""Of the same: beside a prompt that is larger there is no room for a summary."""
 UNENDED = frozenset({"tool_use", "max_tokens", "pause_turn"})
 """Stop reasons of an answer that the model had not ended."""
 LEAST_UNENDED = 1_000
@@ -76,6 +75,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     left_out: tuple[Message, ...]
     against_estimate: bool = False
     """By our own count there was no need: only a refusal justifies a result that is not smaller."""
+    unread: tuple[Message, ...] = ()
+    """Of what is left out, the messages that no request has carried."""
 
     @property
     def is_idle(self) -> bool:
@@ -85,27 +86,36 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def can_compact(view: tuple[Message, ...]) -> bool:
-    """There is more than the last prompt, led at most by a summary."""
-    return not _split(view, last_prompt(view), len(view)).is_idle
+    """There is more than the last prompt and what no request has carried, led at most by a summary."""
+    return not _split(view, last_prompt(view), find_unseen(view)).is_idle
 
 
 def is_worth_asking(view: tuple[Message, ...]) -> bool:
-    """No summary makes it smaller by a third where the last prompt, which stays, leaves no room for even a small one."""
-    prompt = last_prompt(view)
-    return prompt is None or view[prompt].tokens <= MOST_PROMPT * estimate_messages(view)
+    """No summary makes it smaller by a third where what has to stay leaves no room for even a small one."""
+    return estimate_pinned(view) <= MOST_PINNED * estimate_messages(view)
 
 
-def plan_compaction(view: tuple[Message, ...], summary_tokens: int, situation: Situation) -> Plan:
+def plan_compaction(
+    view: tuple[Message, ...], summary_tokens: int, situation: Situation, *, refused: bool = False
+) -> Plan:
     """Keeps the last prompt with what came after it, or as many of its latest rounds as there is room for.
 
-    Made when the summary is there, since its size decides about the room: the result is below the threshold, or
-    there is nothing left to leave out.
+    What no request has carried stays whatever the room is. Made when the summary is there, since its size decides about
+    the room: the result is below the threshold, or there is nothing left to leave out.
     """
     prompt = last_prompt(view)
     room = _room(summary_tokens, estimate_messages(view), situation)
     tail = len(view) if prompt is None else _tail_start(view, prompt, room)
-    plan = _split(view, prompt, tail)
-    return msgspec.structs.replace(_split(view, prompt, len(view)), against_estimate=True) if plan.is_idle else plan
+    plan = _split(view, prompt, min(tail, find_unseen(view, refused=refused)))
+    return plan_prompt_alone(view) if plan.is_idle and refused else plan
+
+
+def plan_prompt_alone(view: tuple[Message, ...]) -> Plan:
+    """After a refusal, where nothing else helps: what no request has carried goes, too, and has to be put aside."""
+    plan = _split(view, last_prompt(view), len(view))
+    unseen = {message.id for message in view[find_unseen(view, refused=True) :]}
+    unread = tuple(message for message in plan.left_out if message.id in unseen)
+    return msgspec.structs.replace(plan, against_estimate=True, unread=unread)
 
 
 def judge_summary(

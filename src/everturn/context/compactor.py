@@ -5,9 +5,11 @@ from collections.abc import Callable
 import msgspec
 
 from everturn.context.accounting import estimate_messages, threshold
+from everturn.context.carried import note_unread
 from everturn.context.collapse import CollapseStore
 from everturn.context.compact import (
     NOT_SHORTER,
+    TOO_LONG,
     WORTHWHILE,
     NoSummaryError,
     Plan,
@@ -15,6 +17,7 @@ from everturn.context.compact import (
     ask_for_summary,
     judge_summary,
     plan_compaction,
+    plan_prompt_alone,
     plan_shown,
     render_boundary,
     render_summary,
@@ -22,7 +25,7 @@ from everturn.context.compact import (
 from everturn.context.following import Known
 from everturn.context.reshowing import Reshown, load_recent
 from everturn.context.retention import recall, shorten_part
-from everturn.core.messages import Block, Kind, Message
+from everturn.core.messages import Block, Kind, Message, text_block
 from everturn.core.tokens import BYTES_PER_TOKEN
 from everturn.core.view import View
 from everturn.ports.ask import Ask
@@ -54,6 +57,10 @@ class Extras(msgspec.Struct, frozen=True, kw_only=True):
     """What stands in the summary besides the model's words and the facts, and how long a part of these may be."""
 
     files: bool = False
+    refused: bool = False
+    """The API has refused the conversation as it is."""
+    alone: bool = False
+    """Nothing stays as it is but the prompt."""
     prompts_room: int = 0
     shorten: Callable[[str], str] | None = None
 
@@ -116,11 +123,13 @@ class Compactor:
 
         None where that would still be too much, because the prompt itself is.
         """
-        draft = self._compose(tuple(view), NO_WORDS, situation, Extras(shorten=self._shorten(situation)))
         estimated = estimate_messages(view)
-        if draft.tokens > min(self._room(situation), int(WORTHWHILE * estimated)):
-            return None
-        return self._take(draft, tokens, estimated, situation, cause)
+        for alone in (False, True):
+            extras = Extras(shorten=self._shorten(situation), refused=True, alone=alone)
+            draft = self._compose(tuple(view), NO_WORDS, situation, extras)
+            if draft.tokens <= min(self._room(situation), int(WORTHWHILE * estimated)):
+                return self._take(draft, tokens, estimated, situation, cause)
+        return None
 
     def _draft(
         self, view: tuple[Message, ...], text: str, situation: Situation, cause: str, *, is_last_resort: bool
@@ -129,12 +138,12 @@ class Compactor:
 
         Raises `NoSummaryError`.
         """
-        room = situation.limits.recalled_tokens
+        room, refused = situation.limits.recalled_tokens, cause == TOO_LONG
         for extras in (
-            Extras(files=True, prompts_room=room),
-            Extras(prompts_room=room),
-            Extras(),
-            Extras(shorten=self._shorten(situation)),
+            Extras(files=True, prompts_room=room, refused=refused),
+            Extras(prompts_room=room, refused=refused),
+            Extras(refused=refused),
+            Extras(shorten=self._shorten(situation), refused=refused),
         ):
             draft = self._compose(view, text, situation, extras)
             written = sum(block.tokens for block in draft.summary.blocks[:1])
@@ -158,8 +167,13 @@ class Compactor:
         So it is put back as if nothing stayed, which is the most; then what is in sight is taken out of it again.
         """
         blocks, _ = self._render(text, (), situation, extras)
-        plan = plan_compaction(view, sum(block.tokens for block in blocks), situation)
+        room = sum(block.tokens for block in blocks)
+        plan = (
+            plan_prompt_alone(view) if extras.alone else plan_compaction(view, room, situation, refused=extras.refused)
+        )
         blocks, reshown = self._render(text, plan.kept, situation, extras)
+        if unread := note_unread(plan.unread, self._shelf):
+            blocks = (*blocks, text_block(unread))
         summary = Message(id=self._ids.new(), role="user", kind=Kind.SUMMARY, blocks=blocks)
         return Draft(summary=summary, plan=plan, reshown=reshown)
 

@@ -17,9 +17,11 @@ from everturn.context.accounting import (
     threshold,
     usable_window,
 )
+from everturn.context.carried import count_carried, note_unread, plan_fitting, preview_in_file
 from everturn.context.collapse import STAGE as COLLAPSE
 from everturn.context.collapse import CollapseStore, View
 from everturn.context.following import Known
+from everturn.context.retention import Aside
 from everturn.context.sight import Sight
 from everturn.core.limits import Limits
 from everturn.core.messages import Block, Message
@@ -34,6 +36,7 @@ from everturn.ports.clock import Ids
 from everturn.ports.context import Change, Fitted, Prepared, Situation
 from everturn.ports.files import Files
 from everturn.ports.hooks import Hooks
+from everturn.ports.model import Clearing
 from everturn.ports.shelf import Shelf
 
 if TYPE_CHECKING:
@@ -44,7 +47,9 @@ AUTO, TOO_LONG = "auto", "too_long"
 STUCK = "no_summary"
 IN_PASSING = "in_passing"
 UNDONE = "undone"
+NO_ROOM = "no_room"
 CLEARED_INSTEAD = "Old tool results were cleared instead."
+FILED_INSTEAD = "The largest of the latest tool results went into files instead."
 SNIPPED_INSTEAD = "The oldest rounds were left out instead."
 FACTS_INSTEAD = "What must not be lost was kept, and nothing else."
 MEDIA_INSTEAD = "Images and documents were left out instead."
@@ -76,6 +81,8 @@ class ContextPipeline:
     ) -> None:
         self._ids = ids
         self._shelf = shelf
+        self._aside = Aside(shelf) if shelf is not None else None
+        """For what is put aside after it came in."""
         self.collapses = collapses or CollapseStore(ids)
         self._files = files
         self._hooks = hooks
@@ -104,7 +111,7 @@ class ContextPipeline:
         )
         if is_compaction_due(prepared.tokens, situation):
             prepared = await self._compact_ahead(prepared, situation, ask)
-        return self._settle(msgspec.structs.replace(prepared, clearing=clearing.plan_by_api(situation)))
+        return self._settle(msgspec.structs.replace(prepared, clearing=self._plan_by_api(prepared, situation)))
 
     async def compact(
         self, messages: Sequence[Message], situation: Situation, ask: Ask, *, cause: str, instructions: str = ""
@@ -147,7 +154,7 @@ class ContextPipeline:
             collapses=self.collapses,
             files=self._files,
             hooks=self._hooks,
-            shelf=self._shelf,
+            shelf=self._aside,
         )
 
     def _can_compact(self, view: View) -> bool:
@@ -173,7 +180,7 @@ class ContextPipeline:
 
     def drain(self, messages: Sequence[Message]) -> Prepared:
         view = self._see(messages)
-        return self._settle(self._commit(view, self._sight.tokens, above=-math.inf, cause=TOO_LONG))
+        return self._settle(self._commit(view, self._sight.tokens, above=-math.inf, cause=TOO_LONG, refused=True))
 
     @property
     def staged(self) -> int:
@@ -221,7 +228,8 @@ class ContextPipeline:
         view = Growing.of(prepared.messages)
         self._sight.follow(view)
         self._settled, self._settled_at = view, self.collapses.version
-        return msgspec.structs.replace(prepared, messages=view, turning=self._list_turning(view))
+        spilled = self._aside.take_news() if self._aside is not None else ()
+        return msgspec.structs.replace(prepared, messages=view, turning=self._list_turning(view), spilled=spilled)
 
     def _list_turning(self, view: Growing) -> tuple[Block, ...]:
         """The oldest result that may be cleared, the oldest stretch whose summary would save something, and the work in progress."""
@@ -259,17 +267,21 @@ class ContextPipeline:
         if not situation.collapse:
             return prepared
         if prepared.changes or (situation.is_cold and clearing.is_crowded(prepared.tokens, situation)):
-            prepared = join(prepared, self._commit_in_passing(prepared, situation))
+            prepared = join(prepared, self._commit_in_passing(prepared))
         soft_limit = situation.limits.collapse_share * usable_window(situation)
         return join(prepared, self._commit(prepared.messages, prepared.tokens, above=soft_limit, cause="soft_limit"))
 
-    def _commit_in_passing(self, before: Prepared, situation: Situation) -> Prepared:
-        """The cache is broken anyway: all that waits is free, as far as it does not touch what is in use."""
+    def _commit_in_passing(self, before: Prepared) -> Prepared:
+        """The cache is broken anyway: all that waits is free, as far as it does not touch a result that clearing has left."""
         self._sight.follow(Growing.of(before.messages))
-        shown = self._sight.shown
-        in_use = shown[len(shown) - clearing.count_in_use(shown, situation) :]
-        first = in_use[0].message if in_use else ""
+        held = self._known.facts.held_by
+        first = next((each.message for each in self._sight.shown if each.use.id not in held), "")
         return self._commit(before.messages, before.tokens, above=-math.inf, cause=IN_PASSING, in_use=first)
+
+    def _plan_by_api(self, prepared: Prepared, situation: Situation) -> Clearing | None:
+        view = prepared.messages
+        unseen = sum(len(message.results) for message in view[count_carried(view) :])
+        return clearing.plan_by_api(situation, unseen)
 
     def _snip(self, before: Prepared, situation: Situation) -> Prepared:
         budget = situation.limits.snip_tokens
@@ -283,7 +295,7 @@ class ContextPipeline:
         return (
             any(not is_refused(piece, view.refused) for message in view for piece in list_pieces(message))
             or bool(clearing.plan_forced_clearing(self._sight, situation, held=self._known.facts.held_by))
-            or snip.plan_snip(view, self._sight.tokens // 2, self._own_snips()) is not None
+            or snip.plan_snip(view, self._sight.tokens // 2, self._own_snips(), most=len(view)) is not None
         )
 
     def _own_snips(self) -> set[str]:
@@ -291,20 +303,22 @@ class ContextPipeline:
 
         return {note.id for note in self.collapses.committed if note.stage == snip.STAGE}
 
-    def _snip_to(self, budget: int, before: Prepared, cause: str) -> Prepared:
+    def _snip_to(self, budget: int, before: Prepared, cause: str, *, refused: bool = False) -> Prepared:
         from everturn.context import snip
 
-        span = snip.plan_snip(Growing.of(before.messages), budget, self._own_snips())
+        view, carried = Growing.of(before.messages), count_carried(before.messages, refused=refused)
+        span = snip.plan_snip(view, budget, self._own_snips(), most=len(view) if refused else carried)
         if span is None:
             return before
         stretch = before.messages[slice(*span)]
         count = sum(len(self.collapses.sources(message.id)) for message in stretch)
-        text = "\n\n".join(filter(None, (snip.NOTE.format(count=count), self._recall_from(stretch))))
+        unread = note_unread(before.messages[max(carried, span[0]) : span[1]], self._aside)
+        text = "\n\n".join(filter(None, (snip.NOTE.format(count=count), unread, self._recall_from(stretch))))
         step = self.collapses.leave_out(before.messages, span, text, stage=snip.STAGE)
         if step is None:
             return before
-        view, note = step
-        return msgspec.structs.replace(shrunk(before, view, snip.STAGE, cause), collapses=(*before.collapses, note))
+        smaller, note = step
+        return msgspec.structs.replace(shrunk(before, smaller, snip.STAGE, cause), collapses=(*before.collapses, note))
 
     def _clear(self, before: Prepared, situation: Situation, *, forced: bool = False) -> Prepared:
         view = Growing.of(before.messages)
@@ -321,10 +335,16 @@ class ContextPipeline:
         after = shrunk(before, messages, clearing.STAGE, cause)
         return msgspec.structs.replace(after, cleared=ResultsCleared(lines=lines))
 
-    def _commit(self, view: View, tokens: int, *, above: float, cause: str, in_use: str = "") -> Prepared:
+    def _commit(
+        self, view: View, tokens: int, *, above: float, cause: str, in_use: str = "", refused: bool = False
+    ) -> Prepared:
         """Commits staged collapses, oldest first, while the estimate is above a limit."""
         now, committed = tokens, []
-        while now > above and (step := self.collapses.commit_oldest(view, self._recall_from, in_use=in_use)):
+        while now > above:
+            most = count_carried(view, refused=refused)
+            step = self.collapses.commit_oldest(view, self._recall_from, most=most, in_use=in_use)
+            if step is None:
+                break
             smaller, note = step
             now -= estimate_messages(view) - estimate_messages(smaller)
             view = smaller
@@ -343,25 +363,62 @@ class ContextPipeline:
     async def _compact_ahead(self, before: Prepared, situation: Situation, ask: Ask) -> Prepared:
         """Stage six, unless there is nothing to sum up, or a count shows that it is not due after all."""
         view = Growing.of(before.messages)
-        if not self._can_compact(view):
+        if not self._can_compact(view) and not plan_fitting(view, before.tokens, situation, refused=False):
             return before
         try:
             counted = await run_count(view, situation) if is_guess(view, situation) else None
             if counted is not None and not is_compaction_due(counted, situation):
                 return msgspec.structs.replace(before, tokens=counted)
+            before = self._fit_unseen(before, situation, refused=False)
+            view = Growing.of(before.messages)
+            if not is_compaction_due(before.tokens, situation) or not self._can_compact(view):
+                return before
             if not self._is_worth_asking(view):
                 return msgspec.structs.replace(before, hopeless=True)
             after = await self._compact(view, before.tokens, situation, ask, cause=AUTO)
         except BaseException:
             # Cut short: nobody learns what was prepared, so the next preparation has to tell it.
             self.collapses.take_back(before.collapses)
-            if before.cleared is not None:
-                self._cleared = {id_: line for id_, line in self._cleared.items() if id_ not in before.cleared.lines}
+            self._take_back_lines(before)
             raise
         return join(before, after)
 
+    def _take_back_lines(self, prepared: Prepared) -> None:
+        if prepared.cleared is not None:
+            self._cleared = {id_: line for id_, line in self._cleared.items() if id_ not in prepared.cleared.lines}
+
+    def _fit_unseen(self, before: Prepared, situation: Situation, *, refused: bool) -> Prepared:
+        """Stage two once more: the window cannot hold what came in last, so its largest results go into files."""
+        lines: dict[str, str] = {}
+        for block in plan_fitting(before.messages, before.tokens, situation, refused=refused):
+            lines |= preview_in_file(block, situation.limits.result_preview, self._aside)
+        if not lines:
+            return before
+        self._cleared |= lines
+        after = shrunk(before, clearing.clear_results(before.messages, lines), results.STAGE, NO_ROOM)
+        earlier = before.cleared.lines if before.cleared else {}
+        return msgspec.structs.replace(after, cleared=ResultsCleared(lines=earlier | lines))
+
     async def _compact(
         self, view: Growing, tokens: int, situation: Situation, ask: Ask, *, cause: str, instructions: str = ""
+    ) -> Prepared:
+        """What came in last is made to fit first: a compaction leaves it as it is."""
+        fitted = Prepared(messages=view, tokens=tokens)
+        if cause == TOO_LONG:
+            fitted = self._fit_unseen(fitted, situation, refused=True)
+        try:
+            after = await self._sum_up(
+                Growing.of(fitted.messages), fitted.tokens, situation, ask, cause=cause, instructions=instructions
+            )
+        except BaseException:
+            self._take_back_lines(fitted)
+            raise
+        if fitted.changes and not after.compacted:
+            after = msgspec.structs.replace(after, compacted=True, problem=f"{after.problem} {FILED_INSTEAD}")
+        return join(fitted, after)
+
+    async def _sum_up(
+        self, view: Growing, tokens: int, situation: Situation, ask: Ask, *, cause: str, instructions: str
     ) -> Prepared:
         """Where there is no summary to be had, or none worth having, the next-lighter means is used."""
         is_last_resort = cause == TOO_LONG and not self._has_lighter_means(view, situation)
@@ -375,7 +432,7 @@ class ContextPipeline:
         instead = CLEARED_INSTEAD
         if cause == TOO_LONG and (lighter.cleared is None or lighter.tokens > threshold(situation)):
             # Nothing else is left, and a session that cannot go on is worth less than its oldest rounds.
-            snipped = self._snip_to(min(self._sight.tokens // 2, threshold(situation)), lighter, STUCK)
+            snipped = self._snip_to(min(self._sight.tokens // 2, threshold(situation)), lighter, STUCK, refused=True)
             lighter, instead = (snipped, SNIPPED_INSTEAD) if snipped.changes != lighter.changes else (lighter, instead)
         if cause == TOO_LONG and not lighter.changes:
             lighter, instead = self._without_media(view, cause), MEDIA_INSTEAD

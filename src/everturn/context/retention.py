@@ -9,6 +9,7 @@ from everturn.core.facts import Facts, Said
 from everturn.core.marks import Own, join_harmless, one_line, quote
 from everturn.core.messages import UNSENT, Kind, Message, ToolUse
 from everturn.core.notes import Notes
+from everturn.core.records import ResultSpilled
 from everturn.core.tokens import estimate_bytes
 from everturn.ports.shelf import Shelf
 
@@ -96,6 +97,23 @@ def shorten_part(part: str, most: int, shelf: Shelf | None) -> str:
     where = f"all of it is in {path}, which Read shows in pages" if path else "and there was no room to keep them"
     half = most // 2
     return f"{part[:half]}\n[… {len(part) - 2 * half:,} characters are left out here; {where} …]\n{part[-half:]}"
+
+
+class Aside:
+    """A shelf that tells what was put there since it was asked last, for the journal."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self._shelf = shelf
+        self._news: dict[str, ResultSpilled] = {}
+
+    def put(self, text: str) -> str:
+        path = self._shelf.put(text)
+        self._news[path] = ResultSpilled(path=path, characters=len(text))
+        return path
+
+    def take_news(self) -> tuple[ResultSpilled, ...]:
+        news, self._news = tuple(self._news.values()), {}
+        return news
 
 
 def put_aside(text: str, shelf: Shelf | None) -> str:

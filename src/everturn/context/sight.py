@@ -13,8 +13,8 @@ from everturn.core.view import View
 
 RERUNNABLE = frozenset({"Read", "Grep", "Glob", "Bash", "TaskOutput", "WebFetch", "WebSearch"})
 """What they told can be asked for again."""
-VERBOSE = 200
-"""Tokens below which a result is not worth clearing."""
+VERBOSE = 400
+"""Tokens below which a result is not worth clearing: it is as likely to be needed again as a long one, and takes little."""
 
 
 class Shown(msgspec.Struct, frozen=True):
@@ -46,6 +46,8 @@ class Sight:
         """Where all of them stand."""
         self.work: int | None = None
         """Where the answers to the last one begin, once they do."""
+        self.carried = 0
+        """How many messages, from the first on, a request has carried: those before the last answer."""
         self.places: dict[str, int] = {}
         """Of all messages, by their ids."""
         self._sums: list[int] = []
@@ -54,6 +56,11 @@ class Sight:
     @property
     def finished(self) -> list[Stretch]:
         return self._stretches.finished
+
+    @property
+    def seen(self) -> list[Shown]:
+        """Those of `shown` that a request has carried."""
+        return [each for each in self.shown if self.places[each.message] < self.carried]
 
     def weigh(self, first: str, last: str) -> int:
         """Estimate of all from one message to another, both included; 0 where one of them is not there."""
@@ -86,6 +93,8 @@ class Sight:
         for message, cost in zip(messages, costs_of(messages, refused), strict=True):
             at = self.places[message.id] = len(self._sums)
             self._sums.append(self.tokens + cost)
+            if message.role == "assistant":
+                self.carried = at
             if message.kind is Kind.PROMPT:
                 self.prompt, self.work = message.id, None
                 self.prompts.append(at)

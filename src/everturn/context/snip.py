@@ -15,10 +15,10 @@ LEFT_SHARE = 0.75
 NOTE = "[{count} earlier messages of this conversation are no longer sent.]"
 
 
-def plan_snip(view: View, budget: int, own: Collection[str]) -> tuple[int, int] | None:
+def plan_snip(view: View, budget: int, own: Collection[str], *, most: int) -> tuple[int, int] | None:
     """The stretch to leave out, as indices, its end excluded; None where there is none.
 
-    Only what stands before the last prompt: what came after it is in progress. A compaction's summary stays; `own` are
+    Only what stands before the last prompt, since what came after it is in progress, and among the first `most` messages. A compaction's summary stays; `own` are
     ids of earlier snips, which give way to the new one.
     """
     prompt = last_prompt(view)
@@ -26,7 +26,7 @@ def plan_snip(view: View, budget: int, own: Collection[str]) -> tuple[int, int] 
         return None
     costs = costs_of(view, find_refused(view))
     first = 1 if view[0].kind is Kind.SUMMARY and view[0].id not in own else 0
-    starts = [start for start in round_starts(view) if first <= start <= prompt]
+    starts = [start for start in round_starts(view) if first <= start <= min(prompt, most)]
     if not starts or starts[0] != first:
         return None
     freed = list(accumulate(costs, initial=0))

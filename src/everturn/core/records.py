@@ -185,9 +185,10 @@ class CollapseNoted(Record, frozen=True, kw_only=True, tag="collapse"):
 
 
 class ResultSpilled(Record, frozen=True, kw_only=True, tag="spilled"):
-    """A result that was too large to be sent: its message holds both ends of it, the file all of it."""
+    """A result that was too large to be sent, or another text that was put aside: a message holds both ends or the path, the file all of it."""
 
-    tool_use_id: str
+    tool_use_id: str = ""
+    """Set where the message that brought it holds both its ends; empty where it was put aside later."""
     path: str
     """Empty where it could not be kept."""
     characters: int

@@ -390,6 +390,8 @@ class Iteration:
             recorder.add(message)
         for collapse in prepared.collapses:
             recorder.record(collapse)
+        for spilled in prepared.spilled:
+            recorder.record(spilled)
         if prepared.cleared is not None:
             recorder.record(prepared.cleared)
         for change in prepared.changes:

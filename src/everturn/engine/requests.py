@@ -35,7 +35,7 @@ class Requests:
     def _put_before(self, contexts: Contexts) -> None:
         self._contexts = contexts
         closing = (wording.system_context(contexts.system),) if contexts.system else ()
-        self._system = (*self._own_system, *closing)
+        self._system, self._environment = (*self._own_system, *closing), len(closing)
         self._opening = (text_block(wording.user_context(contexts.user)),) if contexts.user else ()
         self._own_tokens: int = sum(block.tokens for block in (*map(text_block, self._system), *self._opening))
         self._normaliser = Normaliser(self._opening)
@@ -87,6 +87,7 @@ class Requests:
             messages=self._normaliser.normalise(messages, abilities),
             max_tokens=max_tokens,
             system=self._system,
+            environment=self._environment,
             tools=self._encoded(agent.tools),
             thinking=agent.thinking,
             effort=agent.effort,

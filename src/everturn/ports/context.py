@@ -51,6 +51,8 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
     """Collapses that changed their state."""
     cleared: ResultsCleared | None = None
     """Results for which a line stands from now on."""
+    spilled: tuple[ResultSpilled, ...] = ()
+    """Texts that went into files, to be recorded: the model may read these in a resumed session, too."""
     facts: FactsKept | None = None
     """With a compaction: to be recorded before `added`."""
     clearing: Clearing | None = None
@@ -74,7 +76,11 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def only_cleared(self) -> bool:
         """Old results and finished work are out of sight, and nothing else: what is known of files still holds."""
-        return bool(self.changes) and {change.stage for change in self.changes} <= {"microcompact", "collapse"}
+        return bool(self.changes) and {change.stage for change in self.changes} <= {
+            "tool_results",
+            "microcompact",
+            "collapse",
+        }
 
 
 class Situation(msgspec.Struct, frozen=True, kw_only=True):

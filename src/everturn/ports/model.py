@@ -55,6 +55,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     max_tokens: int
     system: tuple[str, ...] = ()
     """Text blocks, static before dynamic."""
+    environment: int = 0
+    """How many of these, at the end, tell of the environment: other sessions have others, so the mark stands before them."""
     tools: tuple[bytes, ...] = ()
     """Each tool's JSON (name, description, input_schema), byte-stable in a session."""
     thinking: ThinkingConfig | None = None

@@ -74,7 +74,8 @@ def sent_name(model: str) -> str:
 
 def _encode_body(fields: dict[str, Any], request: Request) -> bytes:
     """Joined once: at the end of a long session it is most of what a turn costs."""
-    prefix = _encode_prefix(request.tools, request.system, request.cache_ttl if request.cache else None)
+    ttl = request.cache_ttl if request.cache else None
+    prefix = _encode_prefix(request.tools, request.system, request.environment, ttl)
     first, *rest = _encode_messages(request) or [b","]
     return b"".join((_encode_fields(fields), prefix, b',"messages":[', first[1:], *rest, b"]}"))
 
@@ -85,13 +86,16 @@ def _encode_fields(fields: dict[str, Any]) -> bytes:
 
 
 @lru_cache(maxsize=64)
-def _encode_prefix(tools: tuple[bytes, ...], system: tuple[str, ...], ttl: Literal["5m", "1h"] | None) -> bytes:
+def _encode_prefix(
+    tools: tuple[bytes, ...], system: tuple[str, ...], environment: int, ttl: Literal["5m", "1h"] | None
+) -> bytes:
     """Tools, then system: the order in which the API caches them, before the messages."""
-    texts = [text_block(text).raw for text in system if text.strip()]
+    own = len(system) - environment
+    texts, surroundings = ([text_block(text).raw for text in part if text.strip()] for part in (system[:own], system[own:]))
     listed = list(tools)
-    if ttl is not None and (texts or listed):
-        last = texts or listed
+    if ttl is not None and (last := texts or listed or surroundings):
         last[-1] = mark(last[-1], ttl)
+    texts += surroundings
     offered = b',"tools":[%b]' % b",".join(listed) if listed else b""
     return offered + (b',"system":[%b]' % b",".join(texts) if texts else b"")
 
