@@ -89,7 +89,7 @@ def test_the_latest_stay_as_far_as_there_is_room_for_them_but_half_of_them_alway
 
 def test_it_stops_where_enough_is_freed_and_the_newest_stay_longest():
     talk = (prompt("p"), *reads(8), SEEN)
-    for share, cleared in ((0.7, 1), (0.5, 4), (0.3, 6)):
+    for share, cleared in ((0.75, 1), (0.6, 3), (0.3, 6)):
         prepared = prepare(talk, clear_share=share, clear_gain=0, clear_worth=0)
         assert list(prepared.cleared.lines) == [f"t{n}" for n in range(cleared)]
         assert cleared == 6 or prepared.tokens <= share * 10_000

@@ -49,7 +49,7 @@ def marks_in(body):
         ({"system": ("branch: main",)}, ["branch: main"]),
     ],
 )
-def test_the_first_mark_stands_before_the_environment_where_anything_does(fields, marked):
+def test_the_first_mark_stands_before_the_environment_where_anything_does(ask, fields, marked):
     body = body_of(ask(**fields, environment=1))
     assert [block.get("text", block.get("name")) for block in marks_in({**body, "messages": []})] == marked
 

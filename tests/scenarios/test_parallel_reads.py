@@ -104,5 +104,5 @@ async def test_a_model_with_a_small_window_that_takes_over_finds_unread_results_
     bench.model(call("Read", {"file_path": next(named[0] for named in files if named), "limit": 5}), text("Read it."), models=served)
     later = await bench.go_on(again, "Look at it.")
 
-    assert (later.reason, later.result.permission_denials) == (Reason.COMPLETED, ())
+    assert (later.reason, later.result.denials) == (Reason.COMPLETED, ())
     assert results_of(bench.sent[-1])[: len(results)] == results
