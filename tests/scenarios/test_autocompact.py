@@ -59,7 +59,7 @@ async def test_a_staged_collapse_that_makes_enough_room_comes_first(bench):
     bench.model(read, filling(15_500), text("Went on."), bench.summary())
     engine = bench.engine(models=SMALL)
     await bench.go_on(engine)
-    engine.collapses.stage(engine.transcript[0].id, engine.transcript[-1].id, "Read a file.")
+    engine.collapses.stage(engine.transcript[0].id, engine.transcript[-2].id, "Read a file.")
 
     run = await bench.go_on(engine)
 
@@ -83,8 +83,9 @@ async def test_after_three_failures_in_a_row_it_stops_trying_and_said_so(bench):
 async def test_it_happens_in_the_middle_of_a_tool_loop_without_parting_a_pair(bench):
     (bench.folder / "a.txt").write_text("A long line of text to be read.\n" * 400)
     read = call("Read", {"file_path": str(bench.folder / "a.txt")})
-    bench.model(filling(15_000, read), text("Done."), bench.summary())
+    bench.model(text("Some words about it. " * 700), filling(15_000, read), text("Done."), bench.summary())
     engine = bench.engine(models=SMALL)
+    await bench.go_on(engine, "What is it?")
 
     run = await bench.go_on(engine, "Find out.")
 
@@ -92,6 +93,7 @@ async def test_it_happens_in_the_middle_of_a_tool_loop_without_parting_a_pair(be
     assert run.reason is Reason.COMPLETED
     assert [change.cause for change in run.of("context")] == ["auto"]
     assert "Find out." in str(bench.sent[-1])
+    assert str(bench.sent[-1]).count("A long line of text to be read.") == 400
     bench.assert_settled(engine)
 
 

@@ -1,5 +1,6 @@
 """What no request has carried yet: the last answer and all that came after it. No stage may take that out of sight.
 
+The answer itself is the model's own: a compaction, whose request carries it, keeps it only where there is room.
 Where the window cannot hold it, results go into files before anything else is lost. Where even that is not enough and the
 API has refused the request, whatever has to go is in a file, which the model is told of.
 """
@@ -11,8 +12,8 @@ from everturn.context.results import render_preview
 from everturn.context.retention import put_aside
 from everturn.context.rounds import last_prompt, round_starts
 from everturn.core.messages import UNSENT, Block, Message, Text, ToolResult, result_text
+from everturn.core.refused_media import find_refused
 from everturn.core.tokens import BYTES_PER_TOKEN
-from everturn.core.transcript import blamed_in
 from everturn.ports.context import Situation
 from everturn.ports.shelf import Shelf
 
@@ -35,15 +36,15 @@ def count_carried(view: Sequence[Message], *, refused: bool = False) -> int:
     return 0 if last is None else last + refused
 
 
-def find_unseen(view: Sequence[Message], *, refused: bool = False) -> int:
-    """Where the rounds begin that hold all that no request has carried."""
-    carried = count_carried(view, refused=refused)
-    return max((start for start in round_starts(view) if start <= carried), default=0)
+def find_unseen(view: Sequence[Message]) -> int:
+    """Where the rounds begin that hold all that came after the last answer. That answer is among them where it has calls."""
+    known = count_carried(view, refused=True)
+    return max((start for start in round_starts(view) if start <= known), default=0) if known < len(view) else known
 
 
-def estimate_pinned(view: Sequence[Message], *, refused: bool = False) -> int:
-    """Tokens of what a compaction leaves as it is: the last prompt, and what no request has carried."""
-    costs, unseen = costs_of(view, blamed_in(view)), find_unseen(view, refused=refused)
+def estimate_pinned(view: Sequence[Message]) -> int:
+    """Tokens of what a compaction leaves as it is: the last prompt, and what came after the last answer."""
+    costs, unseen = costs_of(view, find_refused(view)), find_unseen(view)
     prompt = last_prompt(view)
     return sum(costs[unseen:]) + (costs[prompt] if prompt is not None and prompt < unseen else 0)
 
@@ -57,7 +58,7 @@ def plan_fitting(view: Sequence[Message], tokens: int, situation: Situation, *, 
     room = threshold(situation) - situation.fixed_tokens - window // SUMMARY_SHARE
     if refused:
         room = int(room * min(1.0, tokens / window))
-    excess = estimate_pinned(view, refused=refused) - min(int(MOST_PINNED * estimate_messages(view)), room)
+    excess = estimate_pinned(view) - min(int(MOST_PINNED * estimate_messages(view)), room)
     preview = situation.limits.result_preview // BYTES_PER_TOKEN
     unseen = [
         block

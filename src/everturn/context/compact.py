@@ -6,7 +6,7 @@ from itertools import accumulate
 import msgspec
 
 from everturn.context.accounting import costs_of, estimate_messages, threshold
-from everturn.context.carried import MOST_PINNED, estimate_pinned, find_unseen
+from everturn.context.carried import MOST_PINNED, count_carried, estimate_pinned, find_unseen
 from everturn.context.rounds import last_prompt, round_starts
 from everturn.core.errors import FaultKind, ModelFault
 from everturn.core.marks import Tag, enclose_summary, harmless
@@ -86,7 +86,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def can_compact(view: tuple[Message, ...]) -> bool:
-    """There is more than the last prompt and what no request has carried, led at most by a summary."""
+    """There is more than the last prompt and what came after the last answer, led at most by a summary."""
     return not _split(view, last_prompt(view), find_unseen(view)).is_idle
 
 
@@ -98,22 +98,25 @@ def is_worth_asking(view: tuple[Message, ...]) -> bool:
 def plan_compaction(
     view: tuple[Message, ...], summary_tokens: int, situation: Situation, *, refused: bool = False
 ) -> Plan:
-    """Keeps the last prompt with what came after it, or as many of its latest rounds as there is room for.
+    """Keeps the last prompt with what came after it and the answer before it, or as many of its latest rounds as there is room for.
 
-    What no request has carried stays whatever the room is. Made when the summary is there, since its size decides about
+    What came after the last answer stays whatever the room is. Made when the summary is there, since its size decides about
     the room: the result is below the threshold, or there is nothing left to leave out.
     """
     prompt = last_prompt(view)
     room = _room(summary_tokens, estimate_messages(view), situation)
     tail = len(view) if prompt is None else _tail_start(view, prompt, room)
-    plan = _split(view, prompt, min(tail, find_unseen(view, refused=refused)))
+    unseen = find_unseen(view)
+    plan = _split(view, prompt, min(tail, unseen))
+    if plan.is_idle:
+        plan = msgspec.structs.replace(_split(view, prompt, unseen), against_estimate=True)
     return plan_prompt_alone(view) if plan.is_idle and refused else plan
 
 
 def plan_prompt_alone(view: tuple[Message, ...]) -> Plan:
-    """After a refusal, where nothing else helps: what no request has carried goes, too, and has to be put aside."""
+    """After a refusal, where nothing else helps: what came after the last answer goes, too, and has to be put aside."""
     plan = _split(view, last_prompt(view), len(view))
-    unseen = {message.id for message in view[find_unseen(view, refused=True) :]}
+    unseen = {message.id for message in view[find_unseen(view) :]}
     unread = tuple(message for message in plan.left_out if message.id in unseen)
     return msgspec.structs.replace(plan, against_estimate=True, unread=unread)
 
@@ -252,13 +255,12 @@ def _room(summary_tokens: int, view_tokens: int, situation: Situation) -> int:
 
 
 def _tail_start(view: tuple[Message, ...], prompt: int, room: int) -> int:
-    """The earliest round from the prompt on whose tail, with the prompt, fits into the room."""
+    """The earliest round whose tail, with the prompt, fits into the room: that of the answer before the prompt, or a later one."""
     costs = costs_of(view, find_refused(view))
     tails = list(accumulate(reversed(costs)))[::-1]
-    starts = round_starts(view)
-    if tails[prompt] <= room and prompt in starts:
-        return prompt
-    fitting = (start for start in starts if start > prompt and costs[prompt] + tails[start] <= room)
+    first = min(prompt, count_carried(view))
+    starts = [start for start in round_starts(view) if start >= first]
+    fitting = (start for start in starts if tails[start] + (costs[prompt] if prompt < start else 0) <= room)
     return next(fitting, len(view))
 
 

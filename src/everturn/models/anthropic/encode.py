@@ -91,7 +91,9 @@ def _encode_prefix(
 ) -> bytes:
     """Tools, then system: the order in which the API caches them, before the messages."""
     own = len(system) - environment
-    texts, surroundings = ([text_block(text).raw for text in part if text.strip()] for part in (system[:own], system[own:]))
+    texts, surroundings = (
+        [text_block(text).raw for text in part if text.strip()] for part in (system[:own], system[own:])
+    )
     listed = list(tools)
     if ttl is not None and (last := texts or listed or surroundings):
         last[-1] = mark(last[-1], ttl)
