@@ -23,7 +23,7 @@ from everturn.ports.tool import ToolContext
 from everturn.sandbox.held.holder import CommandHolder, Premises
 from everturn.sandbox.held.limits import limit_held
 from everturn.sandbox.held.thread import ConfinedThread
-from everturn.sandbox.witness import Witness, kill_reachable
+from everturn.sandbox.witness import find_witness, kill_reachable
 from everturn.tools.bash import bash_tool
 
 PROGRAM = str(Path(__file__).with_name("held_program.py"))
@@ -81,12 +81,10 @@ def test_a_process_that_was_put_into_a_container_ends_what_held_commands_leave(f
 
 
 def test_who_is_not_bound_ends_nobody():
-    witness = Witness()
     with subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE) as other:
-        assert kill_reachable(witness.find()) is False
+        assert kill_reachable(find_witness()) is False
         assert kill_reachable(0) is kill_reachable(-1) is False
         assert other.poll() is None
-    witness.close()
 
 
 @pytest.mark.needs("Landlock")

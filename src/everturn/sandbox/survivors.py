@@ -19,7 +19,7 @@ from everturn.sandbox.descriptors import lift_descriptor
 from everturn.sandbox.filter import encode_sparing, run_filter
 from everturn.sandbox.landlock import SCOPE_VERSION, plan_entry
 from everturn.sandbox.places import Places
-from everturn.sandbox.witness import Witness, is_reached, kill_reachable
+from everturn.sandbox.witness import find_witness, is_reached, kill_reachable
 
 PATIENCE_S = 2.0
 """Whoever is still there so long after SIGKILL is held by the kernel; nobody can help that."""
@@ -80,12 +80,10 @@ class RuledSurvivors:
             return self._are_dead
         if self._has_started:
             self._are_dead = False
-            witness = Witness()
             with suppress(OSError):
-                self._witness = witness.find()
+                self._witness = find_witness()
             self._asked.set()
             self._done.wait(PATIENCE_S * 2)
-            witness.close()
         os.close(self._processes)
         self._processes = -1
         return self._are_dead
@@ -167,12 +165,10 @@ def _try_scope(version: int) -> list[bool]:
             plan_entry(machine, version, Places(writable=()), b"")()
             reached.append(is_reached(pid))
 
-    witness = Witness()
     with suppress(OSError):
-        thread = threading.Thread(target=try_to_reach, args=(witness.find(),))
+        thread = threading.Thread(target=try_to_reach, args=(find_witness(),))
         thread.start()
         thread.join()
-    witness.close()
     return reached
 
 

@@ -6,58 +6,65 @@ the thread has started. A thread that is not bound would end all that the user r
 
 import os
 import signal
+import threading
 from contextlib import suppress
+
+import msgspec
 
 _INIT = 1
 _SHELL = "/bin/sh"
 _WAITING = "read -r line"
 
 
-class Witness:
-    """A process that no command of ours has started. Our parent is one, or the first process; where we reach neither, we start one."""
+class _Started(msgspec.Struct, frozen=True):
+    """A witness of our own."""
 
-    def __init__(self) -> None:
-        self._own = 0
-        self._line = -1
+    starter: int
+    """The process that started it: a copy of that (`fork`) starts another."""
+    pid: int
 
-    def find(self) -> int:
-        """Only for a thread that is not bound: it reaches the witness. Raises `OSError`."""
-        for pid in (os.getppid(), _INIT, self._own):
-            # 0 is a parent outside our view of processes; a signal to 0 would be one to our own group.
-            if pid > 0 and pid != os.getpid() and is_reached(pid):
-                return pid
-        self.close()
-        return self._start()
 
-    def close(self) -> None:
-        if self._own:
-            with suppress(ProcessLookupError, ChildProcessError):
-                os.kill(self._own, signal.SIGKILL)
-                os.waitpid(self._own, 0)
-            self._own = 0
-        if self._line >= 0:
-            os.close(self._line)
-            self._line = -1
+_started: list[_Started] = []
+"""At most one: all sessions of this process share it."""
+_starting = threading.Lock()
 
-    def _start(self) -> int:
-        """It waits for input that never comes, and ends when we do."""
-        heard, self._line = os.pipe()
-        try:
-            self._own = os.posix_spawn(
-                _SHELL,
-                [_SHELL, "-c", _WAITING, "everturn-witness"],
-                {},
-                file_actions=[
-                    (os.POSIX_SPAWN_DUP2, heard, 0),
-                    (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
-                    (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
-                ],
-                # Neither Ctrl-C nor the end of a terminal is meant for it.
-                setsid=True,
-            )
-        finally:
-            os.close(heard)
-        return self._own
+
+def find_witness() -> int:
+    """Only for a thread that is not bound: a process that it reaches, and that no command of ours has started.
+
+    Our parent is one, or the first process. Where we reach neither, we start one. Raises `OSError`.
+    """
+    for pid in (os.getppid(), _INIT):
+        # 0 is a parent outside our view of processes; a signal to 0 would be one to our own group.
+        if pid > 0 and pid != os.getpid() and is_reached(pid):
+            return pid
+    with _starting:
+        if not _started or _started[0].starter != os.getpid() or not is_reached(_started[0].pid):
+            _started[:] = [_Started(os.getpid(), _start())]
+        return _started[0].pid
+
+
+def _start() -> int:
+    """It waits for input that never comes, and ends when we do, since nobody else has the other end."""
+    heard, line = os.pipe()
+    try:
+        return os.posix_spawn(
+            _SHELL,
+            [_SHELL, "-c", _WAITING, "everturn-witness"],
+            {},
+            file_actions=[
+                (os.POSIX_SPAWN_DUP2, heard, 0),
+                (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+                (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
+            ],
+            # Neither Ctrl-C nor the end of a terminal is meant for it.
+            setsid=True,
+        )
+    except OSError:
+        os.close(line)
+        raise
+    finally:
+        os.close(heard)
 
 
 def is_reached(pid: int) -> bool:

@@ -12,7 +12,7 @@ from queue import SimpleQueue
 import msgspec
 
 from everturn.sandbox.calls import hide_from_peers
-from everturn.sandbox.witness import Witness, is_reached, kill_reachable
+from everturn.sandbox.witness import find_witness, is_reached, kill_reachable
 
 Begin = Callable[[], int]
 """Starts a process, and tells its id."""
@@ -34,7 +34,6 @@ class ConfinedThread:
     def __init__(self, enter: Callable[[], None], *, alone: bool = False) -> None:
         """`alone`: where it has entered, signals reach nobody but what it has started. Raises `OSError`, and what `enter` raises."""
         self._enter, self._alone = enter, alone
-        self._witness = Witness()
         self.running = 0
         """Commands, by whoever starts them."""
         self._orders: SimpleQueue[_Order | None] = SimpleQueue()
@@ -49,7 +48,7 @@ class ConfinedThread:
         # The end of the program would cut it off in the middle.
         atexit.register(self.close)
         try:
-            self.start(self._try_to_reach(self._witness.find()) if alone else lambda: 0)
+            self.start(_plan_attempt(find_witness()) if alone else lambda: 0)
         except BaseException:
             self.close()
             raise
@@ -85,7 +84,7 @@ class ConfinedThread:
         if not self._alone or not self.is_open:
             return
         with suppress(OSError):
-            witness = self._witness.find()
+            witness = find_witness()
             self.start(lambda: kill_reachable(witness))
 
     def close(self) -> None:
@@ -101,15 +100,6 @@ class ConfinedThread:
         # Garbage may be collected in any thread.
         if threading.current_thread() is not self._thread:
             self._thread.join(_PATIENCE_S)
-        self._witness.close()
-
-    def _try_to_reach(self, witness: int) -> Begin:
-        def attempt() -> int:
-            if is_reached(witness):
-                raise OSError("its signals would reach other processes")
-            return 0
-
-        return attempt
 
     def _serve(self) -> None:
         entered = False
@@ -122,6 +112,15 @@ class ConfinedThread:
             except BaseException as error:  # noqa: BLE001 - raised again where somebody waits for it
                 order.failed = error
             order.settled.set()
+
+
+def _plan_attempt(witness: int) -> Begin:
+    def attempt() -> int:
+        if is_reached(witness):
+            raise OSError("its signals would reach other processes")
+        return 0
+
+    return attempt
 
 
 def _ended() -> OSError:
