@@ -112,6 +112,7 @@ def measure(scale: Scale) -> Found:
     for package in (everturn.sandbox, everturn.tools.bash):
         for module in walk_packages(package.__path__, f"{package.__name__}."):
             import_module(module.name)
+    import_module("concurrent.futures.thread")
 
     found: Found = {}
     # Whoever is not root measures what an ordinary user pays, which is what nobody stands for.

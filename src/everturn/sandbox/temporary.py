@@ -58,8 +58,9 @@ class Temporary:
 
     @property
     def is_empty(self) -> bool:
-        with os.scandir(self._lock) as entries:
+        with suppress(OSError), os.scandir(self._lock) as entries:
             return next(entries, None) is None
+        return False
 
     def close(self) -> None:
         with suppress(OSError):

@@ -170,7 +170,8 @@ class CommandHolder:
             thread.end_all()
             thread.close()
         self._threads.clear()
-        self._throw_away(self._temporary)
+        if self._temporary is not None:
+            self._throw_away(self._temporary)
         if self._identity is not None:
             self._identity.close()
         self._temporary = self._identity = None
@@ -315,11 +316,9 @@ class CommandHolder:
 
     def _note_closed(self) -> None:
         self._running -= 1
-        if not self._running and self._temporary is not None:
-            # What a command has left is no part of the next one.
-            with suppress(OSError):
-                if not self._temporary.is_empty:
-                    self._renew_temporary(self._temporary)
+        # What a command has left is no part of the next one.
+        if not self._running and self._temporary is not None and not self._temporary.is_empty:
+            self._renew_temporary(self._temporary)
 
     def _renew_temporary(self, old: Temporary) -> None:
         """The next command has a new folder, and rules that let it write there. That costs more than to empty one, and is rare."""
@@ -328,8 +327,10 @@ class CommandHolder:
             self._threads.pop(places).close()
         self._throw_away(old)
 
-    def _throw_away(self, temporary: Temporary | None) -> None:
-        if temporary is not None:
+    def _throw_away(self, temporary: Temporary) -> None:
+        if temporary.is_empty:
+            temporary.close()
+        else:
             self._removing = [*(each for each in self._removing if each.is_alive()), temporary.close_behind()]
 
 
