@@ -37,5 +37,5 @@ def limit_held(arguments: list[str], bounds: Bounds, *, waits: bool = False) -> 
         "n": bounds.open_files,
     }
     # One by one: some shells take only one at a time, and where one is refused, since it is lower already, the others must count.
-    limiting = "; ".join(f"ulimit -{letter} {most} 2>/dev/null" for letter, most in limits.items())
-    return limit_processes([shell, option, f"{limiting}; {script}", *rest])
+    limiting = " ".join(f"ulimit -{letter} {most};" for letter, most in limits.items())
+    return limit_processes([shell, option, f"{{ {limiting} }} 2>/dev/null; {script}", *rest])
