@@ -18,8 +18,8 @@ SEEN = answer("seen", "I see.")
 """All results before it were in a request."""
 
 
-def reads(count, name="Read"):
-    return [part for n in range(count) for part in called(n, name, {"file_path": f"/p/{n}.py"}, LONG)]
+def reads(count, name="Read", first=0):
+    return [part for n in range(first, first + count) for part in called(n, name, {"file_path": f"/p/{n}.py"}, LONG)]
 
 
 def prepare(talk, made=None, **limits):
@@ -85,6 +85,19 @@ def test_the_latest_stay_as_far_as_there_is_room_for_them_but_half_of_them_alway
     assert len(prepare(talk, clear_share=0.1, clear_keeps=4, clear_kept=0.32).cleared.lines) == 5
     assert len(prepare(talk, clear_share=0.1, clear_keeps=4, clear_kept=0).cleared.lines) == 6
     assert len(prepare(talk, clear_share=0.1, clear_keeps=3, clear_kept=0).cleared.lines) == 6
+
+
+def test_of_as_many_before_the_latest_the_small_ones_stay():
+    talk = (
+        prompt("p"),
+        *reads(9),
+        *called(50, "Read", {"file_path": "/p/s.py"}, "x" * 2_000),
+        *reads(3, first=60),
+        SEEN,
+    )
+    chosen = {"clear_share": 0.01, "clear_gain": 0.01, "window": 60_000}
+    for keeps, cleared in ((1, [*range(9), 50, 60, 61]), (2, [*range(9), 60])):
+        assert list(prepare(talk, **chosen, clear_keeps=keeps).cleared.lines) == [f"t{n}" for n in cleared]
 
 
 def test_it_stops_where_enough_is_freed_and_the_newest_stay_longest():

@@ -42,8 +42,8 @@ def test_what_is_long_and_random_is_a_credential(key):
     assert is_unmistakable(key)
 
 
-@pytest.mark.parametrize("before", ["", *"=:\"'/@&% \t\n"])
-@pytest.mark.parametrize("after", ["", *"=:\"'/@&% \t\n"])
+@pytest.mark.parametrize("before", ["", *"=:\"'/@&% \t\n<>()[]`;,é\u00a0", "\\n"])
+@pytest.mark.parametrize("after", ["", *"=:\"'/@&% \t\n<>()[]`;,.é\u00a0$", "\\n"])
 def test_it_is_hidden_between_boundaries(before, after):
     hiding = Hiding([KEY])
 
@@ -53,7 +53,7 @@ def test_it_is_hidden_between_boundaries(before, after):
     assert hiding.count == 1
 
 
-@pytest.mark.parametrize("text", [f"x{KEY}", f"{KEY}y", f"_{KEY}", f"{KEY}-2", f"{KEY[:-1]}", f"({KEY})"])
+@pytest.mark.parametrize("text", [f"x{KEY}", f"{KEY}y", f"_{KEY}", f"{KEY}-2", f"{KEY[:-1]}", f"n{KEY}"])
 def test_what_is_only_a_part_of_something_else_stays(text):
     assert Hiding([KEY]).hide(text) == text
 
@@ -84,7 +84,10 @@ def test_a_message_without_a_credential_comes_back_itself(said):
 
 
 pieces = st.lists(
-    st.one_of(st.sampled_from([KEY, OTHER, KEY[:9], KEY[9:], "=", " ", "\n", "x", "é", "\n\n"]), st.text(max_size=5)),
+    st.one_of(
+        st.sampled_from([KEY, OTHER, KEY[:9], KEY[9:], "=", " ", "\n", "x", "é", "\n\n", "\\n", "\\", "n", "\u2003"]),
+        st.text(max_size=5),
+    ),
     max_size=12,
 )
 

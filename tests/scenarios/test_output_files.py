@@ -27,6 +27,11 @@ def remove(path):
     Path(path).unlink()
 
 
+def forge_spilled(file, old, new):
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(line.replace(old, new) if '"spilled"' in line else line for line in lines))
+
+
 async def print_much(bench, engine):
     bench.model(call("Bash", {"command": "seq 1 20000"}), text("Done."))
     run = await bench.go_on(engine)
@@ -102,6 +107,23 @@ async def test_the_output_of_a_command_in_the_background_stays_too(bench):
 
     assert engine.denials == ()
     assert results_of(bench)[-1]["content"].startswith("     1\tup")
+
+
+async def test_a_journal_opens_no_file_that_no_session_has_put_there(bench, tmp_path):
+    engine = bench.engine(allowed_tools=["Bash(seq *)"])
+    path = await print_much(bench, engine)
+    await engine.aclose()
+    secret = tmp_path / "elsewhere" / "results" / "secret.txt"
+    secret.parent.mkdir(parents=True)
+    secret.write_text("gold")
+    forge_spilled(bench.session_file(engine.session_id), path, str(secret))
+
+    bench.model(call("Read", {"file_path": str(secret)}), call("Bash", {"command": f"cat {secret}"}), text("No."))
+    engine = bench.engine(resume=engine.session_id)
+    await bench.go_on(engine)
+
+    assert len(engine.denials) == 2
+    assert not any("gold" in str(result) for result in results_of(bench))
 
 
 async def test_when_it_is_gone_the_resumed_model_is_told_so_once(bench):

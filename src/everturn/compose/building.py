@@ -35,7 +35,7 @@ from everturn.ports.shell_folder import ShellFolder
 from everturn.ports.store import Replay
 from everturn.sessions.journal import FileJournal
 from everturn.sessions.ledger import SessionLedger
-from everturn.sessions.places import results_folder
+from everturn.sessions.places import is_result, results_folder
 from everturn.sessions.shelf import ResultShelf
 from everturn.settings.environment import find_user_home
 from everturn.settings.options import MODES, Options
@@ -100,8 +100,8 @@ class Parts:
         client = model or build_client(setup, env, self._catalog)
         # Opened when nothing can be refused any more: a session that nobody got would stay locked.
         journal = self._open_session(disk)
-        self._go_on(shell, outputs)
         results = results_folder(journal.path) if isinstance(journal, FileJournal) else None
+        self._go_on(shell, outputs, results)
         outputs.folder = None if results is None else str(results)
         self.shelf = ResultShelf(results, outputs, disk=disk)
         files, hooks = LocalFiles(), build_hooks(setup)
@@ -151,8 +151,8 @@ class Parts:
         self.notes.extend(opening.notes)
         return opening.journal
 
-    def _go_on(self, shell: ShellFolder, outputs: Outputs) -> None:
-        """Where a session that is resumed left off."""
+    def _go_on(self, shell: ShellFolder, outputs: Outputs, results: Path | None) -> None:
+        """Where a session that is resumed left off. `results`: where its large ones are."""
         replay = self.replay
         if replay is None:
             return
@@ -160,9 +160,11 @@ class Parts:
             shell.path = replay.notes.shell_folder
         if replay.mode in set(MODES):
             self.policy.mode = replay.mode
-        for path in replay.spilled:
+        # A journal may be anybody's: it opens no file but those that a session of this project has put aside.
+        there = [path for path in replay.spilled if results is not None and is_result(path, results)]
+        for path in there:
             outputs.add(path)
-        if gone := [path for path in replay.spilled if not Path(path).exists()]:
+        if gone := [path for path in replay.spilled if path not in there]:
             self.notes.append(say_gone(gone))
             self.replay = msgspec.structs.replace(replay, gone=tuple(gone))
 

@@ -3,7 +3,7 @@
 A result that no request has carried is never stale, however many there are.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -22,6 +22,8 @@ CLEARED_BY_API = RERUNNABLE - {SHELL, WAITER}
 """The API does not know which command failed last, and that one must stay in sight."""
 WIDE = 375_000
 """Tokens of a window beyond which no more need be freed at once: writing and reading cost the same in every window."""
+SMALL, SMALL_SHARE = 2_000, 0.012
+"""Tokens, and share of the window, up to which a result that is not old yet stays: many such cost less than reading one again."""
 LARGE_SHARE = 0.25
 """Of the window: a result so large is in the way even if it is the latest."""
 
@@ -33,12 +35,19 @@ def plan_clearing(sight: Sight, tokens: int, situation: Situation, *, held: Coll
     """
     if situation.card.clears_results or not is_crowded(tokens, situation):
         return {}
-    seen = sight.seen
-    stale = [each for each in seen[: len(seen) - count_in_use(seen, situation)] if each.use.id not in held]
+    stale = [each for each in _find_stale(sight.seen, situation) if each.use.id not in held]
     if situation.is_cold:
         # Nothing is left in the cache that could be broken.
         return _render(stale) if _gain(stale) > 0 else {}
     return _render(_choose(stale, sight.tokens, tokens, situation))
+
+
+def _find_stale(seen: Sequence[Shown], situation: Situation) -> Iterator[Shown]:
+    """All but those in use and, of as many again as may be in use, the small ones."""
+    old = len(seen) - count_in_use(seen, situation)
+    recent = len(seen) - 2 * situation.limits.clear_keeps
+    small = min(SMALL, SMALL_SHARE * usable_window(situation))
+    return (each for at, each in enumerate(seen[:old]) if at < recent or each.tokens > small)
 
 
 def _choose(stale: Sequence[Shown], messages_tokens: int, tokens: int, situation: Situation) -> Sequence[Shown]:

@@ -21,7 +21,8 @@ MIN_CHANGES = 6
 """Changes between capitals, small letters and digits inside words: random text has one in every two or three characters, words few."""
 MIN_DIGIT_CHANGES = 3
 """Those of them between letters and digits: joinedWordsInCapitals have none."""
-_BOUNDARY = r"=:\"'/@&%\s"
+_WORD = "A-Za-z0-9_-"
+"""A neighbour of this kind makes it a part of something longer. All else ends a value: quotes, brackets, blanks, markup."""
 _CLASSES = re.compile(r"[A-Z]+|[a-z]+|[0-9]+")
 _LETTERS_AND_DIGITS = re.compile(r"[A-Za-z]+|[0-9]+")
 _WORDS = re.compile(r"[A-Za-z0-9]+")
@@ -90,7 +91,7 @@ class HidingStream:
         self._hiding = hiding
         self._held = b""
         self._before = ""
-        """The last character that was given."""
+        """The last characters that were given, as many as are looked back at."""
 
     def feed(self, data: bytes) -> bytes:
         if not self._hiding.secrets:
@@ -121,7 +122,7 @@ class HidingStream:
         """`behind`: the first byte that waits. Where none does, no piece but the last ends with a credential."""
         if not data:
             return data
-        before, self._before = self._before, data[-1:].decode(errors="replace")
+        before, self._before = self._before, data[-2:].decode(errors="replace")
         if not any(secret.encode() in data for secret in self._hiding.secrets):
             return data
         # Bytes that are no UTF-8 come back as they were.
@@ -131,7 +132,8 @@ class HidingStream:
 
 @lru_cache(maxsize=64)
 def _compile(secret: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![^{_BOUNDARY}]){re.escape(secret)}(?![^{_BOUNDARY}])")
+    # In the text of JSON a line end is a backslash and a letter.
+    return re.compile(rf"(?:(?<![{_WORD}])|(?<=\\[nrt])){re.escape(secret)}(?![{_WORD}])")
 
 
 def _convert(value: Any, convert: Callable[[str], str]) -> Any:

@@ -68,13 +68,13 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Tokens of messages above which the oldest finished rounds are no longer sent; 0 = never."""
     clear_share: float = 0.25
     """Of the window without the reserved output: above it stale results are cleared, the oldest first, until it is reached."""
-    clear_gain: float = 0.4
+    clear_gain: float = 0.38
     """Of the same, up to 375,000 tokens of it: what clearing must free at once, since it makes the API read everything after it anew."""
     clear_worth: float = 0.5
     """And of what stands behind the first cleared result: what clearing must free at once."""
-    clear_keeps: int = 8
-    """Results that are not stale: the latest, besides those that no request has carried yet."""
-    clear_kept: float = 0.08
+    clear_keeps: int = 5
+    """Results that are not stale: the latest, besides those that no request has carried yet. Of as many before them, small ones stay."""
+    clear_kept: float = 0.06
     """Of the window without the reserved output: what these may take together. At least half of them stay."""
     auto_compact: bool = True
     compact_share: float = 0.9

@@ -39,6 +39,7 @@ OURS = (Tag.REMINDER, Tag.ERROR)
 """Whatever stands in these is ours, so no foreign text may hold them. The others only hold something together."""
 _FENCE_BYTES = 8
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_ATTRIBUTES = re.compile(r'(?: [a-z]+="[\w.:-]*")*')
 _SQUARE = re.compile(r"(?<!\\)[\[\]]")
 
 
@@ -104,7 +105,10 @@ def fence(tag: Tag, text: str, attributes: str = "", *, always: bool = False) ->
     """Foreign text word for word between tags that it cannot close: where it holds such a tag, ours has another name.
 
     The name is made from the text, so that the same text is always sent as the same bytes; no text holds its own hash.
+    `attributes`: words of ours, or checked ones. Raises `ValueError` for any other.
     """
+    if not _ATTRIBUTES.fullmatch(attributes):
+        raise ValueError("attributes of a tag are names and plain words")
     inside = f"{attributes}\n{text}"
     name = str(tag)
     if always or _holds(inside, (tag,)):

@@ -1,5 +1,6 @@
 """Where sessions lie: one folder per project, one file per session, and how a session is found by its id."""
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -79,6 +80,13 @@ def blobs_folder(file: Path) -> Path:
 def results_folder(file: Path) -> Path:
     """Of results that were too large to be sent; beside the session's file, too."""
     return file.parent / file.stem / "results"
+
+
+def is_result(path: str, results: Path) -> bool:
+    """Whether it is a file in the folder of results of this or another session of the same project: a fork names those of its origin."""
+    real = Path(os.path.realpath(path))
+    projects = Path(os.path.realpath(results.parent.parent))
+    return real.is_file() and real.parent.name == results.name and real.parent.parent.parent == projects
 
 
 def make_folder(disk: Disk, folder: Path) -> None:

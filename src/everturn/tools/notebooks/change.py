@@ -11,7 +11,7 @@ from everturn.ports.files import FileState, FileStates
 from everturn.ports.tool import ToolContext, ToolResult
 from everturn.tools.marked import refuse_mark
 from everturn.tools.notebook_edit import NotebookEditInput
-from everturn.tools.notebooks.parse import Notebook, find_cell, parse_notebook
+from everturn.tools.notebooks.parse import CELL_TYPES, Notebook, find_cell, parse_notebook
 from everturn.tools.notebooks.splice import CellList, delete_cell, find_cells, insert_cell, load_cell, replace_cell
 from everturn.tools.seen import refuse_unread
 from everturn.tools.shown import NotebookEditShown
@@ -106,7 +106,9 @@ def _plan_insert(text: str, notebook: Notebook, cells: CellList, call: NotebookE
 def _with_source(cell: dict[str, Any], kind: str, source: str) -> dict[str, Any]:
     """A code cell forgets what it put out; another kind of cell has no outputs at all."""
     as_lines = isinstance(cell.get("source"), list)
-    changed = {**cell, "cell_type": kind, "source": source.splitlines(keepends=True) if as_lines else source}
+    changed = {**cell, "source": source.splitlines(keepends=True) if as_lines else source}
+    if kind in CELL_TYPES:
+        changed["cell_type"] = kind
     if kind == "code":
         return {**changed, "execution_count": None, "outputs": []}
     return {key: value for key, value in changed.items() if key not in {"execution_count", "outputs"}}

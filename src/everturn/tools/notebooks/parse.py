@@ -35,6 +35,10 @@ class Notebook(msgspec.Struct, frozen=True, kw_only=True):
     cells: tuple[Cell, ...]
 
 
+CELL_TYPES = ("code", "markdown", "raw")
+"""All that the format knows. Anything else is a word of somebody who would like to stand in our tags."""
+
+
 def parse_notebook(text: str) -> Notebook:
     """Raises `ToolFault` that says what is missing."""
     import json
@@ -76,7 +80,7 @@ def _cell(cell: dict[str, Any], at: int) -> Cell:
     outputs = cell.get("outputs")
     return Cell(
         id=own if isinstance(own, str) and _OWN_ID.fullmatch(own) else f"cell-{at}",
-        type=str(cell.get("cell_type", "raw")),
+        type=kind if isinstance(kind := cell.get("cell_type", "raw"), str) and kind in CELL_TYPES else "unknown",
         source=join_lines(cell.get("source")),
         outputs=tuple(_output(one) for one in outputs if isinstance(one, dict)) if isinstance(outputs, list) else (),
     )
