@@ -100,6 +100,12 @@ def ruled(request, workers):
     yield from build(request, workers)
 
 
+@pytest.fixture(params=list_worlds("bubblewrap", "edits"))
+def viewing(request, workers):
+    """Only who has a view of its own."""
+    yield from build(request, workers)
+
+
 @pytest.fixture(params=list_worlds("edits"))
 def editing(request, workers):
     yield from build(request, workers)

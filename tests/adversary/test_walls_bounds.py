@@ -65,6 +65,124 @@ def test_the_temporary_folder_has_bounds(reading):
     assert set(at_once["content"].splitlines()) <= {"-95", "-28"}
 
 
+HIDING = {
+    "below a path that is too long": (
+        "for _ in range(25):",
+        "    os.mkdir('d' * 200)",
+        "    os.chdir('d' * 200)",
+        "for number in range(8): fill(number)",
+        "time.sleep(30)",
+    ),
+    "in a folder that only lets in": (
+        "os.mkdir('closed', 0o300)",
+        "os.chdir('closed')",
+        "for number in range(8): fill(number)",
+        "time.sleep(30)",
+    ),
+    "removed, and open": (
+        "for number in range(8): fill(number), os.unlink(str(number))",
+        "time.sleep(30)",
+    ),
+    "removed, open, and below a path that is too long": (
+        "for _ in range(25):",
+        "    os.mkdir('d' * 200)",
+        "    os.chdir('d' * 200)",
+        "for number in range(8): fill(number), os.unlink(str(number))",
+        "for _ in range(25):",
+        "    os.chdir('..')",
+        "    os.rmdir('d' * 200)",
+        "time.sleep(30)",
+    ),
+    "removed, and mapped": (
+        "maps = []",
+        "for number in range(8):",
+        "    fd = fill(number)",
+        "    maps.append(mmap.mmap(fd, 4096))",
+        "    os.close(fd), os.unlink(str(number))",
+        "for fd in range(3, 200):",
+        "    attempt(lambda: os.close(fd))",
+        "time.sleep(30)",
+    ),
+    "removed, and open in a process whose first thread has ended": (
+        "import threading",
+        "for number in range(8): fill(number), os.unlink(str(number))",
+        "threading.Thread(target=time.sleep, args=(30,)).start()",
+        "call(60, 0)",
+    ),
+}
+
+
+@pytest.mark.needs("system Python")
+@pytest.mark.parametrize("way", HIDING)
+def test_temporary_files_are_counted_wherever_they_are(reading, way):
+    (result,) = reading.run(
+        {
+            "command": python(
+                "def fill(number):",
+                "    fd = os.open(str(number), os.O_CREAT | os.O_RDWR)",
+                "    for _ in range(4): os.write(fd, bytes(1 << 20))",
+                "    return fd",
+                "os.chdir(os.environ['TMPDIR'])",
+                *HIDING[way],
+            ),
+            "timeout": 15_000,
+        },
+        bounds={"temporary": 16 * MIB, "view": 16 * MIB, "file": 8 * MIB},
+    )["results"]
+
+    said = "No space left" if reading.kind == "bubblewrap" else "was ended"
+    assert said in result["content"], result["content"][-500:]
+    assert "did not end within" not in result["content"]
+
+
+def test_files_of_a_view_have_a_number_too(viewing):
+    (result,) = viewing.run(
+        {"command": "for i in $(seq 300); do : > $TMPDIR/$i; done; sleep 20; echo BRIMFUL", "timeout": 15_000},
+        bounds={"temporary_files": 100},
+    )["results"]
+
+    assert "made more than 100 temporary files" in result["content"]
+
+
+TAKING = {
+    "shared by the device of zeros": (
+        "fd = os.open('/dev/zero', os.O_RDWR)",
+        "block = mmap.mmap(fd, 64 << 20)",
+        "block[::4096] = bytes(len(block) // 4096)",
+        "block.madvise(mmap.MADV_DONTNEED)",
+        "time.sleep(30)",
+    ),
+    "by a process whose first thread has ended": (
+        "import threading",
+        "block = bytearray(300 << 20)",
+        "block[::4096] = bytes(len(block) // 4096)",
+        "threading.Thread(target=time.sleep, args=(30,)).start()",
+        "call(60, 0)",
+    ),
+    "in sockets that nobody reads": (
+        "for _ in range(3):",
+        "    if not os.fork():",
+        "        pairs = [socket.socketpair() for _ in range(250)]",
+        "        time.sleep(30)",
+        "        os._exit(0)",
+        "time.sleep(30)",
+    ),
+}
+
+
+@pytest.mark.needs("system Python")
+@pytest.mark.parametrize("way", TAKING)
+def test_memory_is_counted_however_it_is_taken(walls, way):
+    (result,) = walls.run(
+        {"command": python(*TAKING[way]), "timeout": 15_000},
+        bounds={"memory": 512 * MIB, "memory_together": 256 * MIB},
+    )["results"]
+
+    # By rules the device cannot be opened so.
+    assert "was ended" in result["content"] or "Permission denied: '/dev/zero'" in result["content"], result["content"]
+    assert "did not end within" not in result["content"]
+
+
 def test_endless_output_ends(walls):
     (result,) = walls.run({"command": "yes", "timeout": 60_000}, bounds={"printed": 8 * MIB})["results"]
 

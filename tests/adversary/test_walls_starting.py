@@ -246,12 +246,46 @@ def test_calls_that_reach_around_the_wall_are_refused(walls):
     }
 
 
-REFUSED_TO_READERS = {
+NAME = "ctypes.c_char_p(b'\\1\\0\\0adversary'), 12"
+"""Of a local socket, without a file."""
+REFUSED_TO_HELD = {
+    "a name": f"call(49, pair[0], {NAME})",
+    "a name that the kernel chooses": "call(49, pair[0], ctypes.c_char_p(b'\\1\\0'), 2)",
+    "listening": "call(50, pair[0], 1)",
+    "connecting": f"call(42, pair[0], {NAME})",
+    "accepting": "call(43, pair[0], 0, 0)",
+    "accepting by the newer call": "call(288, pair[0], 0, 0, 0)",
+    "more room for what nobody reads": "call(54, pair[0], 1, 7, ctypes.byref(ctypes.c_int(1 << 20)), 4)",
+    "sending descriptors": "call(46, pair[0], ctypes.create_string_buffer(56), 0)",
+    "sending many": "call(307, pair[0], ctypes.create_string_buffer(64), 1, 0)",
     "shared memory": "call(29, 0x1234, 100, 0o1777)",
     "a semaphore": "call(64, 0x1234, 1, 0o1777)",
     "a queue": "call(68, 0x1234, 0o1777)",
-    "a queue by name": "call(240, ctypes.c_char_p(b'adversary'), 0o102, 0o777, 0)",
     "a file without a name": "call(319, ctypes.c_char_p(b'x'), 0)",
+    "memory that is shared and has no name": "call(9, 0, 4096, 3, 0x21, -1, 0)",
+    "the same, checked": "call(9, 0, 4096, 3, 0x23, -1, 0)",
+    "not to be looked into": "call(157, 4, 0, 0, 0, 0)",
+    "a thread with descriptors of its own": "call(56, 0x10900, 0, 0, 0, 0)",
+}
+
+
+@pytest.mark.needs("system Python")
+def test_calls_that_lead_to_others_or_cannot_be_counted_are_refused(walls):
+    said = walls.say(
+        python(
+            "pair = (ctypes.c_int * 2)()",
+            "print(call(53, 1, 1, 0, pair))",
+            *(f"attempt(lambda: {line})" for line in REFUSED_TO_HELD.values()),
+        )
+    )
+
+    made, *refused = map(int, said.splitlines())
+    assert made == 0
+    assert dict(zip(REFUSED_TO_HELD, refused, strict=True)) == dict.fromkeys(REFUSED_TO_HELD, -1)
+
+
+REFUSED_TO_READERS = {
+    "a queue by name": "call(240, ctypes.c_char_p(b'adversary'), 0o102, 0o777, 0)",
     "a watch on files": "call(254, libc.inotify_init1(0), ctypes.c_char_p(b'.'), 0xFFF)",
     "a watch on a file system": "call(300, 0, 0)",
     "a trace": "call(101, 0, 0, 0, 0)",

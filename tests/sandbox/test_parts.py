@@ -30,6 +30,7 @@ from everturn.sandbox.filter import (
     FORBIDDEN,
     INTERNET,
     LOCAL,
+    OF_HELD,
     OF_READERS,
     SIGNALS,
     encode_filter,
@@ -48,9 +49,9 @@ ALLOW = 0x7FFF_0000
 START = Start(arguments=["/bin/sh", "-c", ":"], environment={})
 
 
-def play(program, number, first=0, second=0, *, audit=None, machine="x86_64"):
+def play(program, number, first=0, second=0, fourth=0, *, audit=None, machine="x86_64"):
     """What a filter says of a call: None where it may be made, else the error. A small machine of our own, for the test."""
-    seen = struct.pack("=IIQQQ", number, audit or MACHINES[machine].audit, 0, first, second)
+    seen = struct.pack("=IIQQQQQ", number, audit or MACHINES[machine].audit, 0, first, second, 0, fourth)
     at, value = 0, 0
     while True:
         code, yes, no, operand = struct.unpack_from("=HBBI", program, at * 8)
@@ -157,12 +158,28 @@ def test_the_filter_for_readers_looks_at_arguments_as_the_kernel_does(name, firs
 def test_the_filter_for_readers_refuses_what_it_names_and_sockets_of_all_kinds(machine):
     program = encode_filter(MACHINES[machine], frozenset(), reads=True, version=1)
     numbers = MACHINES[machine].numbers
-    named = {*FORBIDDEN, *OF_READERS, *SIGNALS} & numbers.keys()
+    named = {*FORBIDDEN, *OF_HELD, *OF_READERS, *SIGNALS} & numbers.keys()
 
     refused = {name for name in named if play(program, numbers[name], machine=machine) != errno.EPERM}
 
     assert refused == set()
     assert {play(program, numbers["socket"], family, machine=machine) for family in range(64)} == {errno.EPERM}
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_the_filter_for_held_edits_refuses_what_leads_to_others_or_cannot_be_counted(machine):
+    program, numbers = encode_filter(MACHINES[machine], frozenset(), held=True), MACHINES[machine].numbers
+
+    def judge(name, *words):
+        return play(program, numbers[name], *words, machine=machine)
+
+    assert {judge(name) for name in (*FORBIDDEN, *OF_HELD) if name in numbers} == {errno.EPERM}
+    assert judge("fchmod") is None
+    # Threads of ordinary programs share all; children share nothing; a thread that shares no descriptors is refused.
+    assert [judge("clone", flags) for flags in (0x3D0F00, 17, 0x10900)] == [None, None, errno.EPERM]
+    # Memory of one's own, files that are shared, and nameless memory that is shared.
+    assert [judge("mmap", 0, 0, flags) for flags in (0x22, 0x1, 0x3, 0x21, 0x23)] == [None] * 3 + [errno.EPERM] * 2
+    assert [judge("prctl", option) for option in (15, 38, 4)] == [None, None, errno.EPERM]
 
 
 @pytest.mark.parametrize("machine", MACHINES)

@@ -71,7 +71,8 @@ MACHINES = {
             "process_vm_readv": 310, "kcmp": 312, "memfd_create": 319, "syslog": 103, "shmget": 29, "shmat": 30,
             "shmctl": 31, "semget": 64, "semop": 65, "semctl": 66, "msgget": 68, "msgsnd": 69, "msgrcv": 70,
             "msgctl": 71, "semtimedop": 220, "mq_open": 240, "mq_unlink": 241, "socketpair": 53, "fallocate": 285,
-            "inotify_add_watch": 254, "fanotify_init": 300, "fanotify_mark": 301,
+            "inotify_add_watch": 254, "fanotify_init": 300, "fanotify_mark": 301, "mmap": 9, "bind": 49, "listen": 50,
+            "connect": 42, "accept": 43, "accept4": 288, "setsockopt": 54, "sendmsg": 46, "sendmmsg": 307,
         },
     ),
     "aarch64": Machine(
@@ -92,7 +93,8 @@ MACHINES = {
             "process_vm_readv": 270, "kcmp": 272, "memfd_create": 279, "syslog": 116, "shmget": 194, "shmctl": 195,
             "shmat": 196, "msgget": 186, "msgctl": 187, "msgrcv": 188, "msgsnd": 189, "semget": 190, "semctl": 191,
             "semtimedop": 192, "semop": 193, "mq_open": 180, "mq_unlink": 181, "socketpair": 199, "fallocate": 47,
-            "inotify_add_watch": 27, "fanotify_init": 262, "fanotify_mark": 263,
+            "inotify_add_watch": 27, "fanotify_init": 262, "fanotify_mark": 263, "mmap": 222, "bind": 200, "listen": 201,
+            "connect": 203, "accept": 202, "accept4": 242, "setsockopt": 208, "sendmsg": 211, "sendmmsg": 269,
         },
     ),
 }  # fmt: skip

@@ -26,18 +26,24 @@ FORBIDDEN = (
     "delete_module", "reboot", "swapon", "swapoff", "acct", "quotactl", "quotactl_fd", "settimeofday", "clock_settime",
     "iopl", "ioperm",
 )  # fmt: skip
+OF_HELD = (
+    # A pair of sockets leads nowhere: it gets no name, by which others could find it, keeps its size, and carries no
+    # descriptors, which nobody could count then.
+    "bind", "listen", "connect", "accept", "accept4", "setsockopt", "sendmsg", "sendmmsg",
+    # Memory that no process shows as its own; and a program without a file, which rules about files do not hold.
+    "shmget", "shmat", "shmctl", "semget", "semop", "semctl", "semtimedop", "msgget", "msgsnd", "msgrcv", "msgctl",
+    "memfd_create", "memfd_secret",
+)  # fmt: skip
+"""Forbidden on top to commands that nobody approved."""
 OF_READERS = (
     # A right to write is no part of these: modes, owners, times, attributes, and lengths by name.
     "truncate", "chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat", "utime", "utimes",
     "futimesat", "utimensat", "setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr",
     "fremovexattr", "removexattrat", "file_setattr",
-    # Other processes: their memory, their descriptors, how they are scheduled, what they share.
+    # Other processes: their memory, their descriptors, how they are scheduled, what they are told.
     "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "pidfd_getfd", "kcmp", "migrate_pages",
     "move_pages", "sched_setparam", "sched_setscheduler", "sched_setaffinity", "sched_setattr", "ioprio_set",
-    "shmget", "shmat", "shmctl", "semget", "semop", "semctl", "semtimedop", "msgget", "msgsnd", "msgrcv", "msgctl",
     "mq_open", "mq_unlink",
-    # A program without a file: rules about files do not hold it.
-    "memfd_create", "memfd_secret",
     # What others do to files, told by name.
     "inotify_add_watch", "fanotify_init", "fanotify_mark",
     # What the kernel has said.
@@ -69,11 +75,17 @@ KIND_OF_SOCKET = 0xF
 PRIO_USER = 2
 NEW_NAMESPACES = 0x7E02_0000
 """clone: any of the flags that make a namespace."""
+WITH_FILES, AS_THREAD = 0x400, 0x1_0000
+"""clone: shares its descriptors; belongs to the same process. A thread with descriptors of its own is not seen in the process's list."""
+SHARED_NAMELESS = 0x21
+"""mmap: MAP_SHARED with MAP_ANONYMOUS. What is written there stays where no process shows it, even when nobody has mapped it."""
+SET_DUMPABLE = 4
+"""prctl: keeps us from seeing what a process has open and mapped."""
 
 _ALLOW = 0x7FFF_0000
 _ERRNO = 0x0005_0000
 _LOAD, _EQUAL, _ANY_BIT, _RETURN, _AND = 0x20, 0x15, 0x45, 0x06, 0x54
-_NUMBER, _ARCHITECTURE, _FIRST, _SECOND, _THIRD = 0, 4, 16, 24, 32
+_NUMBER, _ARCHITECTURE, _FIRST, _SECOND, _THIRD, _FOURTH = 0, 4, 16, 24, 32, 40
 """Offsets in what a filter sees; of arguments the lower halves, on machines that store these first."""
 
 
@@ -87,10 +99,12 @@ class _Step(msgspec.Struct, frozen=True):
         return struct.pack("=HBBI", self.code, self.yes, self.no, self.value)
 
 
-def encode_filter(machine: Machine, families: frozenset[int], *, reads: bool = False, version: int = NEWEST) -> bytes:
+def encode_filter(
+    machine: Machine, families: frozenset[int], *, held: bool = False, reads: bool = False, version: int = NEWEST
+) -> bytes:
     """`families`: the kinds of socket that may be made. Pairs of local sockets that lead nowhere are always fine.
 
-    `reads`: for a command that may change nothing, neither files nor other processes. `version`: of Landlock, whose rules
+    `held`: for a command that nobody approved. `reads`: for one of them that may change nothing, neither files nor other processes. `version`: of Landlock, whose rules
     hold what it opens; what an older one lets pass is refused here.
     """
     steps = [
@@ -104,11 +118,19 @@ def encode_filter(machine: Machine, families: frozenset[int], *, reads: bool = F
     numbers = machine.numbers
     # A filter cannot look behind the pointer that clone3 takes: programs fall back to clone.
     steps += [_Step(_EQUAL, numbers["clone3"], no=1), _refuse(errno.ENOSYS)]
-    more = (*OF_READERS, *(() if version >= SCOPED else SIGNALS)) if reads else ()
+    more = OF_HELD if held or reads else ()
+    more += (*OF_READERS, *(() if version >= SCOPED else SIGNALS)) if reads else ()
     for name in (*FORBIDDEN, *more):
         if name in numbers:
             steps += [_Step(_EQUAL, numbers[name], no=1), _refuse(errno.EPERM)]
-    steps += _judge_argument(numbers["clone"], _FIRST, [_Step(_ANY_BIT, NEW_NAMESPACES, no=1), _refuse(errno.EPERM)])
+    apart = [_Step(_ANY_BIT, NEW_NAMESPACES, no=1), _refuse(errno.EPERM)]
+    if held or reads:
+        apart += [_Step(_AND, AS_THREAD | WITH_FILES), *_refuse_each((AS_THREAD,))]
+        steps += _judge_argument(
+            numbers["mmap"], _FOURTH, [_Step(_AND, SHARED_NAMELESS), *_refuse_each((SHARED_NAMELESS,))]
+        )
+        steps += _judge_argument(numbers["prctl"], _FIRST, _refuse_each((SET_DUMPABLE,)))
+    steps += _judge_argument(numbers["clone"], _FIRST, apart)
     steps += _judge_argument(numbers["ioctl"], _SECOND, [*_refuse_each(TYPING), *(_control() if reads else ())])
     if reads and version < TRUNCATING:
         steps += [_Step(_EQUAL, numbers["openat2"], no=1), _refuse(errno.ENOSYS)]

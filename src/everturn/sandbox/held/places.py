@@ -44,7 +44,9 @@ SYSTEM = (
     "/proc/cpuinfo", "/proc/filesystems", "/proc/loadavg", "/proc/meminfo", "/proc/stat", "/proc/uptime", "/proc/version",
     "/sys/devices/system/cpu",
 )  # fmt: skip
-DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+DEVICES = ("/dev/null", "/dev/full", "/dev/random", "/dev/urandom")
+ZEROS = "/dev/zero"
+"""Only read: who may write it, can map it as memory that is shared without a name."""
 
 
 class HeldPlaces(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 from everturn.sandbox.calls import PR_SET_NO_NEW_PRIVS, Machine, call
 from everturn.sandbox.filter import encode_filter, encode_sparing, run_filter
-from everturn.sandbox.held.places import DEVICES, HeldPlaces
+from everturn.sandbox.held.places import DEVICES, ZEROS, HeldPlaces
 from everturn.sandbox.landlock import add_rule, add_straight, drop_capabilities
 
 LEAST_VERSION = 1
@@ -61,6 +61,7 @@ def make_rules(machine: Machine, version: int, places: HeldPlaces) -> int:
             add_straight(machine, rules, path, _READ_FILE | _READ_DIR)
         for path in DEVICES:
             add_rule(machine, rules, path, _READ_FILE | _WRITE_FILE)
+        add_rule(machine, rules, ZEROS, _READ_FILE)
         add_rule(machine, rules, places.temporary, known & ~_EXECUTE)
         failed.pop_all()
     return rules

@@ -77,7 +77,7 @@ class Viewer:
                 as_root=os.geteuid() == 0,
                 bounds=self._bounds if means.has_sizes else None,
             )
-            filtered = make_readable(encode_filter(means.machine, frozenset(), reads=not writes))
+            filtered = make_readable(encode_filter(means.machine, frozenset(), held=True, reads=not writes))
             failed.pop_all()
         self._running += 1
 

@@ -13,6 +13,8 @@ _LOWEST, _USUAL = 400_000, 819_200
 
 _SET = f"\0{MARK}=".encode()
 _GONE = frozenset({"Z", "X"})
+_THREADS = 13
+"""Behind the session, their number: where the first thread has ended, the process looks as if it had, and others may run on."""
 _TERM_BIT = 1 << (signal.SIGTERM - 1)
 _MASKS = ("SigBlk", "SigIgn", "SigCgt")
 
@@ -128,8 +130,10 @@ def _read_stat(pid: int) -> tuple[int, int, int] | None:
     if not stat:
         return None
     # pid (name) state parent group session: the name may hold anything, so count from its end.
-    state, parent, group, session = stat.decode(errors="replace").rpartition(")")[2].split()[:4]
-    return None if state in _GONE else (int(parent), int(group), int(session))
+    state, parent, group, session, *more = stat.decode(errors="replace").rpartition(")")[2].split()
+    if state in _GONE and int(more[_THREADS]) <= 1:
+        return None
+    return int(parent), int(group), int(session)
 
 
 def _read_marks(pid: int) -> list[str] | None:
