@@ -604,3 +604,67 @@ async def test_a_refused_folder_is_told_with_the_name_in_it_that_is_protected(be
     await bench.run(permission_mode="acceptEdits", approver=approver)
 
     assert "fixtures/deep/.envrc goes with it, and .envrc is protected" in approver.asked[0][1]
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.parametrize("without", ["bubblewrap", "landlock"])
+async def test_a_file_that_was_replaced_beside_a_hidden_one_is_read(bench, without):
+    """Edit and Write put a new file in the place of the old one: rules of the kernel know files, and no names."""
+    bench.env["EVERTURN_HOLD_WITHOUT"] = without
+    (bench.folder / ".env").write_text(SECRET)
+    path = bench.folder / "neighbour"
+    path.write_text("before\n")
+    edit = call("Edit", {"file_path": str(path), "old_string": "before", "new_string": "after"})
+    bench.model(
+        bash("cat neighbour"), call("Read", {"file_path": str(path)}), edit, bash("cat neighbour"), text("Done.")
+    )
+
+    await bench.run(permission_mode="acceptEdits", disallowed_tools=["Read(./.env)"])
+
+    said = [answers(bench, place)[0] for place in range(1, 5)]
+    assert (said[0], said[3]) == ("before", "after")
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.parametrize("without", ["bubblewrap", "landlock"])
+async def test_whatever_is_replaced_is_read_and_what_is_hidden_is_not(bench, without):
+    """By the wall alone."""
+    folder, outputs = bench.folder.resolve(), bench.home.parent.resolve() / "output.txt"
+    premises = Premises(
+        folders=lambda: (str(folder),),
+        home=str(bench.home),
+        list_outputs=lambda: (str(outputs),),
+        find_hides=RulePolicy("default", str(folder), rules=rules_of(deny=["Read(.env)"])).find_hides,
+    )
+    holder = CommandHolder(premises, without=without)
+    tool, tasks = bash_tool(holder=holder), Tasks()
+    context = ToolContext(
+        folder=str(folder),
+        tool_use_id="toolu_1",
+        abort=AbortSignal(),
+        files=FileStates(),
+        progress=lambda _: None,
+        tasks=tasks,
+        holding=Holding(),
+    )
+    paths = (folder / "a", folder / "deep" / "b", folder / "deep" / ".env", folder / ".env", outputs)
+    for turn in range(8):
+        replace_files(folder / "deep", paths, turn)
+        said = (
+            await tool.run(tool.parse({"command": f"cat a deep/b {outputs}; cat .env deep/.env; true"}), context)
+        ).content
+        assert said.splitlines()[:3] == [f"{path.name} {turn}" for path in (paths[0], paths[1], outputs)]
+        assert f".env {turn}" not in said
+    await tasks.aclose()
+    await holder.aclose()
+
+
+def replace_files(deep, paths, turn):
+    """Each by a new one; in some turns the folder, too."""
+    if turn % 3 == 0 and deep.exists():
+        deep.rename(deep.with_name(f"deep{turn}"))
+    deep.mkdir(exist_ok=True)
+    for path in paths:
+        beside = path.with_name("beside")
+        beside.write_text(f"{path.name} {turn}\n")
+        beside.replace(path)

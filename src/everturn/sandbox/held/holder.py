@@ -23,7 +23,7 @@ from everturn.sandbox.held.cell import HeldCell
 from everturn.sandbox.held.environment import clean_path, plan_environment
 from everturn.sandbox.held.hidden import MOST_FOLDERS, HiddenFiles, TooManyError
 from everturn.sandbox.held.limits import GATE, limit_held, seal_process
-from everturn.sandbox.held.places import HeldPlaces, find_readable, list_around
+from everturn.sandbox.held.places import HeldPlaces, find_numbers, find_readable, list_around
 from everturn.sandbox.held.room import HeldRoom
 from everturn.sandbox.held.rules import SCOPE_VERSION, plan_reading
 from everturn.sandbox.held.thread import ConfinedThread
@@ -264,6 +264,9 @@ class CommandHolder:
         return self._temporary.path
 
     def _hold_by_rules(self, wanted: Start, places: HeldPlaces, walls: MachineWalls) -> HeldCell:
+        # Rules are about the files themselves, whatever their names.
+        named = (*places.programs, *places.folders, *places.readable, *places.opened)
+        places = msgspec.structs.replace(places, numbers=find_numbers(named))
         thread = self._find_thread(places, walls)
         room = HeldRoom(places.temporary, self.bounds)
         with ExitStack() as failed:
@@ -288,14 +291,14 @@ class CommandHolder:
             return thread
         if walls.machine is None:
             raise ToolFault("The command did not run: this machine is not known to the sandbox.")
-        while len(self._threads) >= _MOST_THREADS and (idle := self._find_idle()) is not None:
-            self._threads.pop(idle).close()
+        idle = [each for each, old in self._threads.items() if not old.running]
+        # By their rules the kernel keeps what is gone, with all its bytes.
+        gone = [each for each in idle if places.replaces(each)]
+        for each in gone or idle[: max(0, len(self._threads) - _MOST_THREADS + 1)]:
+            self._threads.pop(each).close()
         enter = plan_reading(walls.machine, walls.landlock, places)
         thread = self._threads[places] = ConfinedThread(enter, alone=walls.landlock >= SCOPE_VERSION)
         return thread
-
-    def _find_idle(self) -> HeldPlaces | None:
-        return next((places for places, thread in self._threads.items() if not thread.running), None)
 
     def _hold_by_view(
         self, wanted: Start, places: HeldPlaces, walls: MachineWalls, folder: str, *, writes: bool

@@ -62,6 +62,12 @@ class HeldPlaces(msgspec.Struct, frozen=True, kw_only=True):
     temporary: str
     hidden: tuple[str, ...] = ()
     """Inside what is readable, and not to be read: a rule says so."""
+    numbers: tuple[int, ...] = ()
+    """By which the kernel knows what rules name (`find_numbers`): what was replaced has the same path, and another number."""
+
+    def replaces(self, other: "HeldPlaces") -> bool:
+        """They are the same places, with other files in them."""
+        return self != other and (self.folders, self.readable) == (other.folders, other.readable)
 
 
 def find_programs(
@@ -134,6 +140,19 @@ def _find_system() -> tuple[str, ...]:
 
 def _there(paths: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({real for path in paths if os.path.exists(real := os.path.realpath(path))}))  # noqa: PTH110
+
+
+def find_numbers(paths: Iterable[str]) -> tuple[int, ...]:
+    """Of the files and folders that have these paths now. As long as rules know one, its number is nobody else's."""
+    return tuple(number for path in dict.fromkeys(paths) for number in _find_number(path))
+
+
+def _find_number(path: str) -> tuple[int, int]:
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return 0, 0
+    return status.st_dev, status.st_ino
 
 
 def list_around(folder: str, without: Sequence[str]) -> Iterator[str]:
