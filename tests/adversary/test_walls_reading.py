@@ -3,6 +3,11 @@
 from tests.adversary.conftest import fill
 from tests.adversary.scripts import attempt, python
 
+from everturn.sandbox.held.environment import OF_THE_SHELL, is_passed
+
+FEW = 8
+"""Processes that a short line has at once."""
+
 READS = {
     "by name": "cat {secret}",
     "dots": "cat ../secret ../outside/secret",
@@ -134,3 +139,42 @@ def test_names_of_other_processes_are_not_told(walls, victim):
 
     assert "sleep 1000" not in said
     assert str(walls.outside) not in said
+
+
+OWN_PROCESSES = r"""
+for p in /proc/[0-9]*; do
+    echo "process ${p#/proc/}"
+    tr '\0' '\n' < $p/environ | sed -n 's/^\([A-Za-z_]*\)=.*/variable \1/p'
+    for f in $p/fd/* $p/task/*/fd/*; do [ -e $f ] || [ -L $f ] && echo "open ${f##*/} $(readlink $f)"; done
+    for f in $p/cwd $p/root; do echo "place $(readlink $f)"; done
+    tr '\0' ' ' < $p/cmdline
+    cat $p/maps | sed 's/.* //' | grep /
+done
+grep -c . /proc/net/unix /proc/net/tcp /proc/sysvipc/shm
+"""
+
+
+def test_the_view_of_processes_shows_the_commands_own_and_of_ours_nothing(viewing, victim):
+    """Bubblewrap alone, without Landlock: what is there is the command's shell with its children, and bubblewrap's first process."""
+    victim(viewing)
+
+    said = viewing.say(OWN_PROCESSES)
+
+    lines = said.splitlines()
+    processes = {int(line.split()[1]) for line in lines if line.startswith("process ")}
+    assert 1 in processes
+    assert len(processes) <= FEW
+    variables = {line.split()[1] for line in lines if line.startswith("variable ")}
+    assert {"HOME", "TMPDIR"} <= variables
+    assert {name for name in variables if not is_passed(name) and name not in OF_THE_SHELL} <= {
+        "PATH",
+        "TMPDIR",
+        "GIT_CONFIG_GLOBAL",
+    }
+    targets = {line.split(maxsplit=2)[2] for line in lines if line.startswith("open ") and len(line.split()) > 2}
+    assert {each for each in targets if not each.startswith(("pipe:[", "anon_inode:[eventfd]"))} <= {"/dev/null"}
+    assert {line[6:] for line in lines if line.startswith("place ")} <= {"/", str(viewing.work), ""}
+    for told in (viewing.token, str(viewing.outside), "sleep 1000", "worker.py", "site-packages"):
+        assert told not in said
+    # The first line of each is its head.
+    assert {"/proc/net/unix:1", "/proc/net/tcp:1", "/proc/sysvipc/shm:1"} <= set(lines)

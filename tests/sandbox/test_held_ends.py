@@ -1,6 +1,7 @@
 """What a held command has started ends, wherever we run ourselves; and what holds it ends without waiting for anybody."""
 
 import asyncio
+import gc
 import json
 import os
 import resource
@@ -28,6 +29,7 @@ from everturn.tools.bash import bash_tool
 
 PROGRAM = str(Path(__file__).with_name("held_program.py"))
 PATIENCE_S = 60
+LONGEST_PATH = 4095
 LENGTH = f"1000.{os.getpid()}"
 NAP = f"setsid env -i /bin/sleep {LENGTH} >/dev/null 2>&1 & disown; echo begun"
 """It leaves its parent, its group, its session and its environment."""
@@ -231,3 +233,60 @@ def test_each_limit_counts_for_itself(shell, hard):
     unit = 512 if shell == "/bin/sh" else blocks
     assert said[:5] == ["0", str(hard or 600), str(4 * 1024**2), str(256 * 1024**2 // unit), "512"]
     assert int(said[5]) >= 2_048
+
+
+@pytest.mark.parametrize(
+    ("without", "writes"),
+    [
+        pytest.param("bubblewrap", False, marks=pytest.mark.needs("Landlock")),
+        pytest.param("landlock", False, marks=pytest.mark.needs("bubblewrap")),
+        pytest.param("landlock", True, marks=pytest.mark.needs("bubblewrap")),
+    ],
+)
+async def test_a_holder_that_nobody_closes_leaves_neither_descriptors_nor_folders(folder, monkeypatch, without, writes):
+    place = folder / "temporary"
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    await hold_and_forget(folder, without, writes)
+    before = list_descriptors()
+
+    for _ in range(3):
+        await hold_and_forget(folder, without, writes)
+
+    assert list_descriptors() == before
+    assert list(place.iterdir()) == []
+
+
+async def hold_and_forget(folder, without, writes):
+    work = folder / "work"
+    work.mkdir(exist_ok=True)
+    holder = CommandHolder(Premises(folders=lambda: (str(work),), home="/nonexistent"), without=without)
+    (await holder.hold(Holding(writes=writes), plan_start(), str(work))).close()
+    # Placeholders go a moment later.
+    while any(work.iterdir()):  # noqa: ASYNC110 - nobody tells when
+        await asyncio.sleep(0)
+    del holder
+    gc.collect()
+
+
+@pytest.mark.needs("bubblewrap")
+async def test_where_the_systems_files_cannot_be_copied_nothing_is_left(folder, monkeypatch):
+    """The longest path at which the person's settings of git can still be written: `/etc/ssl` has one letter more than `/config`."""
+    length = LONGEST_PATH - len("/everturn-sandbox-12345678/config")
+    place = folder
+    while len(str(place)) < length - 250:
+        place /= "d" * 200
+    place /= "d" * (length - len(str(place)) - 1)
+    holder = build_holder(folder)
+    assert holder.walls.edits
+    await holder.aclose()
+    place.mkdir(parents=True)
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    before = list_descriptors()
+
+    with pytest.raises(ToolFault):
+        await holder.hold(Holding(writes=True), plan_start(), str(folder))
+    await holder.aclose()
+
+    assert list_descriptors() == before
+    assert list(place.iterdir()) == []

@@ -4,6 +4,7 @@ import fcntl
 import os
 import tempfile
 import threading
+import weakref
 from contextlib import ExitStack, suppress
 
 from everturn.sandbox.beneath import LISTED, open_straight
@@ -28,6 +29,8 @@ class Temporary:
         while not self._make(folder):
             # Somebody who sweeps came before the lock, and has taken it for one that was left.
             pass
+        # Whoever forgets to close it leaves neither descriptors nor a folder.
+        self._end = weakref.finalize(self, _let_go, os.getpid(), self._folder, self._name, self._lock)
         self.sweeping = sweep_behind(self._folder) if sweeps else None
         """The thread that does it."""
 
@@ -35,6 +38,7 @@ class Temporary:
         self.path = os.path.realpath(tempfile.mkdtemp(prefix=PREFIX, dir=folder))
         outer, _, self._name = self.path.rpartition("/")
         with ExitStack() as failed:
+            failed.callback(_remove_empty, self.path)
             self._folder = open_straight(outer)
             failed.callback(os.close, self._folder)
             try:
@@ -43,18 +47,10 @@ class Temporary:
                 return False
             failed.callback(os.close, self._lock)
             fcntl.flock(self._lock, fcntl.LOCK_SH)
-            if self._is_there():
+            if _is_there(self._folder, self._name, self._lock):
                 failed.pop_all()
                 return True
         return False
-
-    def _is_there(self) -> bool:
-        """Nothing else has its name."""
-        try:
-            status = os.stat(self._name, dir_fd=self._folder, follow_symlinks=False)
-        except FileNotFoundError:
-            return False
-        return os.path.samestat(status, os.fstat(self._lock))
 
     @property
     def is_empty(self) -> bool:
@@ -63,11 +59,7 @@ class Temporary:
         return False
 
     def close(self) -> None:
-        with suppress(OSError):
-            if self._is_there():
-                remove_tree(self._folder, self._name)
-        os.close(self._lock)
-        os.close(self._folder)
+        self._end()
 
     def close_behind(self) -> threading.Thread:
         """In a thread: there may be much in it."""
@@ -75,6 +67,30 @@ class Temporary:
         thread = threading.Thread(target=self.close, name="everturn-removing", daemon=False)
         thread.start()
         return thread
+
+
+def _let_go(maker: int, folder: int, name: str, lock: int) -> None:
+    """Removes it, unless we are a copy (`fork`) of the process that has made it."""
+    if maker == os.getpid():
+        with suppress(OSError):
+            if _is_there(folder, name, lock):
+                remove_tree(folder, name)
+    os.close(lock)
+    os.close(folder)
+
+
+def _is_there(folder: int, name: str, lock: int) -> bool:
+    """Nothing else has its name."""
+    try:
+        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return os.path.samestat(status, os.fstat(lock))
+
+
+def _remove_empty(path: str) -> None:
+    with suppress(OSError):
+        os.rmdir(path)  # noqa: PTH106 - paths as text
 
 
 def sweep_behind(folder: int) -> threading.Thread:

@@ -83,7 +83,7 @@ def find_programs(
     roots |= {root for root in installed if not any(is_below(folder, root) for folder in folders)}
     own = {os.path.realpath(root) for root in _of_home(home, path) if os.path.exists(root)}  # noqa: PTH110
     system = {each for root in roots for each in list_around(root, kept)}
-    return tuple(sorted(system | {each for root in own for each in list_around(root, folders)}))
+    return list_outermost(system | {each for root in own for each in list_around(root, folders)})
 
 
 def _of_home(home: str, path: str) -> Iterator[str]:
@@ -169,6 +169,16 @@ def list_around(folder: str, without: Sequence[str]) -> Iterator[str]:
         return
     for name in names:
         yield from list_around(f"{folder.rstrip('/')}/{name}", below)
+
+
+def list_outermost(paths: Iterable[str]) -> tuple[str, ...]:
+    """Without those that lie in another: each costs every command something."""
+    kept: list[str] = []
+    for path in sorted(paths, key=lambda path: path.rstrip("/") + "/"):
+        # What lies in a folder follows it.
+        if not kept or not is_below(path, kept[-1]):
+            kept.append(path)
+    return tuple(kept)
 
 
 def is_below(path: str, folder: str) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from everturn.ports.holding import Bounds
 from everturn.sandbox.bubblewrap import Mount, order_mounts
-from everturn.sandbox.held.places import HeldPlaces
+from everturn.sandbox.held.places import HeldPlaces, list_outermost
 from everturn.sandbox.held.room import SHARED
 from everturn.sandbox.held.staging import is_mounted
 from everturn.sandbox.places import Places
@@ -43,9 +43,11 @@ def plan_held_view(
     for path in _LINKED:
         if os.path.islink(path):  # noqa: PTH114 - paths as text
             view += ["--symlink", os.readlink(path), path]  # noqa: PTH115 - paths as text
-    readable = filter(is_mounted, places.readable)
     mounts = [Mount(path="/etc", rank=0, words=("--ro-bind", staged, "/etc"))]
-    mounts += [Mount(path=path, rank=0, words=("--ro-bind-try", path, path)) for path in (*places.programs, *readable)]
+    shown = list_outermost((*places.programs, *filter(is_mounted, places.readable), *places.folders))
+    mounts += [
+        Mount(path=path, rank=0, words=("--ro-bind-try", path, path)) for path in shown if path not in places.folders
+    ]
     mounts += [Mount(path=path, rank=1, words=("--ro-bind", path, path)) for path in places.folders]
     if edits is not None:
         mounts += [Mount(path=path, rank=2, words=("--bind", path, path)) for path in (*edits.writable, *edits.pinned)]

@@ -125,8 +125,11 @@ class Viewer:
 
     def _find_staged(self) -> str:
         if self._staging is None:
-            staging = Temporary(sweeps=False)
-            stage(SYSTEM, staging.path)
+            with ExitStack() as failed:
+                staging = Temporary(sweeps=False)
+                failed.callback(staging.close)
+                stage(SYSTEM, staging.path)
+                failed.pop_all()
             self._staging = staging
         return f"{self._staging.path}/etc"
 
