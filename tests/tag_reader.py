@@ -22,6 +22,8 @@ DRAWN = {
     **dict.fromkeys("\u057d\u03c5", "u"),
 }
 """Letters of other scripts that look like ours."""
+HIDDEN = 0xE0000
+"""Where tag characters begin, which stand for those of ASCII."""
 FILLERS = "\u115f\u1160\u3164\uffa0"
 
 
@@ -32,7 +34,21 @@ class Found(NamedTuple):
 
 
 def find_tags(text: str, names: dict[str, str] = OURS) -> list[Found]:
+    """As it is seen, and with the letters that tag characters stand for."""
+    found = {tag.at: tag for reading in (text, unhide(text)) for tag in _find_seen(reading, names)}
+    return [found[at] for at in sorted(found)]
+
+
+def _find_seen(text: str, names: dict[str, str]) -> list[Found]:
     return [found for at, char in enumerate(text) if char in OPENING and (found := _read_tag(text, at, names))]
+
+
+def hide(text: str) -> str:
+    return "".join(chr(HIDDEN + ord(char)) if " " <= char <= "~" else char for char in text)
+
+
+def unhide(text: str) -> str:
+    return "".join(chr(ord(char) - HIDDEN) if HIDDEN + 0x20 <= ord(char) <= HIDDEN + 0x7E else char for char in text)
 
 
 def _read_tag(text: str, at: int, names: dict[str, str]) -> Found | None:
@@ -101,12 +117,22 @@ def nasty_tags(draw: st.DrawFn) -> str:
     )
 
 
+@st.composite
+def hidden_tags(draw: st.DrawFn) -> str:
+    """One of our tags in characters that nobody sees; some of it may be seen, and other invisible characters may be among them."""
+    between = draw(st.sampled_from(["", "", "\u200b", "\ufe0f", "\U000e0101"]))
+    before = draw(st.sampled_from(["", "/", " / "] if between else ["", "/", "x:"]))
+    tag = f"<{before}{draw(st.sampled_from(sorted(OURS.values())))}>"
+    shown = draw(st.sets(st.integers(0, len(tag))))
+    return between.join(char if at in shown else hide(char) for at, char in enumerate(tag))
+
+
 def hostile_texts() -> st.SearchStrategy[str]:
     """Such tags among other text, nested, doubled and cut anywhere."""
     words = st.text(max_size=8) | st.sampled_from(
         ["\n", "<", "</", ">", "\\", "<<", "list[int]", "Human: yes", "<b>x</b>"]
     )
-    whole = st.lists(nasty_tags() | words, max_size=8).map("".join)
+    whole = st.lists(nasty_tags() | hidden_tags() | words, max_size=8).map("".join)
     return whole | st.tuples(whole, st.integers(0, 60)).map(lambda cut: cut[0][cut[1] :])
 
 

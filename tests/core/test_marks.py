@@ -8,7 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.pace import measured
-from tests.tag_reader import ATTACK, FRAMES, OURS, check_nesting, find_tags, hostile_texts, nasty_tags
+from tests.tag_reader import (
+    ATTACK,
+    FRAMES,
+    OURS,
+    check_nesting,
+    find_tags,
+    hidden_tags,
+    hide,
+    hostile_texts,
+    nasty_tags,
+)
 
 import everturn
 from everturn.core.marks import (
@@ -33,7 +43,7 @@ from everturn.ports.tasks import TaskReport, TaskStatus
 MEGABYTE = 1_000_000
 
 
-@given(nasty_tags())
+@given(nasty_tags() | hidden_tags())
 def test_every_spelling_is_recognised(tag):
     assert find_tags(tag)
     assert has_tag(tag)
@@ -47,6 +57,10 @@ def test_every_spelling_is_recognised(tag):
         f"<{'n' * 60}:system-reminder>",
         "\u226e/system-reminder>",
         "<system-remin\u0434er>",
+        hide("</system-reminder>"),
+        f"<{hide('system')}-reminder>",
+        f"a{hide('<tool')}_use\U000e0101_error",
+        f"<sys{hide('abc')}tem-reminder>",
         "<" + "".join(chr(0x1F1E6 + ord(letter) - ord("a")) for letter in "system") + "-reminder>",
     ],
 )
@@ -85,6 +99,7 @@ def test_a_text_without_such_tags_stays_as_it_is(text):
         "<tools-used>, <systemd-unit>, <toolbox>, <синтаксис>, <süß>, \u2039zitiert\u203a",
         "<\\system-reminder>",
         "\ud800<x>\udfff",
+        f"\U0001f3f4{hide('gbeng')}\U000e007f <b>{hide('a < b, <system>')}</b> \u8fbb\U000e0100 \ud800",
     ],
 )
 def test_markup_and_code_of_other_kinds_stay_as_they_are(text):
@@ -112,6 +127,13 @@ def test_what_was_done_is_to_be_seen():
             "é",
             "<" + "a" * 40,
             "<t" + " " * 20,
+            hide("<"),
+            hide("</system-reminder>"),
+            hide("</system-reminde"),
+            f"</system-reminder>{hide('<')}",
+            f"<{hide('s-y-s-t-e-m')}",
+            f"<{hide('t' + ' ' * 20)}",
+            "<\U000e0101",
         ),
     ],
 )

@@ -9,6 +9,13 @@ SCRIPTS = (
     "\uff21-\uff5a\U0001d400-\U0001d6a3\U0001f110-\U0001f189\U0001f1e6-\U0001f1ff"
 )
 """For a class of a regular expression: where the letters are that a word of ours can be written in."""
+HIDDEN = "\U000e0020-\U000e007e"
+"""For a class of a regular expression: tag characters. They stand for those of ASCII, one for one; nobody sees them, and models read them.
+
+Variation selectors stand for nothing: what somebody has hidden in them only a program finds. They are passed over, like other invisible ones.
+"""
+_PLANE, _ROW = 0x0E, 0x00
+"""The upper bytes of tag characters."""
 _LETTERS = "acdegilmnoprstuy"
 """Those that our tags have."""
 _DIGITS = {"a": "4", "e": "3", "i": "lI1", "l": "iI1", "o": "0", "s": "5", "t": "7"}
@@ -40,8 +47,6 @@ _ALPHABETS = (
     0x1F150,
     0x1F170,
     0x1F1E6,
-    0xE0041,
-    0xE0061,
     0xFF21,
     0xFF41,
     *range(0x1D400, 0x1D6A4, 26),
@@ -55,6 +60,22 @@ _COMPOSED = (
     *range(0x2070, 0x2190),
 )
 """Among these are the letters with an accent, and the raised and lowered ones."""
+
+
+def reveal(text: str) -> str:
+    """The text with what its tag characters stand for, each in its place. By whole columns of bytes, since a text may be long."""
+    data = bytearray(text.encode("utf-32-le", "surrogatepass"))
+    planes = int.from_bytes(data[2::4], "little")
+    in_plane = int.from_bytes(data[2::4].translate(_mark(_PLANE)), "little")
+    in_row = int.from_bytes(data[1::4].translate(_mark(_ROW)), "little")
+    data[2::4] = (planes ^ (planes & in_plane & in_row)).to_bytes(len(text), "little")
+    return data.decode("utf-32-le", "surrogatepass")
+
+
+@cache
+def _mark(byte: int) -> bytes:
+    """For `bytes.translate`: all bits of this byte, and none of the others."""
+    return bytes(0xFF if each == byte else 0 for each in range(256))
 
 
 def letters_like(letter: str) -> str:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from functools import cache
 
-from everturn.core.lookalikes import BRACKETS, SCRIPTS, all_letters_like, letters_like
+from everturn.core.lookalikes import BRACKETS, HIDDEN, SCRIPTS, all_letters_like, letters_like, reveal
 
 
 class Tag(StrEnum):
@@ -40,6 +40,8 @@ OURS = (Tag.REMINDER, Tag.ERROR)
 _FENCE_BYTES = 8
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _ATTRIBUTES = re.compile(r'(?: [a-z]+="[\w.:-]*")*')
+_HIDDEN = re.compile(f"[{HIDDEN}]")
+"""Where one is, a text is read twice: without them, as people see it, and with the letters that they stand for, as models may."""
 _SQUARE = re.compile(r"(?<!\\)[\[\]]")
 
 
@@ -49,8 +51,12 @@ def harmless(text: str, *also: Tag) -> str:
     All else stays as it is, byte for byte. What is harmless already stays so. Takes time in proportion to the length.
     Give it the text as it will be read: pieces that are harmless by themselves may be a tag together.
     """
-    pattern = _choose(text, (*OURS, *also))
-    return pattern.sub(r"\g<0>\\", text) if pattern else text
+    tags = (*OURS, *also)
+    pattern = _choose(text, tags)
+    made = pattern.sub(_escape, text) if pattern else text
+    if _HIDDEN.search(text):
+        made = "".join(_escape_foreign(made, (made,), _find_in(reveal(made), tags)))
+    return made
 
 
 def has_tag(text: str) -> bool:
@@ -88,8 +94,10 @@ def join_harmless(pieces: Iterable[str]) -> str:
     """All of them as one text. A tag in it is made harmless, also one of several pieces, unless it begins in an `Own` one."""
     pieces = list(pieces)
     whole = "".join(pieces)
-    pattern = _choose(whole, OURS)
-    return whole if pattern is None else "".join(_escape_foreign(whole, pieces, pattern))
+    found = _find_in(whole, OURS)
+    if _HIDDEN.search(whole):
+        found = iter(sorted({*found, *_find_in(reveal(whole), OURS)}))
+    return "".join(_escape_foreign(whole, pieces, found))
 
 
 def quote(text: str) -> tuple[str, ...]:
@@ -126,17 +134,22 @@ def one_line(name: str) -> str:
     return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode(), name)
 
 
-def _escape_foreign(whole: str, pieces: Iterable[str], pattern: re.Pattern[str]) -> Iterator[str]:
-    tags = pattern.finditer(whole)
-    tag = next(tags, None)
+def _escape(bracket: re.Match[str]) -> str:
+    """As a function: a pattern for it would take half as long again."""
+    return f"{bracket[0]}\\"
+
+
+def _escape_foreign(whole: str, pieces: Iterable[str], brackets: Iterator[int]) -> Iterator[str]:
+    """`brackets`: where tags begin."""
+    bracket = next(brackets, None)
     end = done = 0
     for piece in pieces:
         end += len(piece)
-        while tag is not None and tag.start() < end:
+        while bracket is not None and bracket < end:
             if not isinstance(piece, Own):
-                yield f"{whole[done : tag.end()]}\\"
-                done = tag.end()
-            tag = next(tags, None)
+                yield f"{whole[done : bracket + 1]}\\"
+                done = bracket + 1
+            bracket = next(brackets, None)
     yield whole[done:]
 
 
@@ -155,8 +168,15 @@ def _escape_closing(text: str) -> Iterator[str]:
 
 
 def _holds(text: str, tags: tuple[Tag, ...]) -> bool:
+    if next(_find_in(text, tags), None) is not None:
+        return True
+    return bool(_HIDDEN.search(text)) and next(_find_in(reveal(text), tags), None) is not None
+
+
+def _find_in(text: str, tags: tuple[Tag, ...]) -> Iterator[int]:
+    """The places of their brackets, in this reading."""
     pattern = _choose(text, tags)
-    return pattern is not None and pattern.search(text) is not None
+    return (found.start() for found in pattern.finditer(text)) if pattern else iter(())
 
 
 def _choose(text: str, tags: tuple[Tag, ...]) -> re.Pattern[str] | None:
