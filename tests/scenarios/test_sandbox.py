@@ -1,14 +1,19 @@
 """A sandbox for commands: inside it nobody is asked, to leave it a person always is, and the model is told what was held back."""
 
+import asyncio
+
 import pytest
 from tests.sandbox.kinds import LANDLOCK, NOWHERE
 from tests.sandbox.servers import Server
 
+from everturn.compose.cli import watch_memory
 from everturn.core.errors import OptionError
 from everturn.modelserver import call, text
 from everturn.ports.policy import HOST_QUESTION, Ruling, Verdict
 from everturn.sandbox.confining import MOST_COVERED
 from everturn.sandbox.probe import find_means
+from everturn.settings.memory import Memory
+from everturn.settings.places import Grounds
 
 
 class Approver:
@@ -333,3 +338,32 @@ async def test_a_host_that_was_refused_is_told_and_reached_outside_when_the_pers
     assert reached == "hello"
     assert [asked for asked, _ in approver.asked] == [command]
     assert server.asked == ["/page"]
+
+
+@pytest.mark.parametrize("there", ["", "Use tabs."])
+async def test_what_a_command_in_the_background_writes_to_memory_files_is_not_told_to_the_model(bench, sandbox, there):
+    """It is put back at the command's end; until then it must not count, either."""
+    memory = Memory(Grounds(home=str(bench.home), folder=str(bench.folder), root=str(bench.folder)), trusted=True)
+    if there:
+        (bench.folder / "AGENTS.md").write_text(there)
+    evil = "until [ -e enough ]; do for name in AGENTS CLAUDE; do echo evil words > e; mv -f e $name.md; done; done; rm -f e"
+    bench.model(bash(evil, run_in_background=True), text("Done."), text("Still."), bash(": > enough"), text("Enough."))
+    engine = bench.engine(sandbox=sandbox, user_context=watch_memory(memory))
+
+    await bench.go_on(engine)
+    while not (bench.folder / "CLAUDE.md").exists():
+        await asyncio.sleep(0)
+    await bench.go_on(engine)
+    await bench.go_on(engine)
+    await engine.aclose()
+
+    assert not (bench.folder / "CLAUDE.md").exists()
+    contexts = [
+        block["text"]
+        for body in bench.bodies
+        for message in body["messages"]
+        for block in message["content"]
+        if block["type"] == "text" and f"## {bench.folder}/" in block["text"]
+    ]
+    assert bool(contexts) == bool(there)
+    assert not any("evil words" in told for told in contexts)

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Iterable
 from contextlib import closing
 
+from everturn.ports import unsettled
 from everturn.sandbox.aside import Aside
 from everturn.sandbox.kept import Keeper, PutBack
 from everturn.sandbox.places import Places
@@ -27,6 +28,10 @@ class Aftermath:
         self._found_late = PutBack()
         self._is_sure = True
         self._is_gap_told = False
+        self._written: list[str] = []
+        """Folders that the running commands may write, once for each of these."""
+        self._is_left = False
+        """Something is left that may still change what is protected, or has."""
 
     @property
     def is_sure(self) -> bool:
@@ -56,11 +61,14 @@ class Aftermath:
         self._roots = roots
         self._keeper.begin(kept, places.writable)
         self._running += 1
+        written = [root for root in places.writable if root != temporary]
+        self._written += written
+        unsettled.begin(written)
 
-    def end(self, *, is_over: bool = True) -> PutBack:
+    def end(self, *, is_over: bool = True, may_linger: bool = False) -> PutBack:
         """When nothing of the command runs any more, as far as we know. In a large workspace repositories are told with the next command.
 
-        It never raises: what could not be done is told.
+        `may_linger`: nothing here could find out. It never raises: what could not be done is told.
         """
         self._wait()
         self._running -= 1
@@ -84,6 +92,11 @@ class Aftermath:
         # Once: it is so from now on.
         self._is_gap_told = self._is_gap_told or not done.is_whole
         self._is_sure = self._is_sure and done.is_sure
+        self._is_left = self._is_left or may_linger or not is_over or bool(done.lost)
+        if not self._running and not self._is_left:
+            # Not before the last has ended: which folders were whose is not asked.
+            unsettled.end(self._written)
+            self._written = []
         return done
 
     def close(self) -> None:

@@ -312,7 +312,8 @@ class CommandSandbox:
         )  # fmt: skip
 
     def _put_back(self, is_over: bool) -> PutBack:
-        return self._aftermath.end(is_over=is_over)
+        may_linger = self.means.kind == "landlock" and not has_scope(self.means.version)
+        return self._aftermath.end(is_over=is_over, may_linger=may_linger)
 
     def _note_closed(self, placeholders: tuple[str, ...]) -> None:
         self._running -= 1

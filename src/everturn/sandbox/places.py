@@ -80,6 +80,9 @@ def find_places(
         (found.trap if strict else found.keep)(root, KEPT)
         found.trap(root, MEMORY)
         found.look_at_repository(root)
+    for folder in _between(roots, writable):
+        # Memory files are read from the repository's root down to the working folder.
+        found.trap(folder, MEMORY)
     for path in _there(wishes.allow_write):
         found.keep(path, (*HELD, *KEPT, *MEMORY))
         found.look_at_repository(path, hold=False)

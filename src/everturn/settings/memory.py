@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from everturn.core.marks import one_line
 from everturn.core.protected import MEMORY
+from everturn.ports import unsettled
 from everturn.ports.trust import UNTRUSTED_MEMORY
 from everturn.settings.places import Grounds
 
@@ -19,15 +20,19 @@ _HOW = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Memory:
-    """Of the repository's root and the folders down to the working one. A file that has not changed is read once."""
+    """Of the repository's root and the folders down to the working one. A file that has not changed is read once.
+
+    While a confined command may write a file, it says what it said before that command.
+    """
 
     def __init__(self, grounds: Grounds, *, trusted: bool) -> None:
         self._folders = _list_folders(grounds)
         self._trusted = trusted
         self._known: dict[str, tuple[Stamp, str]] = {}
+        """Those that were there at the last look."""
 
     def load(self) -> str:
-        """As it is now. Empty where there is none; never raises."""
+        """As it is now, as far as that can be vouched for. Empty where there is none; never raises."""
         found = [f"## {one_line(path)}\n{text}" for path, text in self._stream_files() if text.strip()]
         if not found:
             return ""
@@ -37,10 +42,16 @@ class Memory:
         for folder in self._folders:
             for name in NAMES:
                 path = f"{folder.rstrip('/')}/{name}"
-                if (read := _read(path, self._known.get(path))) is not None:
-                    self._known[path] = read
-                    yield path, read[1]
+                if not unsettled.is_unsettled(path):
+                    self._look(path)
+                if path in self._known:
+                    yield path, self._known[path][1]
                     break
+
+    def _look(self, path: str) -> None:
+        read = _read(path, self._known.pop(path, None))
+        if read is not None:
+            self._known[path] = read
 
 
 def _list_folders(grounds: Grounds) -> list[str]:

@@ -1,0 +1,27 @@
+"""Folders in which a confined command may be writing at this moment: what is protected there is vouched for again when it has ended.
+
+For the whole process: two engines may work in one folder.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+
+_written: Counter[str] = Counter()
+
+
+def begin(folders: Iterable[str]) -> None:
+    """Before a command starts that may write in these. Absolute paths, links resolved."""
+    _written.update(folders)
+
+
+def end(folders: Iterable[str]) -> None:
+    """When nothing of the command runs any more, and everything protected is as it was."""
+    for folder in folders:
+        _written[folder] -= 1
+        if _written[folder] <= 0:
+            del _written[folder]
+
+
+def is_unsettled(path: str) -> bool:
+    """Somebody whom nobody approved may have written what is there now."""
+    return any(path == folder or path.startswith(f"{folder.rstrip('/')}/") for folder in _written)
