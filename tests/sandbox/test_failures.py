@@ -8,6 +8,8 @@ from contextlib import contextmanager
 import pytest
 from tests.sandbox.test_parts import START
 
+from everturn.core.errors import ToolFault
+from everturn.ports.holding import Holding
 from everturn.ports.tool import Confinement
 from everturn.sandbox.aftermath import Aftermath
 from everturn.sandbox.aside import Aside
@@ -15,6 +17,7 @@ from everturn.sandbox.cells import CommandCell
 from everturn.sandbox.confining import CommandSandbox, Surroundings
 from everturn.sandbox.denials import Held, explain_put_back
 from everturn.sandbox.held.cell import UNSETTLED, HeldCell
+from everturn.sandbox.held.holder import CommandHolder, Premises
 from everturn.sandbox.held.places import HeldPlaces
 from everturn.sandbox.kept import Keeper, PutBack
 from everturn.sandbox.places import Places
@@ -182,6 +185,29 @@ async def test_where_not_every_folder_can_be_looked_at_commands_are_asked_about(
     shutil.rmtree(tmp_path / ("x" * 200))
     assert sandbox.judge("true", leave=False) is Confinement.INSIDE, "what was made meanwhile is not known any more"
     await sandbox.aclose()
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.parametrize("when", ["before", "meanwhile"])
+async def test_where_not_every_folder_can_be_looked_at_held_edits_are_asked_about(tmp_path, when):
+    holder = CommandHolder(Premises(folders=lambda: (str(tmp_path),), home="/nonexistent"))
+    edit = Holding(writes=True)
+    assert holder.walls.edits
+
+    if when == "before":
+        make_far(tmp_path)
+        with pytest.raises(ToolFault, match="Run it again"):
+            await holder.hold(edit, START, str(tmp_path))
+    else:
+        cell = await holder.hold(edit, START, str(tmp_path))
+        make_far(tmp_path)
+        cell.close()
+
+    assert (holder.walls.edits, holder.walls.reads) == (False, True)
+    with pytest.raises(ToolFault, match="nobody approved it"):
+        await holder.hold(edit, START, str(tmp_path))
+    await holder.aclose()
+    shutil.rmtree(tmp_path / ("x" * 200))
 
 
 def arm(folder):

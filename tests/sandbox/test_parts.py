@@ -40,6 +40,7 @@ from everturn.sandbox.kept import Keeper
 from everturn.sandbox.placeholders import MODE, Placeholders
 from everturn.sandbox.places import Places, find_nested, find_places
 from everturn.sandbox.probe import Means, find_means, try_bubblewrap
+from everturn.sandbox.remembered import MOST_BYTES
 from everturn.sandbox.removing import remove_tree
 from everturn.sandbox.settings import Wishes, parse_wishes
 from everturn.sandbox.survivors import has_scope
@@ -399,11 +400,38 @@ async def test_where_something_protected_is_too_large_to_be_put_back_commands_ar
 
     with (large / "huge").open("wb") as file:
         file.truncate(1 << 30)
-    cell = await sandbox.confine("true", START, str(tmp_path))
-    cell.close()
+    with pytest.raises(ToolFault, match="Run it again"):
+        await sandbox.confine("true", START, str(tmp_path))
 
     assert sandbox.judge("true", leave=False) is Confinement.INSIDE
+    cell = await sandbox.confine("true", START, str(tmp_path))
+    cell.close()
+    assert sandbox.judge("true", leave=False) is Confinement.INSIDE
     await sandbox.aclose()
+
+
+@pytest.mark.parametrize("size", [MOST_BYTES + 1, MOST_BYTES * 2 // 3])
+def test_what_is_made_later_and_too_large_takes_nothing_from_what_could_be_put_back(tmp_path, size):
+    """Whatever its name: names are looked at in an order."""
+    kept = tmp_path / "kept"
+    kept.write_text("old")
+    paths = [str(tmp_path / name) for name in ("a", "b", "kept", "x", "y")]
+    keeper, aside = Keeper(), Aside()
+    keeper.begin(paths, [str(tmp_path)])
+    keeper.end(aside)
+    for name in ("a", "b", "x", "y"):
+        with (tmp_path / name).open("wb") as file:
+            file.truncate(size)
+
+    keeper.begin(paths, [str(tmp_path)])
+    kept.write_text("evil")
+    keeper.end(aside)
+
+    assert kept.read_text() == "old"
+    assert len(keeper.unheld) >= 3
+    aside.close()
+    keeper.close()
+    shutil.rmtree(aside.place)
 
 
 @pytest.mark.needs("Landlock")

@@ -1,13 +1,18 @@
 """Attacks on what is put back behind a command: by swapped links, moved folders, daemons, odd files and sheer size."""
 
 import os
+import shutil
 import stat
+import subprocess
 import time
 
 import pytest
 from tests.sandbox.test_escapes import python
 from tests.sandbox.test_protected import picture
 from tests.tools.processes import PATIENCE_S, named
+
+from everturn.sandbox.aside import Aside
+from everturn.sandbox.kept import Keeper
 
 
 @pytest.fixture
@@ -265,3 +270,38 @@ def test_who_goes_from_process_to_process_is_ended_too(world):
     world.run("for i in 1 2 3 4; do python3 hopping.py & done; sleep 0.3", *["true"])
 
     assert not named("hopping.py")
+
+
+def test_large_files_under_protected_names_push_nothing_out_that_is_put_back(world):
+    """What one command makes the next one could use: then it does not run, or all is put back."""
+    settings = {"autoAllowBashIfSandboxed": True}
+    before = (world.workspace / ".git" / "config").read_text()
+    large = "for name in .envrc .npmrc .bashrc .vimrc .exrc .gdbinit .profile .zshrc; do truncate -s 65M $name; done"
+
+    world.run(large, "echo evil > .git/config; echo evil > .git/hooks/pre-commit", settings=settings)
+
+    assert (world.workspace / ".git" / "config").read_text() == before
+    assert not (world.workspace / ".git" / "hooks" / "pre-commit").exists()
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        "mkdir -p {far}; : > {far}/new",
+        "mkdir -p x/git; : > x/git/new; mkdir -p {outer}; rmdir {outer}; ln -s x {outer}",
+    ],
+)
+def test_what_must_not_appear_does_not_where_its_folder_was_not_there_either(tmp_path, way):
+    keeper, aside, far = Keeper(), Aside(), tmp_path / "a" / "git"
+    keeper.begin([str(far)], [str(tmp_path)])
+    assert not keeper.unheld
+
+    line = way.replace("{far}", "a/git").replace("{outer}", "a")
+    subprocess.run(["bash", "-c", line], cwd=tmp_path, check=True)
+    done = keeper.end(aside)
+
+    assert not far.exists()
+    assert done.changed == (str(far),)
+    assert not done.lost
+    aside.close()
+    shutil.rmtree(aside.place)

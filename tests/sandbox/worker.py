@@ -16,6 +16,7 @@ import everturn.tools.bash.commands
 import everturn.tools.bash.confined
 import everturn.tools.bash.entering
 import everturn.tools.bash.stdin  # noqa: F401 - what nobody could not load later
+from everturn.core.errors import ToolFault
 from everturn.ports.abort import AbortSignal
 from everturn.ports.files import FileStates
 from everturn.ports.tasks import Tasks
@@ -112,7 +113,10 @@ async def run_command(bash: Any, tasks: Tasks, folder: str, fields: dict[str, An
     began = asyncio.get_running_loop().time()
     if after:
         abort.abort()
-    result = await running
+    try:
+        result = await running
+    except ToolFault as fault:
+        return {"content": str(fault), "is_error": True, "code": None, "lasted_s": 0.0}
     lasted = asyncio.get_running_loop().time() - began
     return {"content": result.content, "is_error": result.is_error, "code": result.shown.exit_code, "lasted_s": lasted}
 

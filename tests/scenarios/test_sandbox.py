@@ -351,7 +351,7 @@ async def test_what_a_command_in_the_background_writes_to_memory_files_is_not_to
     engine = bench.engine(sandbox=sandbox, user_context=watch_memory(memory))
 
     await bench.go_on(engine)
-    while not (bench.folder / "CLAUDE.md").exists():
+    while not (bench.folder / "CLAUDE.md").exists():  # noqa: ASYNC110 - the command announces nothing
         await asyncio.sleep(0)
     await bench.go_on(engine)
     await bench.go_on(engine)

@@ -150,11 +150,13 @@ class CommandSandbox:
             return Confinement.NONE
         if leave and self._wishes.may_leave:
             return Confinement.LEAVES
+        return Confinement.ENOUGH if self._is_trusted() and self._finds_covered() else Confinement.INSIDE
+
+    def _is_trusted(self) -> bool:
+        """Nobody need be asked about a command, as far as what it may leave behind is concerned."""
         # The weaker kind holds no metadata, and protected files only afterwards: it is enough for who says so.
         is_enough = self.means.kind == "bubblewrap" if self._wishes.auto_allow is None else self._wishes.auto_allow
-        return (
-            Confinement.ENOUGH if is_enough and self._can_put_back() and self._finds_covered() else Confinement.INSIDE
-        )
+        return is_enough and self._can_put_back()
 
     def _finds_covered(self) -> bool:
         """All files that rules deny are known, so that they can be held. Looked at once: `confine` looks again, each time."""
@@ -183,6 +185,17 @@ class CommandSandbox:
                 self._aftermath.begin(self._list_kept(places), places, self.temporary)
                 self._aftermath.end()
         return self._aftermath.is_sure and not self._aftermath.unheld
+
+    def _begin(self, kept: tuple[str, ...], places: Places) -> None:
+        """Looks at what is put back afterwards. Raises `ToolFault` where nobody was asked, since less was there the last time."""
+        was_trusted = self._is_trusted()
+        self._aftermath.begin(kept, places, self.temporary)
+        if was_trusted and not self._is_trusted():
+            self._aftermath.end()
+            raise ToolFault(
+                "The command did not run: by now there is more in the working folders than the sandbox can look at before a "
+                "command and put back after it. Run it again: then the person is asked."
+            )
 
     async def confine(
         self, command: str, start: Start, folder: str, inquire: Inquire | None = None
@@ -287,7 +300,7 @@ class CommandSandbox:
             failed.callback(os.close, filtered)
             survivors = ViewedSurvivors()
             failed.callback(survivors.end)
-            self._aftermath.begin(self._list_kept(places, placeholders), places, self.temporary)
+            self._begin(self._list_kept(places, placeholders), places)
             failed.pop_all()
         return CommandCell(
             Start(
@@ -329,7 +342,7 @@ class CommandSandbox:
         with ExitStack() as failed:
             if survivors is not None:
                 failed.callback(survivors.end)
-            self._aftermath.begin(self._list_kept(places), places, self.temporary)
+            self._begin(self._list_kept(places), places)
             failed.pop_all()
         return CommandCell(
             Start(

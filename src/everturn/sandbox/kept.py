@@ -22,7 +22,7 @@ from everturn.sandbox.beneath import (
     set_mode,
 )
 from everturn.sandbox.mending import Mender, make_folder
-from everturn.sandbox.remembered import Looker, Rights, Seen, TooMuchError, find_rights
+from everturn.sandbox.remembered import Looker, Rights, Seen, TooMuchError, find_kind, find_rights
 
 MOST_FOLDERS = 256
 """Held open at once."""
@@ -76,6 +76,10 @@ class Keeper:
         self._running = 0
         self._anchors: dict[str, Anchor] = {}
         self._seen: dict[str, Seen] = {}
+        self._first: frozenset[str] = frozenset()
+        """What could be remembered before the last command: it comes first, so that no command pushes it out by making more."""
+        self._absent: dict[str, str] = {}
+        """Paths whose folder was not there, each with the root that it lies below."""
         self.unheld: dict[str, None] = {}
         """Too large to be remembered, or not for us to read; as far as was looked."""
 
@@ -87,14 +91,15 @@ class Keeper:
         above = sorted(roots, key=len)
         self._running += 1
         try:
-            for path in paths:
-                if path not in self._seen:
+            for path in sorted(paths, key=lambda path: (path not in self._first, path)):
+                if path not in self._seen and path not in self._absent:
                     root = next((root for root in above if path.startswith(root.rstrip("/") + "/")), None)
                     if root is not None:
                         self._remember(root.rstrip("/"), path)
         except BaseException:
             self._note_end()
             raise
+        self._first = frozenset(path for path, seen in self._seen.items() if seen.kind != "none")
 
     def end(self, aside: Aside) -> PutBack:
         """After a command, when nothing of it runs any more."""
@@ -129,6 +134,14 @@ class Keeper:
                 changed[path] = None
                 if not self._mend(mender, descriptor, name, seen):
                     lost[path] = None
+        for path, root in self._absent.items():
+            try:
+                is_taken = _take_new(self._anchors[root].descriptor, path[len(root) + 1 :].split("/"), aside)
+            except OSError:
+                is_taken = True
+                lost[path] = None
+            if is_taken:
+                changed[path] = None
         for path, anchor in self._anchors.items():
             if find_mode(anchor.descriptor) != modes[path]:
                 set_mode(anchor.descriptor, modes[path])
@@ -144,6 +157,11 @@ class Keeper:
         try:
             anchor = self._anchor(root, folder)
             self._seen[path] = self._looker.look(anchor.descriptor, name)
+        except FileNotFoundError:
+            if root in self._anchors:
+                self._absent[path] = root
+            else:
+                self.unheld[path] = None
         except (OSError, TooMuchError):
             self.unheld[path] = None
 
@@ -194,6 +212,24 @@ class Keeper:
             os.close(anchor.descriptor)
         self._anchors.clear()
         self._seen.clear()
+        self._absent.clear()
+
+
+def _take_new(folder: int, names: list[str], aside: Aside) -> bool:
+    """What has appeared at the end of a way that was not there: it goes aside, or a link on the way does. Raises `OSError`."""
+    status = find_status(folder, names[0])
+    if status is None:
+        return False
+    if len(names) == 1 or find_kind(status) == "link":
+        return aside.take(folder, names[0])
+    if find_kind(status) != "folder":
+        return False
+    inner = os.open(names[0], FOLDER, dir_fd=folder)
+    try:
+        open_up(inner)
+        return _take_new(inner, names[1:], aside)
+    finally:
+        os.close(inner)
 
 
 def _choose_mode(anchor: Anchor) -> int:

@@ -67,7 +67,15 @@ class Looker:
     def look(self, folder: int, name: str) -> Seen:
         """Raises `TooMuchError`, and `OSError` where it cannot be read."""
         status = find_status(folder, name)
-        return NOTHING if status is None or is_placeholder(folder, name, status) else self._see(folder, name, status)
+        if status is None or is_placeholder(folder, name, status):
+            return NOTHING
+        before = self._entries, self._bytes
+        try:
+            return self._see(folder, name, status)
+        except TooMuchError:
+            # It is not remembered, and takes nothing from what else is.
+            self._entries, self._bytes = before
+            raise
 
     def is_same(self, folder: int, name: str, seen: Seen) -> bool:
         """What cannot be looked at is not: it could be when it was seen."""

@@ -128,6 +128,7 @@ class CommandHolder:
                 list_exports=self._premises.list_exports,
                 environment=self._premises.environment,
                 find_trouble=self._find_trouble,
+                may_edit=lambda: self._viewer is None or self._viewer.is_sure,
             )
         return self._walls[folders]
 

@@ -29,6 +29,11 @@ from everturn.sandbox.settings import Wishes
 from everturn.sandbox.survivors import ViewedSurvivors
 from everturn.sandbox.temporary import Temporary
 
+UNSURE = (
+    "The command did not run: nobody approved it, and there is more in the working folders than can be looked at before an "
+    "edit and put back after it. Run it again: then the person is asked."
+)
+
 
 class Viewer:
     """One per session."""
@@ -44,6 +49,11 @@ class Viewer:
         self._nested: dict[str, list[str]] = {}
         self._pins, self._covers = Pins(), Pins()
         self._running = 0
+
+    @property
+    def is_sure(self) -> bool:
+        """Nothing was left behind, and everything can be looked at: else an edit is for a person to decide."""
+        return self._aftermath.is_sure and not self._aftermath.unheld
 
     def hold(
         self,
@@ -65,6 +75,8 @@ class Viewer:
             if edits is not None:
                 self._aftermath.begin((*edits.traps, *edits.links), edits, places.temporary)
                 failed.callback(self._aftermath.end)
+                if not self.is_sure:
+                    raise ToolFault(UNSURE)
             put = self._placeholders.put(edits.missing) if edits else ()
             if put:
                 failed.callback(self._placeholders.remove, put)
@@ -120,7 +132,7 @@ class Viewer:
         is_over = survivors.end()
         if edits is None:
             return ()
-        done = msgspec.structs.replace(self._aftermath.end(), is_over=is_over)
+        done = self._aftermath.end(is_over=is_over)
         return tuple(f"{each[0].upper()}{each[1:]}." for each in explain_put_back(done))
 
     def _find_staged(self) -> str:

@@ -31,15 +31,18 @@ class MachineWalls:
         list_exports: Callable[[], frozenset[str]] = frozenset,
         environment: Mapping[str, str] = os.environ,
         find_trouble: Callable[[], str] = str,
+        may_edit: Callable[[], bool] = lambda: True,
     ) -> None:
         """`program`: where bubblewrap is; else it is searched for. `without` passes over one kind, for those who compare.
 
         `newest`: of Landlock, no later version is used. `list_exports`: names of what earlier commands have exported.
         `environment`: what commands that are not held are given. `find_trouble`: why nothing can be held at the moment, if so.
+        `may_edit`: everything that an edit may have left could be found and put back, until now.
         """
         self._list_exports = list_exports
         self._environment = environment
         self._find_trouble = find_trouble
+        self._may_edit = may_edit
         self._newest = newest
         self._folders, self._home = folders, home
         self._program, self._without = program, without
@@ -90,7 +93,7 @@ class MachineWalls:
 
     @property
     def edits(self) -> bool:
-        return self._may_hold and self.bubblewrap is not None
+        return self._may_hold and self.bubblewrap is not None and self._may_edit()
 
     @property
     def _may_hold(self) -> bool:
