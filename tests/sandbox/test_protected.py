@@ -1,6 +1,7 @@
 """Files that would run something outside the next time: settings of agents, git's hooks, start-up files."""
 
 import os
+import subprocess
 
 import pytest
 
@@ -328,3 +329,74 @@ def test_credentials_are_not_in_the_environment(world):
     names = {line.partition("=")[0] for line in said.splitlines()}
     assert names & {"ANTHROPIC_API_KEY", "GITHUB_TOKEN", "PLAIN"} == {"PLAIN"}
     assert os.environ.get("PLAIN") is None
+
+
+NAMED = {
+    "hooks": ("core.hooksPath", "tools/hooks", "tools/hooks/pre-commit"),
+    "hooks by an absolute path": ("core.hooksPath", "{workspace}/tools/hooks", "tools/hooks/pre-commit"),
+    "hooks that are not there": ("core.hooksPath", "later/hooks", "later/hooks/pre-commit"),
+    "hooks at the top": ("core.hooksPath", ".", "pre-commit"),
+    "included settings": ("include.path", "../shared.cfg", "shared.cfg"),
+    "included settings that are not there": ("include.path", "../later.cfg", "later.cfg"),
+    "settings included for a branch": ("includeIf.onbranch:main.path", "../shared.cfg", "shared.cfg"),
+    "settings that included ones include": ("include.path", "../outer.cfg", "inner.cfg"),
+    "a program": ("core.fsmonitor", "tools/monitor", "tools/monitor"),
+    "a program with arguments": ("filter.f.clean", "python3 ./tools/clean.py --fast %f", "tools/clean.py"),
+    "a program by an absolute path": ("diff.external", "{workspace}/tools/diff", "tools/diff"),
+    "a script that a shell runs": ("alias.go", "!sh go.sh && true", "go.sh"),
+    "a link to a program": ("core.sshCommand", "./linked", "tools/real"),
+    "what a link leads to is another": ("core.sshCommand", "./linked", "linked"),
+}
+
+
+@pytest.mark.parametrize("way", NAMED)
+@pytest.mark.parametrize("by", ["repository", "person", "pointer"])
+def test_what_gits_settings_name_in_the_workspace_stays_as_it_is(world, way, by):
+    key, value, name = NAMED[way]
+    if by == "person" and key.startswith("include"):
+        value = f"{world.workspace}/{value.removeprefix('../')}"
+    there = [] if "not there" in way or way == "hooks at the top" else ["tools/real", "outer.cfg"]
+    there += [name] if there and name != "linked" else []
+    for each in there:
+        file = world.workspace / each
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("[include]\n\tpath = inner.cfg\n" if each == "outer.cfg" else "\n")
+    (world.workspace / "linked").symlink_to("tools/real")
+    if by == "pointer":
+        (world.workspace / ".git").rename(world.outside / "git")
+        (world.workspace / ".git").write_text(f"gitdir: {world.outside}/git\n")
+        value = f"{world.workspace}/{value.removeprefix('../')}" if key.startswith("include") else value
+    git = {"repository": ".git/config", "person": "../home/.gitconfig", "pointer": "../outside/git/config"}[by]
+    value = value.replace("{workspace}", str(world.workspace))
+    subprocess.run(["git", "config", "--file", git, key, value], cwd=world.workspace, check=True)
+    world.own(world.place)
+    before = picture(world.workspace)
+
+    outer = os.path.dirname(name) or "."  # noqa: PTH120 - a path as text
+    world.run(
+        f"mkdir -p {outer}; echo evil > {name}; rm -f {name}; echo evil > {name}; chmod +x {name}",
+        f"mv {outer} away; mkdir -p {outer}; echo evil > {name}; rm -rf away",
+    )
+
+    after = picture(world.workspace)
+    assert after.get(name) == before.get(name)
+    assert (world.workspace / "linked").is_symlink()
+
+
+def test_what_gits_settings_name_and_do_not_run_can_be_written(world):
+    names = {
+        "commit.template": "template",
+        "alias.mine": "log -- src/main.py",
+        "blame.ignoreRevsFile": ".git-blame-ignore-revs",
+    }
+    for key, value in names.items():
+        subprocess.run(["git", "config", "--file", ".git/config", key, value], cwd=world.workspace, check=True)
+    for name in ("template", "src/main.py", ".git-blame-ignore-revs"):
+        (world.workspace / name).parent.mkdir(exist_ok=True)
+        (world.workspace / name).write_text("old")
+    world.own(world.workspace)
+
+    assert (
+        world.say("for f in template src/main.py .git-blame-ignore-revs; do echo new > $f; cat $f; done").split()
+        == ["new"] * 3
+    )

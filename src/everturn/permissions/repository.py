@@ -9,11 +9,11 @@ import stat
 from collections.abc import Iterator
 from posixpath import join
 
-from everturn.permissions.git.config import MAX_CONFIG, Setting, parse_config
+from everturn.core.git_config import MAX_CONFIG, Setting, UnclearError, parse_config
 from everturn.permissions.git.discovery import Repository, describe_git, find_inside, find_repositories
 from everturn.permissions.git.harmless import is_harmless
 from everturn.permissions.git.index import find_links
-from everturn.permissions.git.plain import Allowance, UnclearError, find_kind
+from everturn.permissions.git.plain import Allowance, find_kind
 
 _QUIET_HOOKS = frozenset({
     "applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit", "prepare-commit-msg", "commit-msg",

@@ -40,6 +40,13 @@ _HELPER = re.compile(r"\s*[A-Za-z0-9+.-]*::|\s*-|.*[\\\"`$;|&]")
 _PLAIN = re.compile(r"(?:\.\./)*[A-Za-z0-9_./ @+-]*")
 
 
+def is_known(key: str) -> bool:
+    """A setting, written as git does (`remote.origin.url`), is among those that run nothing, whatever its value."""
+    section, _, rest = key.partition(".")
+    known: set[str] = _HARMLESS.get(section, set())
+    return _ANY in known or rest.rpartition(".")[2] in known - _ADDRESSES
+
+
 def is_harmless(data: bytes, *, of_module: bool = False) -> bool:
     """What is not understood is not harmless: continued lines, odd characters, anything that is not listed."""
     try:

@@ -18,6 +18,7 @@ from everturn.core.protected import (
     MEMORY,
     START_UP,
 )
+from everturn.sandbox.git_named import Named, find_named, find_named_by
 from everturn.sandbox.placeholders import has_placeholder
 from everturn.sandbox.settings import Wishes
 
@@ -25,6 +26,12 @@ HELD = AGENT_SETTINGS
 """Held even where they are not there yet."""
 GIT_HELD = ("hooks", "config")
 """They name programs that git runs for whoever uses the repository."""
+HOOK_NAMES = (
+    "applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit", "prepare-commit-msg",
+    "commit-msg", "post-commit", "pre-rebase", "post-checkout", "post-merge", "pre-push", "pre-receive", "update",
+    "proc-receive", "post-receive", "post-update", "reference-transaction", "push-to-checkout", "pre-auto-gc",
+    "post-rewrite", "sendemail-validate", "fsmonitor-watchman", "post-index-change",
+)  # fmt: skip
 GIT_TRAPS = ("commondir", "config.worktree")
 """They would send git elsewhere for both. Nothing may stand in their place, or git stops: they are looked for afterwards."""
 KEPT = tuple(name for name in (*FOLDERS, *map("/".join, FOLDER_PAIRS), *FILES) if name not in {GIT, *HELD})
@@ -74,7 +81,8 @@ def find_places(
     """
     roots = _there(folders)
     writable = _sorted({*roots, *_there(wishes.allow_write), *_there([temporary])})
-    found = _Found(straight=writable)
+    homes = _there(homes)
+    found = _Found(straight=writable, home=homes[0] if homes else "")
     for root in roots:
         found.hold(root, HELD)
         (found.trap if strict else found.keep)(root, KEPT)
@@ -89,7 +97,7 @@ def find_places(
     for repository in nested:
         found.keep(repository, (*HELD, *MEMORY))
         found.look_at_repository(repository, hold=False)
-    for home in _there(homes):
+    for home in homes:
         if _is_below(home, writable):
             found.hold(home, HOME_HELD)
             found.keep(home, HOME_TOOLS)
@@ -114,8 +122,9 @@ def find_places(
 
 
 class _Found:
-    def __init__(self, straight: Iterable[str]) -> None:
-        """`straight`: folders that no link leads to."""
+    def __init__(self, straight: tuple[str, ...], home: str = "") -> None:
+        """`straight`: folders that may be written, and that no link leads to. `home`: of the person."""
+        self._writable, self._home = straight, home
         self.protected: set[str] = set()
         self.missing: set[str] = set()
         self.links: set[str] = set()
@@ -164,7 +173,24 @@ class _Found:
             self._straight[folder] = os.path.realpath(folder) == folder
         return self._straight[folder]
 
+    def look_at_named(self, named: Named) -> None:
+        """What git's settings name, as far as it could be written."""
+        for path in named.hooks:
+            if any(root == path or root.startswith(f"{path.rstrip('/')}/") for root in self._writable):
+                # The whole workspace cannot be read-only.
+                self.trap(path.rstrip("/"), HOOK_NAMES)
+            elif _is_below(path, self._writable):
+                self.look_at(path, hold=True)
+        for path in named.included:
+            if _is_below(path, self._writable):
+                outer, _, name = path.rpartition("/")
+                self.trap(outer, (name,))
+        for path in named.programs:
+            if _is_below(path, self._writable) and _kind(os.path.realpath(path)) == stat.S_IFREG:
+                self.look_at(path, hold=False)
+
     def look_at_repository(self, folder: str, *, hold: bool = True) -> None:
+        self.look_at_named(find_named(folder, self._home))
         git = f"{folder}/{GIT}"
         if _kind(git) != stat.S_IFDIR or has_placeholder(git):
             # A file names the repository's place, a link may be put right by nobody: either stays. None must appear.
@@ -173,6 +199,8 @@ class _Found:
         for shape in (git, *find_shapes(f"{git}/modules")):
             self.hold(shape, GIT_HELD)
             self.trap(shape, GIT_TRAPS)
+            if shape != git:
+                self.look_at_named(find_named_by(shape, self._home))
         for worktree in find_shapes(f"{git}/worktrees"):
             # It has the settings and hooks of the repository.
             self.trap(worktree, GIT_TRAPS)

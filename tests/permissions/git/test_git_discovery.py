@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.permissions.git.real import git_env, run_git
 
+from everturn.core.git_config import UnclearError
 from everturn.permissions.git.discovery import find_repositories
 from everturn.permissions.git.places import find_git_places
-from everturn.permissions.git.plain import UnclearError
 
 HEADS = (None, "ref: refs/heads/main\n", "ref:refs/x", "ref: heads/x\n", "1" * 40, "1" * 39, "", "link", "folder")
 FOLDERS = (None, "folder", "file", "program", "link")

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from tests.pace import measured
 from tests.permissions.git.real import git_env, make_repository, run_git
 
+from everturn.core.git_config import UnclearError
 from everturn.permissions.git import index as reading
-from everturn.permissions.git.plain import Allowance, UnclearError
+from everturn.permissions.git.plain import Allowance
 
 SIZES = {"sha1": 20, "sha256": 32}
 LONG = "very/" * 900 + "long"

@@ -7,7 +7,7 @@ import pytest
 from tests.permissions.git.hostile import OTHERS, RUN_BY_READING, SHAPES, SILENT_SHAPES, VARYING, Stage, make_model
 from tests.permissions.git.real import PATIENCE_S, add_submodule, add_worktree, git_env, make_repository, run_git
 
-from everturn.permissions.git.config import Setting
+from everturn.core.git_config import Setting
 from everturn.permissions.git.harmless import is_harmless
 from everturn.permissions.repository import find_own_programs
 

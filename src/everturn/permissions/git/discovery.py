@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from posixpath import dirname, join
 from typing import NamedTuple
 
-from everturn.permissions.git.plain import UnclearError, find_kind, read_one_path, read_plain
+from everturn.core.git_config import UnclearError
+from everturn.permissions.git.plain import find_kind, read_one_path, read_plain
 
 _HEAD = re.compile(rb"ref:[ \t\r\n]*refs/|[0-9a-f]{40}")
 _MAX_HEAD = 4_096

@@ -8,7 +8,7 @@ git-config(1). Names are in small letters, as git compares them; `*` stands for 
 import re
 from collections.abc import Iterator, Mapping
 
-from everturn.permissions.git.config import Setting
+from everturn.core.git_config import Setting
 
 _FREE: Mapping[str, str] = {
     # How files and objects are stored, compared and cached. Left out are paths (attributesFile, excludesFile, hooksPath,

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from posixpath import commonpath, dirname, join
 
-from everturn.permissions.git.config import Setting, parse_config
+from everturn.core.git_config import Setting, parse_config
 from everturn.permissions.git.harmless import is_harmless
 
 _MAX_BYTES = 131_072

@@ -7,7 +7,8 @@ import os
 from posixpath import join
 from typing import NamedTuple
 
-from everturn.permissions.git.plain import Allowance, UnclearError
+from everturn.core.git_config import UnclearError
+from everturn.permissions.git.plain import Allowance
 
 _MAX_LINKS = 400
 _HEADER = 12

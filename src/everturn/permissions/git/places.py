@@ -10,9 +10,9 @@ from posixpath import basename, commonpath, dirname, join
 
 import msgspec
 
-from everturn.permissions.git.config import MAX_CONFIG, parse_config
+from everturn.core.git_config import MAX_CONFIG, UnclearError, parse_config
 from everturn.permissions.git.discovery import Repository, find_repositories, is_repository
-from everturn.permissions.git.plain import UnclearError, find_kind, read_one_path, read_plain
+from everturn.permissions.git.plain import find_kind, read_one_path, read_plain
 
 
 class GitPlaces(msgspec.Struct, frozen=True, kw_only=True):

@@ -3,11 +3,9 @@
 import os
 import stat
 
+from everturn.core.git_config import UnclearError
+
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-
-
-class UnclearError(ValueError):
-    """What git would do with this cannot be told. The text names the file, for people."""
 
 
 def read_plain(path: str, most: int) -> bytes | None:

@@ -5,8 +5,9 @@ import re
 from collections.abc import Iterable
 from posixpath import join
 
+from everturn.core.git_config import UnclearError
 from everturn.permissions.git.places import find_git_places
-from everturn.permissions.git.plain import UnclearError, read_plain
+from everturn.permissions.git.plain import read_plain
 from everturn.permissions.rules.globs import Glob
 from everturn.permissions.rules.patterns import parse_pattern
 from everturn.permissions.rules.rule import Rule

@@ -7,8 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.permissions.git.real import git_env
 
-from everturn.permissions.git.config import MAX_CONFIG, Setting, parse_config
-from everturn.permissions.git.plain import UnclearError
+from everturn.core.git_config import MAX_CONFIG, Setting, UnclearError, parse_config
 
 ODD = (
     b"[", b"]", b'"', b"\\", b"\n", b"\r\n", b"\r", b" ", b"\t", b"#", b";", b"=", b".", b"-", b"_", b"1", b"K", b"\xff", b"\x0b",

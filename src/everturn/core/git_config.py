@@ -3,8 +3,6 @@
 import re
 from typing import NamedTuple
 
-from everturn.permissions.git.plain import UnclearError
-
 MAX_CONFIG = 131_072
 """Bytes of one file: some thousand branches."""
 
@@ -17,6 +15,10 @@ _BLANKS = re.compile(rb"[ \t\r]++")
 _BARE_TEXT = re.compile(rb'[^ \t\r\n"\\#;]++')
 _QUOTED_TEXT = re.compile(rb'[^\n"\\]++')
 _ESCAPES = {b"\n": b"", b"t": b"\t", b"b": b"\b", b"n": b"\n", b"\\": b"\\", b'"': b'"'}
+
+
+class UnclearError(ValueError):
+    """What git would do with this cannot be told. The text names the file, for people."""
 
 
 class Setting(NamedTuple):
