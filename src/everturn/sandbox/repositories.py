@@ -16,6 +16,7 @@ import msgspec
 from everturn.sandbox.aside import Aside
 from everturn.sandbox.beneath import LISTED, find_status, open_file, open_straight
 from everturn.sandbox.git_settings import MOST_BYTES, is_harmless
+from everturn.sandbox.git_states import STATES, is_harmless_state
 from everturn.sandbox.kept import PutBack
 from everturn.sandbox.lending import Lender, is_closed
 from everturn.sandbox.remembered import IN_MEMORY, Stamp, find_stamp
@@ -56,6 +57,8 @@ class Piece(msgspec.Struct, frozen=True):
     status: os.stat_result
     changed_ns: int
     """It, or the repository: what is moved to a new name has a new time, too."""
+    state: str | None = None
+    """For a file of something that is not over: which folder of `STATES` it lies in."""
 
 
 class Top(msgspec.Struct, frozen=True):
@@ -106,11 +109,15 @@ class Repositories:
             self._seen.clear()
             self._began_ns = time.clock_gettime_ns(FILE_CLOCK)
             now = time.time_ns()
-            for path, top in self._leave_out(without):
+            for path, top in self._shapes.items():
                 with suppress(OSError):
-                    for piece in _find_pieces(lender, top, path):
+                    for piece in _find_pieces(lender, top, path, only_states=_is_covered(path, without)):
                         status = piece.status
-                        is_sure = status.st_ctime_ns < now - _RECENT_NS and os.major(status.st_dev) != IN_MEMORY
+                        is_sure = (
+                            piece.state is None
+                            and status.st_ctime_ns < now - _RECENT_NS
+                            and os.major(status.st_dev) != IN_MEMORY
+                        )
                         content = None if is_sure else _read(piece.folder, piece.name, status)
                         self._seen[piece.path] = find_stamp(status), content
 
@@ -121,11 +128,11 @@ class Repositories:
         before = self._folders
         with closing(Lender()) as lender:
             self._shapes = self._find_shapes(lender)
-            for path, top in self._leave_out(without):
+            for path, top in self._shapes.items():
                 is_known = path in self._known
                 moved_ns = 0 if is_known else self._find_moved(path, before)
                 try:
-                    for piece in _find_pieces(lender, top, path):
+                    for piece in _find_pieces(lender, top, path, only_states=_is_covered(path, without)):
                         is_old = not is_known and max(moved_ns, piece.changed_ns) < self._began_ns
                         if not is_old and not self._may_stay(piece):
                             (taken if _take(piece, aside) else left).append(piece.path)
@@ -165,7 +172,13 @@ class Repositories:
     def _may_stay(self, piece: Piece) -> bool:
         """What cannot be judged, for whatever reason, may not."""
         try:
-            return self._is_seen(piece) or _is_fine(piece, self._shapes.keys())
+            if self._is_seen(piece):
+                return True
+            if piece.state is None:
+                return _is_fine(piece, self._shapes.keys())
+            before = self._seen.get(piece.path, (None, None))[1] or b""
+            data = _read(piece.folder, piece.name, piece.status)
+            return data != _ODD and is_harmless_state(piece.state, piece.name, data, before)
         except Exception:  # noqa: BLE001 - a command may have written anything
             return False
 
@@ -174,11 +187,6 @@ class Repositories:
         if stamp != find_stamp(piece.status):
             return False
         return content is None or content == _read(piece.folder, piece.name, piece.status)
-
-    def _leave_out(self, without: frozenset[str]) -> list[tuple[str, Top]]:
-        return [
-            (path, top) for path, top in self._shapes.items() if path not in without and f"{path}/config" not in without
-        ]
 
     def _find_shapes(self, lender: Lender) -> dict[str, Top]:
         shapes: dict[str, Top] = {}
@@ -251,7 +259,12 @@ def _is_worktree(path: str) -> bool:
     return path.rpartition("/")[0].endswith(f"/{GIT}/worktrees")
 
 
-def _find_pieces(lender: Lender, top: Top, path: str) -> Iterator[Piece]:
+def _is_covered(path: str, without: frozenset[str]) -> bool:
+    """Its settings and hooks are protected otherwise."""
+    return path in without or f"{path}/config" in without
+
+
+def _find_pieces(lender: Lender, top: Top, path: str, *, only_states: bool) -> Iterator[Piece]:
     """Their folders are open as long as this is asked for the next. Raises `OSError`."""
     rest = top.find_rest(path)
     moved_ns = 0
@@ -264,11 +277,25 @@ def _find_pieces(lender: Lender, top: Top, path: str) -> Iterator[Piece]:
                 return
             moved_ns = status.st_ctime_ns
             if not stat.S_ISDIR(status.st_mode):
-                yield Piece(path, folder, name, status, moved_ns)
+                if not only_states:
+                    yield Piece(path, folder, name, status, moved_ns)
                 return
         git = _hold(opened, lender.open(top.descriptor, rest))
         if not os.access(f"/proc/self/fd/{git}", os.X_OK):
             # Another's, and closed to commands as it is to us.
+            return
+        for state, files in STATES.items():
+            status = find_status(git, state) if state else os.fstat(git)
+            if status is not None and stat.S_ISDIR(status.st_mode):
+                folder = _hold(opened, lender.open(top.descriptor, f"{rest}/{state}")) if state else git
+                for piece in _find_each(folder, f"{path}/{state}".rstrip("/"), moved_ns, files):
+                    yield msgspec.structs.replace(
+                        piece, state=state, changed_ns=max(piece.changed_ns, status.st_ctime_ns if state else 0)
+                    )
+            elif status is not None:
+                # A link could lead to a folder that nobody looks at.
+                yield from _find_each(git, path, moved_ns, (state,))
+        if only_states:
             return
         yield from _find_each(git, path, moved_ns, (*_SETTINGS, _ELSEWHERE))
         status = find_status(git, _HOOKS)
