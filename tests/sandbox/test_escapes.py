@@ -1,10 +1,14 @@
 """Attempts to get out, by real commands, judged by what is outside afterwards."""
 
+import ctypes
 import os
+import pty
 import stat
+import tty
 from pathlib import Path
 
 import pytest
+from tests.sandbox.conftest import USERS
 
 
 def python(*lines):
@@ -143,6 +147,74 @@ def test_processes_outside_cannot_be_traced_or_read(world, victim):
     )
 
     assert said == "attach -1\nseize -1\nrefused refused"
+
+
+@pytest.fixture
+def terminal(world):
+    """The person's: what is typed there, and what is shown."""
+    typed, shown = pty.openpty()
+    os.chown(os.ttyname(shown), USERS[world.user], -1)
+    os.set_blocking(typed, False)
+    tty.setcbreak(shown)
+    yield typed, os.ttyname(shown)
+    os.close(typed)
+    os.close(shown)
+
+
+def test_a_terminal_of_the_person_is_neither_read_nor_written(world, terminal):
+    typed, name = terminal
+    os.write(typed, b"a secret\n")
+
+    (said,) = world.run(
+        f"timeout 2 head -n 1 {name}; echo 'Allow this? yes' > {name}; exec 9<> {name} && stty -F {name} raw"
+    )
+
+    assert "secret" not in said["content"]
+    with pytest.raises(BlockingIOError):
+        os.read(typed, 100)
+
+
+def test_what_is_no_terminal_is_read_as_before(world):
+    assert (
+        world.say(
+            "ls / > /dev/null && ls /dev > /dev/null && head -c 1 /dev/zero | wc -c && cat /etc/hostname > /dev/null"
+        )
+        == "1"
+    )
+
+
+def test_other_processes_are_neither_slowed_nor_limited_and_the_own_are(world, victim):
+    before = os.getpriority(os.PRIO_PROCESS, victim.pid), os.sched_getaffinity(victim.pid)
+
+    world.run(
+        f"renice -n 19 -p {victim.pid}; chrt -i -p 0 {victim.pid}; taskset -pc 0 {victim.pid}; ionice -c 3 -p {victim.pid}; "
+        f"prlimit --nofile=1 -p {victim.pid}",
+        python("import os", f"os.setpriority(os.PRIO_USER, {USERS[world.user]}, 19)"),
+        python("import os", f"os.setpriority(os.PRIO_PGRP, os.getpgid({victim.pid}), 19)"),
+    )
+
+    assert (os.getpriority(os.PRIO_PROCESS, victim.pid), os.sched_getaffinity(victim.pid)) == before
+    assert os.sched_getscheduler(victim.pid) == os.SCHED_OTHER
+    limits = Path(f"/proc/{victim.pid}/limits").read_text()
+    assert int(next(line.split()[3] for line in limits.splitlines() if line.startswith("Max open files"))) > 1
+    assert os.getpriority(os.PRIO_PROCESS, 0) == 0
+    assert world.say("nice -n 5 nice; ionice -c 3 true; taskset -c 0 true; (ulimit -n 100; ulimit -n)") == "5\n100"
+
+
+def test_queues_and_memory_that_processes_share_by_number_are_out_of_reach(world):
+    libc = ctypes.CDLL(None, use_errno=True)
+    key = 0x4556_0000 | os.getpid() & 0xFFFF
+    queue, memory = libc.msgget(key, 0o1666), libc.shmget(key, 4096, 0o1666)
+    try:
+        world.run(
+            f"ipcrm -Q {key}; ipcrm -M {key}",
+            python(*CALL, f"libc.msgctl({queue}, 0, 0)", f"libc.shmctl({memory}, 0, 0)"),
+        )
+
+        assert (libc.msgget(key, 0), libc.shmget(key, 0, 0)) == (queue, memory)
+    finally:
+        libc.msgctl(queue, 0, None)
+        libc.shmctl(memory, 0, None)
 
 
 def test_nobody_outside_hears_of_it(world, ears):

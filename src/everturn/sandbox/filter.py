@@ -72,7 +72,7 @@ TYPING = (0x5412, 0x541C)
 LEADING_NOWHERE = (1, 5)
 """Kinds of a pair of local sockets that is a pair for good: of a stream, and of packets in order. Others can be sent elsewhere."""
 KIND_OF_SOCKET = 0xF
-PRIO_USER = 2
+PRIO_PROCESS, PRIO_USER = 0, 2
 NEW_NAMESPACES = 0x7E02_0000
 """clone: any of the flags that make a namespace."""
 WITH_FILES, AS_THREAD = 0x400, 0x1_0000
@@ -157,10 +157,23 @@ def encode_filter(
     return b"".join(step.encode() for step in (*steps, _Step(_RETURN, _ALLOW)))
 
 
+SHARED = (
+    "shmget", "shmat", "shmctl", "semget", "semop", "semctl", "semtimedop", "msgget", "msgsnd", "msgrcv", "msgctl",
+    "mq_open", "mq_unlink",
+)  # fmt: skip
+"""Memory, semaphores and queues that all processes of a user find by a number or a name."""
+OF_ONE = (
+    "prlimit64", "sched_setparam", "sched_setscheduler", "sched_setaffinity", "sched_setattr", "migrate_pages", "move_pages",
+)  # fmt: skip
+"""Their first argument is a process, and 0 the caller."""
+IOPRIO_OF_PROCESS = 1
+
+
 def encode_sparing(machine: Machine, *spared: int) -> bytes:
     """What a thread starts cannot signal these: the thread at least, and by it all of us. The rules that bind both let them reach each other.
 
-    Numbers are as for `kill`: those below 0 are groups, or everybody. Nor can it set limits for us, such as one of no open files: no rule keeps it from that.
+    Numbers are as for `kill`: those below 0 are groups, or everybody. No rule keeps it from other processes of the user in other ways,
+    such as limits, priorities and shared memory: it may use these for itself, or not at all.
     """
     named = tuple(number & 0xFFFF_FFFF for number in spared)
     numbers = machine.numbers
@@ -168,9 +181,14 @@ def encode_sparing(machine: Machine, *spared: int) -> bytes:
     for name, offset in (("kill", _FIRST), ("tkill", _FIRST), ("rt_sigqueueinfo", _FIRST), ("tgkill", _SECOND),
                          ("rt_tgsigqueueinfo", _SECOND)):  # fmt: skip
         steps += _judge_argument(numbers[name], offset, _refuse_each(named))
-    steps += [_Step(_EQUAL, numbers["pidfd_send_signal"], no=1), _refuse(errno.EPERM)]
-    # 0 is the caller.
-    steps += _judge_argument(numbers["prlimit64"], _FIRST, [_Step(_EQUAL, 0, yes=1), _refuse(errno.EPERM)])
+    for name in ("pidfd_send_signal", *SHARED):
+        steps += [_Step(_EQUAL, numbers[name], no=1), _refuse(errno.EPERM)]
+    own = [_Step(_EQUAL, 0, yes=1), _refuse(errno.EPERM)]
+    for name in OF_ONE:
+        steps += _judge_argument(numbers[name], _FIRST, own)
+    for name, process in (("setpriority", PRIO_PROCESS), ("ioprio_set", IOPRIO_OF_PROCESS)):
+        steps += _judge_first(numbers[name], [_Step(_EQUAL, process, yes=1), _refuse(errno.EPERM)])
+        steps += _judge_argument(numbers[name], _SECOND, own)
     return b"".join(step.encode() for step in (*steps, _Step(_RETURN, _ALLOW)))
 
 

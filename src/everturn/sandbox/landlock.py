@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import re
 import stat
 import struct
 from collections.abc import Callable, Iterable, Iterator
@@ -28,6 +29,7 @@ _LAST_CAPABILITY = 63
 _CAPABILITY_VERSION = 0x2008_0522
 _OPEN = os.O_PATH | os.O_CLOEXEC if hasattr(os, "O_PATH") else 0
 
+_READ_FILES = 0b0100
 _READ = 0b1100
 """Contents of files and of folders."""
 _WRITE = 0b0111_1111_1111_0010
@@ -41,7 +43,9 @@ _TCP_VERSION, _DEVICE_VERSION = 4, 5
 SCOPE_VERSION = 6
 """From here on signals stay among those who are bound by the same rules."""
 _PATH_RULE = 1
-_DEVICES = ("null", "zero", "full", "random", "urandom", "ptmx", "pts", "tty")
+_DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
+_TERMINALS = re.compile(r"pts|ptmx|tty.+|console|vcs.*|input|hidraw.*|uhid|uinput")
+"""In /dev: the person's terminals, which belong to the same user, and keyboards. `tty` is the command's own, and it has none."""
 
 
 def find_version(machine: Machine) -> int:
@@ -73,26 +77,34 @@ def plan_entry(machine: Machine, version: int, places: Places, program: bytes) -
 
 def make_rules(machine: Machine, version: int, places: Places) -> int:
     """A descriptor."""
-    handled = _WRITE | (_DEVICE_CONTROL if version >= _DEVICE_VERSION else 0) | (_READ if places.hidden else 0)
+    read = _READ if places.hidden else _READ_FILES
+    handled = _WRITE | (_DEVICE_CONTROL if version >= _DEVICE_VERSION else 0) | read
     words = (handled, _TCP if version >= _TCP_VERSION else 0, _SIGNALS_AND_NAMES if version >= SCOPE_VERSION else 0)
     head = struct.pack("=QQQ", *words)
     # The size says which words the kernel knows.
     size = 24 if version >= SCOPE_VERSION else 16 if version >= _TCP_VERSION else 8
     rules = call(machine.numbers["landlock_create_ruleset"], head, size, 0)
+    terminals = list_terminals()
     with ExitStack() as failed:
         failed.callback(os.close, rules)
         every = _WRITE | (handled & _DEVICE_CONTROL) | (handled & _READ)
         add = partial(_add, machine, rules)
         for root in places.writable:
-            _add_around(root, (*places.denied, *places.hidden), partial(add, every))
+            _add_around(root, (*places.denied, *places.hidden, *terminals), partial(add, every))
         for name in _DEVICES:
             add_rule(machine, rules, f"/dev/{name}", (handled & _OF_FILES) | (handled & _READ))
-        if places.hidden:
-            _add_around("/", places.hidden, partial(add, _READ))
-            for path in places.shown:
-                _add_around(path, (), partial(add, _READ))
+        _add_around("/", (*places.hidden, *terminals), partial(add, read))
+        for path in places.shown:
+            _add_around(path, (), partial(add, read))
         failed.pop_all()
     return rules
+
+
+def list_terminals() -> list[str]:
+    """No command reads or writes these: it would hear what the person types, and answer in our stead."""
+    with suppress(OSError):
+        return [f"/dev/{name}" for name in os.listdir("/dev") if _TERMINALS.fullmatch(name)]  # noqa: PTH208 - names are all we need
+    return []
 
 
 def _add_around(root: str, without: Iterable[str], add: Callable[[int], None]) -> None:
