@@ -36,9 +36,10 @@ from everturn.sandbox.filter import (
     encode_filter,
     encode_sparing,
 )
+from everturn.sandbox.held.walls import MachineWalls
 from everturn.sandbox.kept import Keeper
 from everturn.sandbox.placeholders import MODE, Placeholders
-from everturn.sandbox.places import Places, find_nested, find_places
+from everturn.sandbox.places import Places, find_nested, find_places, lies_in_protected
 from everturn.sandbox.probe import Means, find_means, try_bubblewrap
 from everturn.sandbox.remembered import MOST_BYTES
 from everturn.sandbox.removing import remove_tree
@@ -662,3 +663,51 @@ def test_the_model_is_told_what_was_held_back(output, told):
 @given(st.text(max_size=300))
 def test_no_output_confuses_the_explanation(output):
     assert all(isinstance(line, str) for line in explain_denials(Held(output=output, folder="/w", places=PLACES)))
+
+
+EXPOSED = {
+    "/h/.config": False,
+    "/h/.config/app": False,
+    "/h/.config/autostart": True,
+    "/h/.config/nvim/lua": True,
+    "/h/.local/bin": True,
+    "/h/project": False,
+    "/h": False,
+    "/other/.config/nvim": False,
+    "/other/.config/git": True,
+    "/work/.git/hooks": True,
+    "/work/.claude": True,
+    "/work/.claude/worktrees/a": False,
+    "/work/.claude/worktrees/a/.vscode": True,
+}
+
+
+@pytest.mark.parametrize("folder", EXPOSED)
+def test_a_folder_that_lies_in_a_protected_place(folder):
+    assert lies_in_protected(folder, "/h") is EXPOSED[folder]
+
+
+@pytest.mark.needs("bubblewrap")
+async def test_where_the_workspace_is_a_protected_place_commands_and_edits_are_asked_about(tmp_path):
+    home = tmp_path.resolve()
+    for name in (".local/bin", "project"):
+        (home / name).mkdir(parents=True)
+    said, edits = {}, {}
+    for name in (".local/bin", "project"):
+        around = Surroundings(folders=(str(home / name),), home=str(home))
+        sandbox = CommandSandbox(Wishes(enabled=True), find_means(), around)
+        said[name] = sandbox.judge("true", leave=False)
+        edits[name] = MachineWalls((str(home / name),), str(home)).edits
+        await sandbox.aclose()
+
+    assert said == {".local/bin": Confinement.INSIDE, "project": Confinement.ENOUGH}
+    assert edits == {".local/bin": False, "project": True}
+
+
+def test_memory_files_between_two_working_folders_are_held_too(tmp_path):
+    root = tmp_path.resolve()
+    (root / "a" / "b").mkdir(parents=True)
+
+    found = find_places(Wishes(), folders=[str(root), str(root / "a" / "b")], temporary=str(root))
+
+    assert {f"{root}{below}/AGENTS.md" for below in ("", "/a", "/a/b")} <= set(found.traps)

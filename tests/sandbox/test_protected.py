@@ -176,6 +176,27 @@ def test_a_home_that_is_the_workspace_keeps_every_place_that_judgement_protects(
     assert picture(world.workspace) == before
 
 
+def test_a_workspace_inside_a_home_keeps_what_is_protected_there(world):
+    inner = world.home / ".config"
+    for name in ("autostart/a.desktop", "nvim/init.lua", "app/settings"):
+        (inner / name).parent.mkdir(parents=True)
+        (inner / name).write_text("old")
+    world.own(world.home)
+
+    world.run(
+        "echo evil > autostart/a.desktop; echo evil > nvim/init.lua; mkdir fish; echo evil > fish/config.fish; echo new > app/settings",
+        "mv autostart old; mkdir autostart; echo evil > autostart/a.desktop",
+        folder=str(inner),
+    )
+
+    assert picture(inner) == picture(inner) | {
+        "autostart/a.desktop": b"old",
+        "nvim/init.lua": b"old",
+        "app/settings": b"new\n",
+    }
+    assert not (inner / "fish").exists()
+
+
 def test_memory_files_are_neither_written_nor_made(world):
     (world.workspace / "AGENTS.md").write_text("Use tabs.")
     world.own(world.workspace)

@@ -56,7 +56,7 @@ async def run_job(job: dict[str, Any]) -> dict[str, Any]:
         parse_wishes({"enabled": True, **job.get("settings", {})}, folder, job.get("home", "/nonexistent")),
         means,
         Surroundings(
-            folders=(),
+            folders=(folder,),
             home=job.get("home", "/nonexistent"),
             own=tuple(job.get("own", ())),
             code=tuple(job.get("code", ())),

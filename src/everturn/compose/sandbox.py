@@ -35,7 +35,9 @@ def build_sandbox(setup: Setup, env: Mapping[str, str], policy: RulePolicy) -> t
     means = find_means(wishes.program, folders=policy.folders)
     if means.kind == "none" and wishes.required:
         raise OptionError("sandbox", f"is required, and there is none here: {means.why}")
-    surroundings = Surroundings(folders=(), home=user_home, own=list_own_folders(setup, env), code=find_own_code())
+    surroundings = Surroundings(
+        folders=(folder,), home=user_home, own=list_own_folders(setup, env), code=find_own_code()
+    )
     warning = f"COMMANDS RUN WITHOUT A SANDBOX, although the settings want one: {means.why}."
     if means.kind == "landlock" and wishes.has_network:
         warning = f"Commands in the sandbox reach no network, although hosts are allowed: that takes bubblewrap ({means.why})."

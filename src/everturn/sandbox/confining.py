@@ -25,7 +25,7 @@ from everturn.sandbox.network.hosts import parse_pattern
 from everturn.sandbox.network.proxy import Proxy
 from everturn.sandbox.pins import Pins
 from everturn.sandbox.placeholders import Placeholders
-from everturn.sandbox.places import Places, find_nested, find_places
+from everturn.sandbox.places import Places, find_nested, find_places, lies_in_protected
 from everturn.sandbox.probe import Means
 from everturn.sandbox.process_limit import limit_processes
 from everturn.sandbox.settings import Wishes
@@ -156,7 +156,13 @@ class CommandSandbox:
         """Nobody need be asked about a command, as far as what it may leave behind is concerned."""
         # The weaker kind holds no metadata, and protected files only afterwards: it is enough for who says so.
         is_enough = self.means.kind == "bubblewrap" if self._wishes.auto_allow is None else self._wishes.auto_allow
-        return is_enough and self._can_put_back()
+        return is_enough and not self._is_exposed() and self._can_put_back()
+
+    def _is_exposed(self) -> bool:
+        """The workspace itself is a protected place, such as `~/.config/autostart`: all that is written there may run later."""
+        home = os.path.realpath(self._surroundings.home)
+        folders = (*self._surroundings.folders, *self._ruled().folders)
+        return any(lies_in_protected(os.path.realpath(folder), home) for folder in folders)
 
     def _finds_covered(self) -> bool:
         """All files that rules deny are known, so that they can be held. Looked at once: `confine` looks again, each time."""

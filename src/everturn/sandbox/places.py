@@ -11,6 +11,7 @@ from everturn.core.protected import (
     FILES,
     FOLDER_PAIRS,
     FOLDERS,
+    FREE,
     GIT,
     GIT_HEAD,
     HOME,
@@ -98,9 +99,8 @@ def find_places(
         found.keep(repository, (*HELD, *MEMORY))
         found.look_at_repository(repository, hold=False)
     for home in homes:
-        if _is_below(home, writable):
-            found.hold(home, HOME_HELD)
-            found.keep(home, HOME_TOOLS)
+        found.hold(home, _list_reached(home, HOME_HELD, writable))
+        found.keep(home, _list_reached(home, HOME_TOOLS, writable))
     for path in (*own, *wishes.deny_write):
         if _is_below(os.path.realpath(path), writable):
             found.look_at(path, hold=True)
@@ -119,6 +119,24 @@ def find_places(
         hidden=hidden,
         shown=_sorted(path for path in _there(wishes.allow_read) if _is_below(path, hidden)),
     )
+
+
+def lies_in_protected(folder: str, home: str) -> bool:
+    """The whole folder is a place that is protected, so that what is written anywhere in it may run later."""
+    parts = [part for part in folder.split("/") if part]
+    pairs = list(zip(parts, [*parts[1:], ""], strict=True))
+    if any((pair[0] in FOLDERS and pair not in FREE) or pair in FOLDER_PAIRS for pair in pairs):
+        return True
+    below = f"{folder}/".removeprefix(f"{home.rstrip('/')}/")
+    return below != f"{folder}/" and any(below.startswith(f"{name}/") for name in (*HOME, *HOME_TOOLS))
+
+
+def _list_reached(home: str, names: Iterable[str], writable: Iterable[str]) -> list[str]:
+    """Of places of a home, those that could be written."""
+    if _is_below(home, writable):
+        return list(names)
+    inner = [f"{root[len(home) :].strip('/')}/" for root in writable if _is_below(root, [home])]
+    return [name for name in names if any(name.startswith(folder) for folder in inner)]
 
 
 class _Found:

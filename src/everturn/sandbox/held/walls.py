@@ -11,6 +11,7 @@ from everturn.sandbox.held.environment import OF_THE_SHELL, clean_path, is_passe
 from everturn.sandbox.held.places import HeldPlaces, find_programs, is_below
 from everturn.sandbox.held.rules import LEAST_VERSION, SCOPE_VERSION, plan_reading
 from everturn.sandbox.held.thread import ConfinedThread
+from everturn.sandbox.places import lies_in_protected
 from everturn.sandbox.probe import Means
 from everturn.workspace.programs import find_local, find_program
 
@@ -93,7 +94,12 @@ class MachineWalls:
 
     @property
     def edits(self) -> bool:
-        return self._may_hold and self.bubblewrap is not None and self._may_edit()
+        return self._may_hold and not self._is_exposed and self.bubblewrap is not None and self._may_edit()
+
+    @cached_property
+    def _is_exposed(self) -> bool:
+        """A working folder is itself a protected place: all that is written there may run later."""
+        return any(lies_in_protected(folder, self._home) for folder in self._folders)
 
     @property
     def _may_hold(self) -> bool:
