@@ -9,8 +9,11 @@ import pip
 import pytest
 from tests.sandbox.conftest import USERS, Worker
 from tests.sandbox.servers import Server, fill
+from tests.sandbox.test_escapes import python
 from tests.sandbox.test_running import wait_for
 from tests.tools.processes import named
+
+from everturn.sandbox.network.doorway import MOST_VISITORS
 
 
 @pytest.fixture
@@ -169,3 +172,30 @@ def test_two_commands_at_once_have_a_door_each(viewed, hosts):
 
     assert results["results"][1]["content"] == "a page"
     assert results["reports"] == ["a page"]
+
+
+def test_idle_connections_take_a_bounded_part_of_us_and_nothing_of_the_next_command(viewed):
+    flood = python(
+        "import select, socket",
+        "kept = {each.fileno(): each for each in (socket.create_connection(('127.0.0.1', 3128)) for _ in range(400))}",
+        "open('ready', 'w').close()",
+        "poll, told = select.poll(), 0",
+        "for number in kept: poll.register(number, select.POLLIN)",
+        # Those that were turned away are told so.
+        f"while told < {400 - MOST_VISITORS} and (found := poll.poll(9000)):",
+        "    for number, _ in found:",
+        "        told += b'503' in kept[number].recv(100)",
+        "        poll.unregister(number)",
+        "print(told, len(poll.poll(0)))",
+    )
+    answer = viewed.do(
+        {"command": flood, "run_in_background": True},
+        "until [ -e ready ]; do :; done",
+        settings={"network.allowedDomains": ["example.com"]},
+        finishes=True,
+    )
+
+    (report,) = answer["reports"]
+    assert report.split()[:2] == [str(400 - MOST_VISITORS), "0"]
+    assert "too many connections at once" in report
+    assert not answer["results"][1]["is_error"]

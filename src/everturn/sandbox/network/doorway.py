@@ -8,6 +8,7 @@ import struct
 import sys
 import threading
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import lru_cache
 from shutil import which
 
@@ -15,7 +16,7 @@ from everturn.sandbox.calls import Machine, call, list_capabilities
 from everturn.sandbox.descriptors import ABOVE_ALL
 from everturn.sandbox.network.consent import Consent
 from everturn.sandbox.network.hosts import Pattern
-from everturn.sandbox.network.proxy import Proxy, Refused
+from everturn.sandbox.network.proxy import TOO_MANY, Proxy, RefusalError, Refused, render_refusal
 
 DESCRIPTOR = 238
 PORT = 3128
@@ -24,6 +25,9 @@ CAP_SYS_ADMIN = 21
 _SET_FLAGS = 0x8914
 _LOOPBACK_IS_UP = struct.pack("=16sH22x", b"lo", 0x41)
 _WAITING = 128
+MOST_VISITORS = 128
+"""At one door: no command takes all that the proxy has from others."""
+_PAUSE_S = 0.1
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 _PROGRAM = f"""
 import _socket, posix, sys
@@ -150,12 +154,37 @@ class Doorway:
             return
         try:
             visitor, _ = self._door.accept()
+        except BlockingIOError:
+            return
         except OSError:
+            # We have no descriptor left. Asked at once, it would say so again, for ever.
+            self._loop.remove_reader(self._door)
+            self._loop.call_later(_PAUSE_S, self._watch_again)
             return
         visitor.setblocking(False)
+        if self._proxy.is_full or len(self._visitors) >= MOST_VISITORS:
+            self._turn_away(visitor)
+            return
+        self._proxy.note_come()
         task = self._loop.create_task(self._serve(visitor))
         self._visitors.add(task)
-        task.add_done_callback(self._visitors.discard)
+        task.add_done_callback(self._note_gone)
+
+    def _watch_again(self) -> None:
+        if self._door is not None:
+            self._watch(self._door)
+
+    def _note_gone(self, visitor: asyncio.Task[None]) -> None:
+        self._visitors.discard(visitor)
+        self._proxy.note_gone()
+
+    def _turn_away(self, visitor: socket.socket) -> None:
+        """Before it has said anything: nothing of it is kept."""
+        refusal = RefusalError("503 Service Unavailable", "", TOO_MANY)
+        with visitor, suppress(OSError):
+            visitor.send(render_refusal(refusal))
+        if not any(each.why == TOO_MANY for each in self.refused):
+            self.refused.append(Refused(host="", why=TOO_MANY))
 
     async def _serve(self, visitor: socket.socket) -> None:
         reader, writer = await asyncio.open_connection(sock=visitor)

@@ -21,6 +21,8 @@ from everturn.sandbox.network.hosts import (
 HEAD_S = 30.0
 CONNECT_S = 20.0
 MOST_CONNECTIONS = 256
+"""At once, at all doors. Each may take two descriptors of ours, and many systems give a process 1,024."""
+TOO_MANY = "too many connections at once"
 UNNAMED = "sandbox.network.allowedDomains does not name it"
 _PIECE = 65_536
 _HTTP = 80
@@ -84,20 +86,29 @@ class Proxy:
         self._allowed, self._denied, self._own_port = allowed, denied, own_port
         self._object_to = object_to
         self._resolve = resolve or resolve_by_system
-        self._open = 0
+        self._served = 0
+
+    @property
+    def is_full(self) -> bool:
+        return self._served >= MOST_CONNECTIONS
+
+    def note_come(self) -> None:
+        """A connection was taken, and is going to be served."""
+        self._served += 1
+
+    def note_gone(self) -> None:
+        self._served -= 1
 
     async def serve(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, note: Note, ask: AskHost | None = None
     ) -> None:
         """Until both sides have ended, or it is cancelled."""
-        self._open += 1
         try:
             await self._serve(reader, writer, note, ask)
         except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, TimeoutError):
             # The client is gone, or never said what it wanted.
             pass
         finally:
-            self._open -= 1
             writer.close()
 
     async def _serve(
@@ -126,8 +137,6 @@ class Proxy:
     async def _admit(self, host: str, port: int, ask: AskHost | None) -> Pattern:
         """By its name alone: to look for the address of a host is to speak to somebody about it. Raises `RefusalError`."""
         shown = render_target(host, port)
-        if self._open > MOST_CONNECTIONS:
-            raise RefusalError("503 Service Unavailable", shown, "too many connections at once")
         verdict = self._object_to(host) or judge_name(host, port, self._allowed, self._denied)
         if isinstance(verdict, Pattern):
             return verdict
