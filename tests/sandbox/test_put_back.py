@@ -305,3 +305,35 @@ def test_what_must_not_appear_does_not_where_its_folder_was_not_there_either(tmp
     assert not done.lost
     aside.close()
     shutil.rmtree(aside.place)
+
+
+def test_settings_of_git_that_the_person_sets_while_a_command_runs_open_nothing(viewed):
+    """Git puts a new file in the old one's place, and the mount over that is gone."""
+    ready, config = viewed.workspace / "ready", viewed.workspace / ".git" / "config"
+    evil = "until [ -e enough ]; do : > ready; git config core.fsmonitor evil; done 2> /dev/null; git config core.fsmonitor"
+    viewed.worker.give(viewed.job({"command": evil, "run_in_background": True}, finishes=True))
+    while not ready.exists():
+        pass
+    subprocess.run(["git", "config", "--file", str(config), "user.name", "the person"], check=True)
+    viewed.own(config)
+    while "fsmonitor" not in config.read_text():
+        pass
+    (viewed.workspace / "enough").touch()
+    (report,) = viewed.worker.take()["reports"]
+
+    assert "fsmonitor" not in config.read_text()
+    assert str(config) in report
+
+
+def test_what_the_person_sets_and_runs_nothing_stays(viewed):
+    config = viewed.workspace / ".git" / "config"
+    viewed.worker.give(viewed.job("touch ready; until [ -e enough ]; do :; done"))
+    while not (viewed.workspace / "ready").exists():
+        pass
+    subprocess.run(["git", "config", "--file", str(config), "branch.main.remote", "origin"], check=True)
+    viewed.own(config)
+    (viewed.workspace / "enough").touch()
+    (result,) = viewed.worker.take()["results"]
+
+    assert "[branch" in config.read_text()
+    assert result["content"] == "(no output)"

@@ -8,6 +8,7 @@ from everturn.ports import unsettled
 from everturn.sandbox.aside import Aside
 from everturn.sandbox.kept import Keeper, PutBack
 from everturn.sandbox.places import Places
+from everturn.sandbox.replaced import Replaced
 from everturn.sandbox.repositories import Repositories
 
 MOST_AT_ONCE = 600
@@ -19,6 +20,7 @@ class Aftermath:
 
     def __init__(self) -> None:
         self._keeper = Keeper()
+        self._replaced = Replaced()
         self._repositories = Repositories()
         self._roots: dict[str, None] = {}
         self._running = 0
@@ -60,6 +62,7 @@ class Aftermath:
             self._repositories.begin(roots, self._covered, is_known=not new)
         self._roots = roots
         self._keeper.begin(kept, places.writable)
+        self._replaced.begin(self._covered - self._kept, is_first=not self._running)
         self._running += 1
         written = [root for root in places.writable if root != temporary]
         self._written += written
@@ -106,7 +109,9 @@ class Aftermath:
 
     def _put_back(self, aside: Aside) -> PutBack:
         try:
-            return self._keeper.end(aside)
+            done = self._keeper.end(aside)
+            changed, lost = self._replaced.end(aside)
+            return PutBack((*done.changed, *changed), (*done.lost, *lost), aside.place)
         except Exception:  # noqa: BLE001 - whatever it is, the person is told, and the session goes on
             return PutBack(changed=tuple(sorted(self._kept)), lost=tuple(sorted(self._kept)))
 

@@ -2,6 +2,8 @@
 
 import re
 
+from everturn.core.git_config import Setting
+
 MOST_BYTES = 65_536
 _LINE = re.compile(r"[\t\x20-\x7e\x80-\U0010ffff]*")
 _SECTION = re.compile(r'\[([A-Za-z0-9.-]+)(?: "((?:[^"\\]|\\["\\])*)")?\]')
@@ -45,6 +47,13 @@ def is_known(key: str) -> bool:
     section, _, rest = key.partition(".")
     known: set[str] = _HARMLESS.get(section, set())
     return _ANY in known or rest.rpartition(".")[2] in known - _ADDRESSES
+
+
+def is_harmless_setting(setting: Setting) -> bool:
+    """As one line of a file, whatever its section's name."""
+    section, _, rest = setting.key.partition(".")
+    value = setting.value or ""
+    return "\n" not in value and _is_harmless(section, f"{rest.rpartition('.')[2]} = {value}", of_module=False)
 
 
 def is_harmless(data: bytes, *, of_module: bool = False) -> bool:
