@@ -15,6 +15,7 @@ from everturn.compose.holding import SessionHolder
 from everturn.compose.live_rules import LiveRules
 from everturn.compose.opening import AnyJournal, Opening, plan_replay
 from everturn.compose.policy import advise, build_policy
+from everturn.compose.scratch import SessionScratch
 from everturn.compose.system import RandomIds, SystemClock
 from everturn.compose.toolbox import build_web, choose_tools
 from everturn.context.pipeline import ContextPipeline
@@ -80,9 +81,10 @@ class Parts:
         main = self._resolve(setup.model)
         self._check_model(main)
         shell = ShellFolder()
-        self.policy, warnings = build_policy(setup, env, outputs, shell)
+        self.scratch = SessionScratch()
+        self.policy, warnings = build_policy(setup, env, outputs, shell, self.scratch)
         sandbox = self._build_sandbox()
-        holder = SessionHolder(setup, env, self.policy, outputs=outputs, shell=shell, tell=tell)
+        holder = SessionHolder(setup, env, self.policy, outputs=outputs, shell=shell, tell=tell, scratch=self.scratch)
         self.policy.find_walls, self.policy.prepare_walls = (lambda: holder.walls), holder.prepare
         self.policy.walk = walk
         tools, deferred = choose_tools(
@@ -95,6 +97,7 @@ class Parts:
             sandbox=sandbox,
             only_reads=self.policy.only_reads,
             holder=holder,
+            scratch=self.scratch,
         )
         checker = build_checker(options)
         client = model or build_client(setup, env, self._catalog)
@@ -173,7 +176,7 @@ class Parts:
             return None
         from everturn.compose.sandbox import build_sandbox
 
-        sandbox, warning = build_sandbox(self._setup, self._env, self.policy)
+        sandbox, warning = build_sandbox(self._setup, self._env, self.policy, self.scratch)
         self.notes += [warning] if warning else []
         return sandbox
 

@@ -12,6 +12,7 @@ from everturn.permissions.policy import RulePolicy
 from everturn.ports.holding import Bounds, Holding, Walls
 from everturn.ports.outputs import Outputs
 from everturn.ports.policy import Ruling
+from everturn.ports.scratch import NO_SCRATCH, Scratch
 from everturn.ports.shell_folder import ShellFolder
 from everturn.settings.environment import find_user_home
 from everturn.settings.setup import Setup
@@ -43,11 +44,13 @@ class SessionHolder:
         shell: ShellFolder,
         tell: Callable[[str], None],
         bounds: Bounds | None = None,
+        scratch: Scratch = NO_SCRATCH,
     ) -> None:
         """`tell` shows the person a notice. `bounds`: what a command may take of the machine, if others than usual."""
         self.bounds = bounds or Bounds()
         self._setup, self._env, self._policy = setup, env, policy
         self._outputs, self._shell, self._tell = outputs, shell, tell
+        self._scratch = scratch
         self._made = self._told = False
 
     @property
@@ -84,6 +87,7 @@ class SessionHolder:
                 folders=lambda: policy.folders,
                 home=os.path.realpath(find_user_home(env)),
                 own=(*list_own_folders(self._setup, env), *find_own_code()),
+                scratch=self._scratch,
                 list_outputs=self._outputs.list_paths,
                 find_hides=policy.find_hides,
                 list_denied=lambda: list_denied(policy, str(self._setup.folder), find_user_home(env)),

@@ -1,5 +1,6 @@
 """The policy without an engine: for whoever wants to know what would happen to a call."""
 
+import atexit
 import os
 from collections.abc import Mapping
 from functools import cache
@@ -9,6 +10,7 @@ from everturn.compose.cli import naming_way_out, plan_launch
 from everturn.compose.covered import walk
 from everturn.compose.holding import WITHOUT_VARIABLE
 from everturn.compose.policy import GIVEN, advise, build_policy
+from everturn.compose.scratch import SessionScratch
 from everturn.permissions.policy import RulePolicy
 from everturn.ports.holding import Walls
 from everturn.ports.outputs import Outputs
@@ -51,7 +53,9 @@ def load_policy(env: Mapping[str, str], flags: Mapping[str, Any]) -> tuple[RuleP
     """The one that a run with these flags (by the names of `Options`) would have, and its warnings. Raises `OptionError`."""
     launch = plan_launch(flags, env)
     with naming_way_out(launch.grounds):
-        policy, warnings = build_policy(launch.setup, launch.env, Outputs(), ShellFolder())
+        scratch = SessionScratch()
+        atexit.register(scratch.close)
+        policy, warnings = build_policy(launch.setup, launch.env, Outputs(), ShellFolder(), scratch)
     policy.find_walls = lambda: find_machine_walls(policy.folders, find_user_home(env))
     policy.walk = walk
     from everturn.tools.builtin import NAMES

@@ -10,6 +10,7 @@ import msgspec
 from everturn.compose.building import Parts
 from everturn.compose.live_policy import LivePolicy
 from everturn.compose.live_rules import LiveRules
+from everturn.compose.scratch import SessionScratch
 from everturn.core.errors import BusyError
 from everturn.core.events import Event, Level, Noticed
 from everturn.engine import engine as engine_room
@@ -59,6 +60,8 @@ class Engine(engine_room.Engine):
         self._given_disk, self._given_clock = disk, clock
         self._live = LiveRules(live) if live is not None else None
         self._outputs = Outputs()
+        self._scratches: list[SessionScratch] = []
+        """Of this conversation and of those before `clear`, whose commands may still run."""
         self._build(self._options, model)
 
     def clear(self) -> None:
@@ -78,6 +81,8 @@ class Engine(engine_room.Engine):
     async def aclose(self) -> None:
         await super().aclose()
         self._shelf.close()
+        for scratch in self._scratches:
+            scratch.close()
 
     def rename(self, title: str) -> str:
         """Gives the session a title, and returns it on one line. Raises `JournalError`."""
@@ -125,6 +130,7 @@ class Engine(engine_room.Engine):
         self.policy = parts.policy
         """Its `mode` may be changed while a query runs; it counts from the next call on."""
         self._shelf = parts.shelf
+        self._scratches.append(parts.scratch)
         self.collapses = parts.pipeline.collapses
         """Stage finished stretches of work here; they are committed when room is needed."""
         if self._live is not None:

@@ -11,6 +11,7 @@ from everturn.permissions.rules.rule import Rule, Source
 from everturn.permissions.standing import Grounds
 from everturn.ports.outputs import Outputs
 from everturn.ports.policy import Ruling
+from everturn.ports.scratch import NO_SCRATCH, Scratch
 from everturn.ports.shell_folder import ShellFolder
 from everturn.settings.setup import Setup
 
@@ -19,7 +20,7 @@ GIVEN = {Ruling.ALLOW: "allowed_tools", Ruling.ASK: "ask_tools", Ruling.DENY: "d
 
 
 def build_policy(
-    setup: Setup, env: Mapping[str, str], outputs: Outputs, shell: ShellFolder
+    setup: Setup, env: Mapping[str, str], outputs: Outputs, shell: ShellFolder, scratch: Scratch = NO_SCRATCH
 ) -> tuple[RulePolicy, tuple[str, ...]]:
     """And a warning for each rule that was passed over and each folder that is not there. Raises `OptionError`."""
     options, folder = setup.options, str(setup.folder)
@@ -41,6 +42,7 @@ def build_policy(
         shell=shell,
         bypass_disabled=options.bypass_disabled,
         try_held=options.try_held,
+        scratch=scratch,
     )
     rules, warnings = join_rules(options.rules)
     folders = tuple(os.fspath(each) for each in options.additional_directories)

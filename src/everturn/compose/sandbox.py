@@ -12,6 +12,7 @@ from everturn.permissions.domains import DomainRules
 from everturn.permissions.policy import RulePolicy
 from everturn.permissions.rules.rule import Rule, RuleSet
 from everturn.ports.policy import Ruling
+from everturn.ports.scratch import NO_SCRATCH, Scratch
 from everturn.sandbox.confining import CommandSandbox, Ruled, Surroundings
 from everturn.sandbox.probe import find_means
 from everturn.sandbox.settings import parse_wishes
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
     from everturn.permissions.paths.covered import Coverage
 
 
-def build_sandbox(setup: Setup, env: Mapping[str, str], policy: RulePolicy) -> tuple[CommandSandbox | None, str]:
+def build_sandbox(
+    setup: Setup, env: Mapping[str, str], policy: RulePolicy, scratch: Scratch = NO_SCRATCH
+) -> tuple[CommandSandbox | None, str]:
     """None where it is off; and a warning where it is wanted and there is none. Raises `OptionError`.
 
     What rules deny to Read, Edit and WebFetch is denied to commands, too, from the next one on.
@@ -44,7 +47,8 @@ def build_sandbox(setup: Setup, env: Mapping[str, str], policy: RulePolicy) -> t
     elif means.kind != "none":
         warning = ""
     ruled = RulesNow(policy, folder, user_home)
-    return CommandSandbox(wishes, means, surroundings, ruled, asks=options.approver is not None), warning
+    asks = options.approver is not None
+    return CommandSandbox(wishes, means, surroundings, ruled, asks=asks, scratch=scratch), warning
 
 
 class RulesNow:

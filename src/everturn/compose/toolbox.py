@@ -8,6 +8,7 @@ from everturn.core.errors import OptionError
 from everturn.core.limits import Limits
 from everturn.models.transport.proxy import plan_proxy
 from everturn.ports.outputs import Outputs
+from everturn.ports.scratch import NO_SCRATCH, Scratch
 from everturn.ports.shell_folder import ShellFolder
 from everturn.ports.tool import Tool
 from everturn.settings.options import Options
@@ -42,6 +43,7 @@ def choose_tools(
     sandbox: "Sandbox | None" = None,
     only_reads: Callable[[str], bool] | None = None,
     holder: "Holder | None" = None,
+    scratch: Scratch = NO_SCRATCH,
 ) -> tuple[tuple[Tool, ...], tuple[Tool, ...]]:
     """Those that are listed, and those that wait to be found, which is possible only where ToolSearch is offered.
 
@@ -70,6 +72,7 @@ def choose_tools(
         limits=limits,
         only_reads=only_reads,
         holder=holder,
+        scratch=scratch,
     )
     return (*made, *listed), deferred
 

@@ -70,3 +70,7 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     """What the machine can hold."""
     exports: Mapping[str, str] = {}
     """What earlier commands have set for this one, where it is not held."""
+    scratch: str = ""
+    """The session's scratch folder, links resolved; empty where it was not made."""
+    temporary: str = ""
+    """What `TMPDIR` holds when the line begins, where the line names it and that is the scratch folder; else empty."""

@@ -16,6 +16,7 @@ from everturn.ports.holding import NO_WALLS, Walls
 from everturn.ports.judged import Judged
 from everturn.ports.outputs import Outputs
 from everturn.ports.policy import Call, Ruling, Verdict
+from everturn.ports.scratch import NO_SCRATCH, Scratch
 from everturn.ports.shell_folder import ShellFolder
 from everturn.ports.tool import Access
 from everturn.workspace.paths import find_start
@@ -39,12 +40,13 @@ class RulePolicy(ModeSwitch):
         bypass_disabled: bool = False,
         walls: Callable[[], Walls] = lambda: NO_WALLS,
         try_held: bool = False,
+        scratch: Scratch = NO_SCRATCH,
     ) -> None:
         """`rules` are the command line's: they stay. Raises `OptionError`.
 
         `outputs` are files outside the folder that may be read as if they were inside. `shell` tells where the next
         command starts, `walls` what the machine can hold of what nobody approves. `try_held`: what would be asked about runs
-        held first.
+        held first. `scratch`: the session's folder for temporary files.
         """
         super().__init__(mode, bypass_disabled=bypass_disabled)
         self._grounds = Grounds(folder=grounds) if isinstance(grounds, str) else grounds
@@ -56,6 +58,7 @@ class RulePolicy(ModeSwitch):
         self.walk: Walk = lambda _, __: None
         """Looks through folders for files that rules cover. Without it, what may be one of them is taken for one."""
         self._try_held = try_held
+        self._scratch = scratch
         self._given = tuple(rules)
         self._known_folders: dict[str, str] = {}
         self._session: tuple[Rule, ...] = ()
@@ -185,6 +188,7 @@ class RulePolicy(ModeSwitch):
             walk=self.walk,
             try_held=self._try_held,
             shell=self._shell,
+            scratch=self._scratch,
         )
 
     @property
@@ -214,4 +218,4 @@ class RulePolicy(ModeSwitch):
         added = (*self._grounds.added, *self._folders_of_files)
         grounds = msgspec.structs.replace(self._grounds, added=added)
         rules = (*self._given, *self._session, *self._of_files)
-        self._standing = Standing(rules, grounds, self._outputs, self._known_folders)
+        self._standing = Standing(rules, grounds, self._outputs, self._known_folders, self._scratch)

@@ -13,6 +13,7 @@ from everturn.permissions.rules.rule import Rule, RuleSet
 from everturn.permissions.standing import Standing
 from everturn.ports.holding import NO_WALLS, Walls
 from everturn.ports.policy import Call, Ruling
+from everturn.ports.scratch import NO_SCRATCH, VARIABLE, Scratch
 from everturn.ports.shell_folder import ShellFolder
 from everturn.ports.tool import Access, Confinement
 
@@ -51,6 +52,7 @@ class Bench(msgspec.Struct, frozen=True, kw_only=True):
     """Looks through folders for files that rules cover. Asked only about commands that name files in an open way."""
     try_held: bool = False
     """What would be asked about runs held first."""
+    scratch: Scratch = NO_SCRATCH
 
     def judge(self, call: Call) -> Finding:
         finding = self._judge(call)
@@ -128,6 +130,7 @@ class Bench(msgspec.Struct, frozen=True, kw_only=True):
 
         plans = self.mode is Mode.PLAN
         command = call.input.get("command")
+        temporary = self._find_temporary(command)
         world = World(
             cwd=os.path.realpath(self.cwd),
             home=self.standing.home,
@@ -141,6 +144,8 @@ class Bench(msgspec.Struct, frozen=True, kw_only=True):
             find_around=self._find_around,
             find_covered=self._find_covered,
             exports=self.shell.list_exports(call.traits.confinement),
+            scratch=self.scratch.find(),
+            temporary=temporary,
         )
         if not self.standing.trusted:
             from everturn.permissions.repository import find_own_programs
@@ -155,6 +160,12 @@ class Bench(msgspec.Struct, frozen=True, kw_only=True):
         if judgement.why.startswith("mode "):
             return judgement
         return msgspec.structs.replace(judgement, why=f"mode {self.mode}: {judgement.why}")
+
+    def _find_temporary(self, command: object) -> str:
+        """The scratch folder, if `TMPDIR` leads there and the line wants to know."""
+        if not isinstance(command, str) or VARIABLE not in command or self.shell.has_changed(VARIABLE):
+            return ""
+        return self.scratch.make()
 
     def _find_covered(self, use: FileUse) -> tuple[str, ...] | None:
         coverage = self.standing.files.find_coverage(use, Ruling.DENY, Ruling.ASK)

@@ -11,6 +11,7 @@ from everturn.permissions.rules.lookup import Lookup, covers_whole
 from everturn.permissions.rules.rule import Rule, RuleSet, Source
 from everturn.ports.outputs import Outputs
 from everturn.ports.policy import Ruling
+from everturn.ports.scratch import NO_SCRATCH, Scratch
 
 if TYPE_CHECKING:
     from everturn.permissions.paths.judging import FileJudge
@@ -38,7 +39,12 @@ class Standing:
     """Never changed: other rules make another one."""
 
     def __init__(
-        self, rules: Iterable[Rule], grounds: Grounds, outputs: Outputs, known: dict[str, str] | None = None
+        self,
+        rules: Iterable[Rule],
+        grounds: Grounds,
+        outputs: Outputs,
+        known: dict[str, str] | None = None,
+        scratch: Scratch = NO_SCRATCH,
     ) -> None:
         """`known`: where folders led when they were first named. A link that is put in their place later leads nowhere new."""
         self._known = {} if known is None else known
@@ -48,6 +54,7 @@ class Standing:
         self.trusted = grounds.trusted
         self._grounds = grounds
         self._outputs = outputs
+        self._scratch = scratch
 
     @cached_property
     def folders(self) -> tuple[str, ...]:
@@ -63,7 +70,14 @@ class Standing:
     def files(self) -> "FileJudge":
         from everturn.permissions.paths.judging import FileJudge
 
-        return FileJudge(self.rules, folders=self.folders, home=self.home, own=self._grounds.own, outputs=self._outputs)
+        return FileJudge(
+            self.rules,
+            folders=self.folders,
+            home=self.home,
+            own=self._grounds.own,
+            outputs=self._outputs,
+            scratch=self._scratch,
+        )
 
     @cached_property
     def unallowed(self) -> RuleSet:
@@ -77,4 +91,4 @@ class Standing:
 
     def weakened(self, ruling: Ruling) -> "Standing":
         """As if nobody had written rules of this kind."""
-        return Standing(self.rules.without(ruling).rules, self._grounds, self._outputs, self._known)
+        return Standing(self.rules.without(ruling).rules, self._grounds, self._outputs, self._known, self._scratch)

@@ -14,6 +14,8 @@ class Holding(msgspec.Struct, frozen=True, kw_only=True):
     """More places that it may read, since a rule says so. Real paths."""
     uses_git: bool = False
     """It reads the repository around the working folder, too."""
+    scratch: bool = False
+    """It may also write the session's scratch folder, which is its `TMPDIR`. Without that it may only read it."""
     tries: bool = False
     """It may be more than a reader: where it meets the wall a person is asked, and it runs again without one."""
 

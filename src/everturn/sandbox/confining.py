@@ -9,6 +9,7 @@ import msgspec
 
 from everturn.core.errors import ToolFault
 from everturn.ports.sandbox import Start
+from everturn.ports.scratch import NO_SCRATCH, Scratch
 from everturn.ports.tool import Confinement, Inquire
 from everturn.sandbox.aftermath import Aftermath
 from everturn.sandbox.bubblewrap import FILTER_DESCRIPTOR, INFORMATION_DESCRIPTOR, plan_mounts, plan_view
@@ -79,8 +80,11 @@ class CommandSandbox:
         ruled: Callable[[], Ruled] = Ruled,
         *,
         asks: bool = False,
+        scratch: Scratch = NO_SCRATCH,
     ) -> None:
         """`ruled` is asked before each command. `asks`: there is a person to ask about hosts that are not named.
+
+        `scratch`: the session's folder for temporary files; without one the sandbox makes one of its own.
 
         Raises `OptionError` where a host is none.
         """
@@ -104,6 +108,7 @@ class CommandSandbox:
         self._is_looked_at = False
         self._found_by: Ruled | None = None
         """The rules whose files could all be found, the last time."""
+        self._scratch = scratch
         self._temporary: Temporary | None = None
         self._nested: dict[str, list[str]] = {}
         self._pins = Pins()
@@ -248,7 +253,9 @@ class CommandSandbox:
 
     @property
     def temporary(self) -> str:
-        """A folder for commands alone, the session long."""
+        """The session's scratch folder, or one for commands alone."""
+        if path := self._scratch.make():
+            return path
         if self._temporary is None:
             self._temporary = Temporary()
         return self._temporary.path

@@ -11,6 +11,8 @@ from everturn.sandbox.beneath import LISTED, open_straight
 from everturn.sandbox.removing import remove_tree
 
 PREFIX = "everturn-sandbox-"
+SCRATCH_PREFIX = "everturn-scratch-"
+_SWEPT = (PREFIX, SCRATCH_PREFIX)
 _MOST_SWEPT = 200
 """Folders that one session removes for others."""
 
@@ -21,12 +23,12 @@ class Temporary:
     The folder it is made in is held open: commands may write it, and put something else in its place.
     """
 
-    def __init__(self, folder: str | None = None, *, sweeps: bool = True) -> None:
+    def __init__(self, folder: str | None = None, *, sweeps: bool = True, prefix: str = PREFIX) -> None:
         """`folder`: where it is made; else where the system wants such. `sweeps`: what others have left there goes, too.
 
-        Raises `OSError`.
+        `prefix`: how its name begins. Raises `OSError`.
         """
-        while not self._make(folder):
+        while not self._make(folder, prefix):
             # Somebody who sweeps came before the lock, and has taken it for one that was left.
             pass
         # Whoever forgets to close it leaves neither descriptors nor a folder.
@@ -34,8 +36,8 @@ class Temporary:
         self.sweeping = sweep_behind(self._folder) if sweeps else None
         """The thread that does it."""
 
-    def _make(self, folder: str | None) -> bool:
-        self.path = os.path.realpath(tempfile.mkdtemp(prefix=PREFIX, dir=folder))
+    def _make(self, folder: str | None, prefix: str) -> bool:
+        self.path = os.path.realpath(tempfile.mkdtemp(prefix=prefix, dir=folder))
         outer, _, self._name = self.path.rpartition("/")
         with ExitStack() as failed:
             failed.callback(_remove_empty, self.path)
@@ -47,10 +49,15 @@ class Temporary:
                 return False
             failed.callback(os.close, self._lock)
             fcntl.flock(self._lock, fcntl.LOCK_SH)
-            if _is_there(self._folder, self._name, self._lock):
+            if self.is_there:
                 failed.pop_all()
                 return True
         return False
+
+    @property
+    def is_there(self) -> bool:
+        """Nothing else has its name."""
+        return _is_there(self._folder, self._name, self._lock)
 
     @property
     def is_empty(self) -> bool:
@@ -83,7 +90,7 @@ def _is_there(folder: int, name: str, lock: int) -> bool:
     """Nothing else has its name."""
     try:
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
-    except FileNotFoundError:
+    except OSError:
         return False
     return os.path.samestat(status, os.fstat(lock))
 
@@ -121,7 +128,7 @@ def _list_left(folder: int) -> list[str]:
                 return [
                     entry.name
                     for entry in entries
-                    if entry.name.startswith(PREFIX) and entry.is_dir(follow_symlinks=False)
+                    if entry.name.startswith(_SWEPT) and entry.is_dir(follow_symlinks=False)
                 ]
         finally:
             os.close(listed)

@@ -9,6 +9,7 @@ import msgspec
 
 from everturn.core.limits import Limits
 from everturn.ports.outputs import Outputs
+from everturn.ports.scratch import NO_SCRATCH, Scratch
 from everturn.ports.search import Searcher
 from everturn.ports.shell_folder import ShellFolder
 from everturn.ports.tool import Tool
@@ -63,16 +64,17 @@ def builtin_tools(
     limits: Limits | None = None,
     only_reads: Callable[[str], bool] | None = None,
     holder: "Holder | None" = None,
+    scratch: Scratch = NO_SCRATCH,
 ) -> tuple[Tool, ...]:
     """Fresh for each session: some of them remember. A tool's code is loaded when it is first called.
 
     ToolSearch is offered only where there are `deferred` tools to be found. `outputs` learns which files commands wrote,
     `shell` where the next one starts; `sandbox` holds them, `holder` those that nobody approved, `limits` say what of the machine
-    one may take, and `only_reads` knows those that change nothing.
+    one may take, and `only_reads` knows those that change nothing. `scratch`: the folder for their temporary files.
     """
     web = web or Web()
     given: dict[str, tuple[Any, ...]] = {
-        "Bash": (outputs, shell, sandbox, limits, only_reads, holder),
+        "Bash": (outputs, shell, sandbox, limits, only_reads, holder, scratch),
         "Read": (read_tokens,),
         "WebFetch": (web.net, web.small_model),
         "WebSearch": (web.searcher,),

@@ -46,7 +46,7 @@ MAY_CHANGE = [
     "$x",
     "ls '",
     "umask 0",
-    "set -e",
+    "set -x",
     "exec ls",
     "ls" + " x" * 20_000,
 ]

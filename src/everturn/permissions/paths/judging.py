@@ -20,6 +20,7 @@ from everturn.permissions.rules.rule import Rule, RuleSet
 from everturn.ports.hiding import Hides
 from everturn.ports.outputs import Outputs
 from everturn.ports.policy import Ruling
+from everturn.ports.scratch import NO_SCRATCH, Scratch
 
 _FAMILIES: dict[tuple[FileUse, Ruling], tuple[str, ...]] = {
     ("read", Ruling.DENY): ("Read",),
@@ -46,8 +47,10 @@ class FileJudge:
         home: str,
         own: Iterable[str] = (),
         outputs: Outputs | None = None,
+        scratch: Scratch = NO_SCRATCH,
     ) -> None:
         """`folders`: the working folder first, then those added to it; real paths. `own`: folders that hold our settings."""
+        self._scratch = scratch
         self._folders = folders
         self._home = home
         self._own = _fold_forms(own)
@@ -155,7 +158,11 @@ class FileJudge:
     def _judge_by_folder(
         self, use: FileUse, trace: Trace, mode: str, say: Callable[[Ruling, str], Judgement]
     ) -> Judgement | None:
-        if use == "write" and (mode != Mode.ACCEPT_EDITS or trace.is_shared):
+        if use == "write" and trace.is_shared:
+            return None
+        if (scratch := self._scratch.find()) and is_within(scratch, trace.target):
+            return say(Ruling.ALLOW, f"{_DOES[use]} inside the session's scratch folder")
+        if use == "write" and mode != Mode.ACCEPT_EDITS:
             return None
         inside = any(is_within(folder, trace.target) for folder in self._folders)
         return say(Ruling.ALLOW, f"{_DOES[use]} inside the working folder") if inside else None

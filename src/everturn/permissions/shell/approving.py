@@ -22,7 +22,7 @@ from everturn.permissions.shell.readonly.judge import Reads
 from everturn.permissions.shell.resolving import judge_resolved
 from everturn.permissions.shell.runners import INTERPRETERS, NEVER_BY_PATTERN, RUNNERS
 from everturn.permissions.shell.survey import Survey
-from everturn.permissions.shell.syntax import Assignment, Command, Redirect, Word, join_words, write_marks
+from everturn.permissions.shell.syntax import Assignment, Command, Here, Redirect, Word, join_words, write_marks
 from everturn.permissions.shell.trees import Surroundings, find_taken_along
 from everturn.permissions.shell.unapproved import Unapproved
 from everturn.permissions.shell.wrappers import FROM_INPUT, strip_wrappers
@@ -74,11 +74,11 @@ class Approval:
     def _why(self) -> str:
         if self._used is not None:
             return f"{self._used.shown} allows it"
-        return (
-            f"mode {self._world.mode}: it changes files of the working folder"
-            if self._unapproved.edits or self._unapproved.writes_by_mode
-            else "it only reads"
-        )
+        if self._unapproved.edits or self._unapproved.writes_by_mode:
+            return f"mode {self._world.mode}: it changes files of the working folder"
+        if self._unapproved.scratch:
+            return "it writes nothing but the session's scratch folder"
+        return "it only reads"
 
     def _find_everything(self) -> Rule | None:
         return next((rule for pattern, rule in self._allow.covering("") if pattern.is_everything), None)
@@ -111,6 +111,9 @@ class Approval:
                 continue
             if target.path is None:
                 return target.why
+            if target.use == "write" and not self._plans and self._guard.is_scratch(target.path, redirect.here):
+                self._unapproved.scratch = True
+                continue
             if target.use == "write" and self._everything and self._guard.is_inside(target.path, redirect.here):
                 # Protected paths, and files that rules keep from being written, are looked at for every command.
                 self._used = self._everything
@@ -122,9 +125,12 @@ class Approval:
             if self._guard.judge(target.use, target.path, redirect.here) is not Ruling.ALLOW:
                 return f"it {target.use}s {target.path[:_SHOWN]}, and no rule covers that file"
             if target.use == "write":
-                self._unapproved.writes = True
-                self._unapproved.writes_by_mode |= not self._guard.is_by_rule(target.path, redirect.here)
+                self._note_written(target.path, redirect.here)
         return ""
+
+    def _note_written(self, path: str, here: Here) -> None:
+        self._unapproved.written.append((path, here))
+        self._unapproved.writes_by_mode |= not self._guard.is_by_rule(path, here)
 
     def _reads_known(self, redirect: Redirect) -> bool:
         """`< "$f"`: all that the variable may hold are files that may be read."""
@@ -157,9 +163,7 @@ class Approval:
                 trouble = f"it sets {unsafe[0].name} for {shown!r}, and no rule looks past that"
         if self._plans:
             return f"mode plan: {shown!r} may change something" if reads is None else trouble
-        if self._world.mode == "acceptEdits" and not unsafe and words[0].plain and self._is_edit(command, words):
-            self._unapproved.edits = True
-            self._unapproved.add(command, None)
+        if not unsafe and words[0].plain and self._may_edit(command, words):
             return ""
         if self._world.mode == "acceptEdits" and not unsafe and (refused := self._find_refused_edit(command, words)):
             trouble = refused
@@ -217,10 +221,39 @@ class Approval:
         paths = [path for path in reads.paths if reads.recursive or self._guard.is_folder(path, command.here)]
         return any(self._guard.may_pass_by(path, command.here) for path in paths)
 
-    def _is_edit(self, command: Command, words: tuple[Word, ...]) -> bool:
+    def _may_edit(self, command: Command, words: tuple[Word, ...]) -> bool:
+        """By the mode: what it writes lies in the scratch folder, or the mode accepts edits."""
         edits = judge_editing(words)
-        if edits is None or self._reading.moves:
+        if edits is None:
             return False
+        written = [path for use, path in edits.files if use == "write"]
+        in_scratch = [path for path in written if self._guard.is_scratch(path, command.here)]
+        if words[0].raw == "tee":
+            return self._may_tee(command, written, in_scratch)
+        is_alone = edits.sets_nothing_else and len(in_scratch) == len(written)
+        if not is_alone and (self._world.mode != "acceptEdits" or self._reading.moves):
+            return False
+        if not self._is_edit(edits, command):
+            return False
+        self._unapproved.scratch |= bool(in_scratch)
+        self._unapproved.edits |= not is_alone
+        self._unapproved.add(command, None)
+        return True
+
+    def _may_tee(self, command: Command, written: list[str], in_scratch: list[str]) -> bool:
+        """It writes as redirections do, and opens nothing else."""
+        others = [path for path in written if path not in in_scratch]
+        if others and self._reading.moves:
+            return False
+        if any(self._guard.judge("write", path, command.here) is not Ruling.ALLOW for path in others):
+            return False
+        for path in others:
+            self._note_written(path, command.here)
+        self._unapproved.scratch |= bool(in_scratch)
+        self._unapproved.add(command, Reads())
+        return True
+
+    def _is_edit(self, edits: Edits, command: Command) -> bool:
         if any(self._guard.judge(use, path, command.here) is not Ruling.ALLOW for use, path in edits.files):
             return False
         return not self._find_taken_along(edits, command)

@@ -6,6 +6,12 @@ from everturn.permissions.shell.syntax import Assignment, Command
 
 _SAFE_VARIABLES = frozenset({"NODE_ENV", "LANG", "LC_ALL", "NO_COLOR"})
 """No program takes code, a path or an option from them."""
+_SWITCHES = frozenset({
+    "CI", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "PY_COLORS", "COLUMNS", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED",
+    "PYTHONHASHSEED", "PYTHONFAULTHANDLER", "PYTHONUTF8", "RUST_BACKTRACE",
+})  # fmt: skip
+"""They switch how a program prints, or what it checks, and nothing else, where they hold a number, or a yes or no."""
+_SWITCH = re.compile(r"[0-9]{1,9}|true|false|yes|no|on|off|always|never", re.IGNORECASE)
 _PLAIN_VALUE = re.compile(r"[A-Za-z0-9_.:,@%+-]*")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NOT_OWN = re.compile(r"npm_|auto_resume$|histchars$|__")
@@ -35,6 +41,8 @@ _FAMILIES = (
 
 def is_safe_assignment(assignment: Assignment) -> bool:
     value = assignment.value.fixed
+    if assignment.name in _SWITCHES:
+        return value is not None and bool(_SWITCH.fullmatch(value))
     return assignment.name in _SAFE_VARIABLES and value is not None and bool(_PLAIN_VALUE.fullmatch(value))
 
 

@@ -1,4 +1,7 @@
-"""What the mode acceptEdits approves besides edits: small commands on files inside the working folders."""
+"""What the mode acceptEdits approves besides edits: small commands on files inside the working folders.
+
+On files of the session's scratch folder every mode but plan approves the same, as far as a wall for readers lets them work.
+"""
 
 import msgspec
 
@@ -13,12 +16,20 @@ _TABLES = {
     "rm": Table(short="rRfvdiI", long="dir force recursive verbose", globs=Globs.NEVER),
     "rmdir": Table(short="pv", long="ignore-fail-on-non-empty parents verbose", globs=Globs.NEVER),
     "mv": Table(short="fnvuiT", long="force no-clobber update:: verbose", globs=Globs.NEVER),
+    "tee": Table(short="ai", long="append ignore-interrupts", globs=Globs.NEVER),
     "cp": Table(short="rRapfnvuiLPdT", long="archive force no-clobber recursive verbose", globs=Globs.NEVER),
 }
 
 
 _RECURSIVE = frozenset({"-r", "-R", "-a", "--recursive", "--archive"})
 _TAKING_LINKS = _RECURSIVE | {"-P", "-d"}
+_SETTING_MODES: dict[str, frozenset[str]] = {
+    "mkdir": frozenset({"-m", "--mode"}),
+    "rm": frozenset(),
+    "rmdir": frozenset(),
+    "cp": frozenset({"-a", "-p", "--archive"}),
+}
+"""Options that set modes, owners or times, which no wall for readers lets a command do. Other commands always set some."""
 
 
 class Edits(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,6 +45,8 @@ class Edits(msgspec.Struct, frozen=True, kw_only=True):
     takes_links: bool = False
     """A link is taken as a link."""
     keeps_source: bool = False
+    sets_nothing_else: bool = False
+    """It changes what files hold and which there are, and neither modes, owners nor times."""
 
 
 def judge_editing(words: tuple[Word, ...]) -> Edits | None:
@@ -47,6 +60,7 @@ def judge_editing(words: tuple[Word, ...]) -> Edits | None:
     if parsed is None or not parsed.operands:
         return None
     paths = [word.fixed or "" for word in parsed.operands]
+    plain = name in _SETTING_MODES and not parsed.has(_SETTING_MODES[name])
     match name:
         case "cp":
             return Edits(
@@ -57,6 +71,7 @@ def judge_editing(words: tuple[Word, ...]) -> Edits | None:
                 follows=parsed.has(frozenset({"-L"})),
                 takes_links=parsed.has(_TAKING_LINKS),
                 keeps_source=True,
+                sets_nothing_else=plain,
             )
         case "mv":
             return Edits(
@@ -68,7 +83,10 @@ def judge_editing(words: tuple[Word, ...]) -> Edits | None:
             )
         case "rm":
             return Edits(
-                files=tuple(("write", path) for path in paths), sources=tuple(paths), recursive=parsed.has(_RECURSIVE)
+                files=tuple(("write", path) for path in paths),
+                sources=tuple(paths),
+                recursive=parsed.has(_RECURSIVE),
+                sets_nothing_else=plain,
             )
         case _:
-            return Edits(files=tuple(("write", path) for path in paths))
+            return Edits(files=tuple(("write", path) for path in paths), sets_nothing_else=plain)

@@ -18,6 +18,8 @@ _MOST = 24
 """Ways to read one word."""
 _MOST_SETTLED = 8
 _GLOB = re.compile(r"[*?\[]")
+_UPWARDS = re.compile(r"^(?:\.\./)+")
+"""`../` in front of a glob: the folder that it looks through is still fixed."""
 _A_NUMBER = re.compile(r"[0-9]+")
 _BRACES = re.compile(r"([^{}]*)\{([^{}]*)\}([^{}]*)")
 _NUMBERS = re.compile(r"\{[0-9]+\.\.[0-9]+(?:\.\.[0-9]+)?\}")
@@ -135,7 +137,7 @@ def of_glob(word: Word) -> Value:
     """The names of files that it becomes, or itself where it fits none."""
     text = word.value or ""
     fixed = _GLOB.split(text)[0]
-    if ".." in text or word.value is None or fixed.startswith(("-", "@")):
+    if ".." in _UPWARDS.sub("", text) or word.value is None or fixed.startswith(("-", "@")):
         return ANYTHING
     folder = fixed.rpartition("/")[0] or ("/" if fixed.startswith("/") else ".")
     if fixed:

@@ -90,6 +90,15 @@ class FileGuard:
         reals = [self._locate(place) for place in places or ()]
         return bool(reals) and all(any(is_within(folder, real) for folder in self._world.folders) for real in reals)
 
+    def is_scratch(self, path: str, here: Here) -> bool:
+        """All that it may mean lies in the session's scratch folder, and may be written."""
+        scratch, places = self._world.scratch, resolve(here, path)
+        return (
+            bool(scratch and places)
+            and all(is_within(scratch, self._locate(place)) for place in places or ())
+            and self.judge("write", path, here) is Ruling.ALLOW
+        )
+
     def _locate(self, path: str) -> str:
         home = self._world.home
         given = home + path[1:] if path == "~" or path.startswith("~/") else path

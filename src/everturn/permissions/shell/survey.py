@@ -26,6 +26,7 @@ from everturn.permissions.shell.syntax import (
     join_words,
     write_marks,
 )
+from everturn.permissions.shell.temporary import keeps_temporary
 from everturn.permissions.shell.tree.reading import read_tree
 from everturn.permissions.shell.unwrapping import find_inner, find_inner_words
 from everturn.permissions.shell.wrappers import strip_wrappers
@@ -75,13 +76,14 @@ class Survey(msgspec.Struct):
     """Variables that are set for one command, with what they hold."""
 
 
-def survey_command(command: str, cwd: str, home: str) -> Survey:
+def survey_command(command: str, cwd: str, home: str, temporary: str = "") -> Survey:
+    """`temporary`: what `TMPDIR` holds when the line begins, if that is known."""
     obstacle = find_obstacle(command)
     if obstacle:
         survey = Survey(Reading(commands=(), unsure=(obstacle,), broken=True), command)
         _look_closer(command, survey)
         return survey
-    reading = _read(command, cwd, home)
+    reading = _read(command, cwd, home, temporary)
     survey = Survey(reading, command)
     budget, signs = _MOST_TEXT, max(_MOST_SIGNS - count_signs(command), _MOST_SIGNS // 3)
     waiting = [(reading, 0)]
@@ -114,17 +116,22 @@ def read_command(command: str, cwd: str = "/", home: str = "/") -> Reading:
 
 
 @lru_cache(maxsize=16)
-def _read(command: str, cwd: str, home: str) -> Reading:
+def _read(command: str, cwd: str, home: str, temporary: str = "") -> Reading:
     """Kept for a moment: a call is asked about more than once before it runs."""
+    reading = _read_with(command, cwd, home, "")
+    return _read_with(command, cwd, home, temporary) if temporary and keeps_temporary(command, reading) else reading
+
+
+def _read_with(command: str, cwd: str, home: str, temporary: str) -> Reading:
     data = command.encode("utf-8", "replace")
     source = command if command.isascii() else data.decode("latin-1")
     seen, masked = mask_bodies(source)
-    reading = read_tree(parse(seen.encode("latin-1") if masked else data), source, cwd, home, masked)
+    reading = read_tree(parse(seen.encode("latin-1") if masked else data), source, cwd, home, masked, temporary)
     if masked and reading.broken:
-        reading = read_tree(parse(data), source, cwd, home)
+        reading = read_tree(parse(data), source, cwd, home, temporary=temporary)
     if reading.unsure and (lifted := lift_bodies(source)) is not None:
         seen, fed = lifted
-        plain = read_tree(parse(seen.encode("latin-1")), seen, cwd, home)
+        plain = read_tree(parse(seen.encode("latin-1")), seen, cwd, home, temporary=temporary)
         # What feeds a pipe is no longer to be seen there.
         reading = reading if plain.unsure else msgspec.structs.replace(plain, fed=(*fed, *plain.fed), pipes=())
     hidden = find_hidden(command)

@@ -9,10 +9,11 @@ from everturn.permissions.shell.fileguard import FileGuard
 from everturn.permissions.shell.readonly.bare import OF_THE_SHELL, is_settled, judge_bare
 from everturn.permissions.shell.readonly.judge import Reads
 from everturn.permissions.shell.survey import Survey
-from everturn.permissions.shell.syntax import Command, Word
+from everturn.permissions.shell.syntax import Command, Here, Word
 from everturn.permissions.shell.wrappers import WRAPPERS, strip_wrappers
 from everturn.ports.exports import reaches_every_program
 from everturn.ports.holding import Holding
+from everturn.ports.scratch import VARIABLE
 
 _VARIABLE = re.compile(r"\$\{?[#!]?([A-Za-z_][A-Za-z0-9_]*)")
 _STATE = frozenset({"export", "declare", "typeset", "readonly", "unset", "source", ".", "env", "printenv", "set"})
@@ -35,10 +36,12 @@ class Unapproved:
         self._parts: list[tuple[Command, Reads | None]] = []
         self.edits = False
         """The mode lets a part change files."""
-        self.writes = False
-        """A redirection writes."""
+        self.written: list[tuple[str, Here]] = []
+        """Files that redirections and `tee` write, with the folders that these may start from. None of the scratch folder."""
         self.writes_by_mode = False
-        """... a file that the mode lets be written, and no rule."""
+        """... one that the mode lets be written, and no rule."""
+        self.scratch = False
+        """Something writes the session's scratch folder."""
         self.needs_wall = ""
         """Why the line may run only where all of it is held, and only reads."""
 
@@ -55,7 +58,7 @@ class Unapproved:
         `used`: a rule that has allowed a part. With it comes the rule that the judgement names.
         """
         if self.needs_wall:
-            if used is not None or self.edits or self.writes:
+            if used is not None or self.edits or self.written:
                 return self.needs_wall, used
             return self._hold(writes=False), used
         if used is None and (common := self._find_common_rule()):
@@ -63,7 +66,7 @@ class Unapproved:
         if used is not None or not self._parts:
             return self._let_loose(used)
         walls = self._world.walls
-        if not (self.edits or self.writes):
+        if not (self.edits or self.written):
             return (self._hold(writes=False), None) if walls.reads else self._let_loose(None)
         if walls.edits and self._writes_inside():
             return self._hold(writes=True), None
@@ -87,7 +90,12 @@ class Unapproved:
         around = self._world.find_around(self._world.cwd) if uses_git else ""
         if around and not self._is_git_alone():
             return f"git reads {around[:_SHOWN]}, and what stands beside it could open more of that than it names"
-        return self._find_lacking() or Holding(writes=writes, opened=self._guard.list_opened(), uses_git=bool(around))
+        return self._find_lacking() or Holding(
+            writes=writes,
+            opened=self._guard.list_opened(),
+            uses_git=bool(around),
+            scratch=self.scratch or bool(self._world.temporary),
+        )
 
     def _is_git_alone(self) -> bool:
         """What git may read around the working folders is not for others, nor for git where it opens files by name.
@@ -111,8 +119,7 @@ class Unapproved:
         return ""
 
     def _writes_inside(self) -> bool:
-        targets = [(redirect, target) for redirect, target in self._guard.targets if target.use == "write"]
-        return all(self._guard.is_inside(target.path or "", redirect.here) for redirect, target in targets)
+        return all(self._guard.is_inside(path, here) for path, here in self.written)
 
     def _let_loose(self, used: Rule | None) -> tuple[str | None, Rule | None]:
         """Without a holding: each part that no rule allows must be harmless by itself, whatever the other parts do meanwhile."""
@@ -172,6 +179,7 @@ def plan_trial(survey: Survey, world: World) -> Holding | None:
         not world.walls.reads
         or survey.murky
         or "git" in survey.text
+        or world.temporary
         or find_missing_variable(survey.text, survey, world)
     ):
         return None
@@ -183,8 +191,9 @@ def plan_trial(survey: Survey, world: World) -> Holding | None:
 
 def find_missing_variable(text: str, survey: Survey, world: World) -> str:
     """One that the text, a part of the line, reads, and that held commands are not given."""
+    given = {*survey.reading.own_names, *([VARIABLE] if world.temporary else ())}
     names = dict.fromkeys(_VARIABLE.findall(text))
-    return next((name for name in names if name not in survey.reading.own_names and world.walls.lacks(name)), "")
+    return next((name for name in names if name not in given and world.walls.lacks(name)), "")
 
 
 def _say_missing(name: str) -> str:

@@ -24,6 +24,8 @@ _COUNTS = frozenset("#?$")
 """Parameters that are always numbers."""
 _SUM = re.compile(r"\$\(\([0-9 +*/%()-]*\)\)")
 """Arithmetic of numbers alone: names can hold code."""
+_STATUS = re.compile(r"\$\{PIPESTATUS\[[0-9]+\]\}")
+"""How a stage of the last pipe ended: a number, whatever the line did."""
 _OPENING = frozenset("([{")
 _OPENING_WORD = frozenset('([{"')
 """A dollar before anything else is one. Inside of double quotes, the closing one is nothing else."""
@@ -170,6 +172,9 @@ class _Reader:
                 mark_of(variable),
             )
             return name.end()
+        if status := _STATUS.match(text, at):
+            self._unknown(Expansion(quoted=quoted, number=True))
+            return status.end()
         if total := _SUM.match(text, at):
             self._unknown(Expansion(quoted=quoted, number=True))
             return total.end()

@@ -17,6 +17,7 @@ from everturn.core.errors import ToolFault
 from everturn.ports.hiding import Hides
 from everturn.ports.holding import Bounds, Holding
 from everturn.ports.sandbox import Start
+from everturn.ports.scratch import NO_SCRATCH, Scratch
 from everturn.sandbox.descriptors import lift_descriptor
 from everturn.sandbox.filter import NEWEST
 from everturn.sandbox.held.cell import HeldCell
@@ -46,6 +47,7 @@ class Premises(msgspec.Struct, frozen=True, kw_only=True):
     home: str
     own: tuple[str, ...] = ()
     """Folders of ours: never written."""
+    scratch: Scratch = NO_SCRATCH
     list_outputs: Callable[[], tuple[str, ...]] = tuple
     """Files that the session has kept for the model to read."""
     find_hides: Callable[[], Hides | None] = lambda: None
@@ -183,13 +185,15 @@ class CommandHolder:
 
     def _hold(self, holding: Holding, start: Start, folder: str, walls: MachineWalls, opening: Opening) -> HeldCell:
         """Raises `ToolFault` and `OSError`: then nothing is left of it."""
-        identity, temporary = self._find_identity(start.environment), self._find_temporary()
+        scratch = self._premises.scratch.make() if holding.scratch else ""
+        identity, temporary = self._find_identity(start.environment), scratch or self._find_temporary()
         places = HeldPlaces(
             folders=opening.folders,
             programs=walls.programs,
             readable=tuple(sorted((*opening.readable, identity))),
             opened=tuple(sorted((*opening.opened, identity))),
             temporary=temporary,
+            keeps_temporary=bool(scratch),
             hidden=opening.hidden,
         )
         path = clean_path(start.environment.get("PATH", ""), places.folders)
@@ -217,7 +221,8 @@ class CommandHolder:
         premises = self._premises
         folders, hides = premises.folders(), premises.find_hides()
         of_git = premises.find_git(folder) if holding.uses_git else ()
-        readable = find_readable((*premises.list_outputs(), *holding.opened, *of_git))
+        scratch = premises.scratch.find() if not holding.scratch else ""
+        readable = find_readable((*premises.list_outputs(), *holding.opened, *of_git, *filter(None, (scratch,))))
         around = (*folders, *readable)
         hidden = () if hides is None else await self._find_hidden((*folders, *of_git), hides)
         if not hidden:
@@ -269,7 +274,7 @@ class CommandHolder:
         named = (*places.programs, *places.folders, *places.readable, *places.opened)
         places = msgspec.structs.replace(places, numbers=find_numbers(named))
         thread = self._find_thread(places, walls)
-        room = HeldRoom(places.temporary, self.bounds)
+        room = HeldRoom(places.temporary, self.bounds, is_used=places.keeps_temporary)
         with ExitStack() as failed:
             thread.running += 1
             failed.callback(self._note_ended, thread)

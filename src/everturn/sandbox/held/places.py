@@ -60,6 +60,8 @@ class HeldPlaces(msgspec.Struct, frozen=True, kw_only=True):
     opened: tuple[str, ...]
     """The working folders and what is readable, around what is hidden."""
     temporary: str
+    keeps_temporary: bool = False
+    """The temporary folder is the session's own, and what is in it stays."""
     hidden: tuple[str, ...] = ()
     """Inside what is readable, and not to be read: a rule says so."""
     numbers: tuple[int, ...] = ()

@@ -40,8 +40,14 @@ class Unnamed(msgspec.Struct):
 class HeldRoom:
     """`ports.sandbox.Room`: temporary files lie in a folder that other held commands share."""
 
-    def __init__(self, folder: str, bounds: Bounds) -> None:
+    def __init__(self, folder: str, bounds: Bounds, *, is_used: bool = False) -> None:
+        """`is_used`: there may be files in it already; they count as none of the command's."""
         self._folder, self._bounds = folder, bounds
+        self._before = (0, 0)
+        if is_used:
+            # What cannot be counted now cannot be counted later either, and is told then.
+            with suppress(UncountableError):
+                self._before = _measure(folder, bounds.temporary_files)
         self._taken = self._count = 0
         self._free, self._numbers = _find_free(folder)
 
@@ -82,8 +88,9 @@ class HeldRoom:
 
     def _measure(self, places: list[str], unnamed: Unnamed) -> tuple[int, int]:  # noqa: ARG002 - for those who look otherwise
         """Bytes, and entries. Raises `UncountableError`."""
-        taken, count = _measure(self._folder, self._bounds.temporary_files)
-        return taken + sum(unnamed.files.values()), count
+        before, already = self._before
+        taken, count = _measure(self._folder, self._bounds.temporary_files + already)
+        return max(0, taken - before) + sum(unnamed.files.values()), max(0, count - already)
 
 
 class ViewedRoom(HeldRoom):

@@ -62,6 +62,6 @@ def make_rules(machine: Machine, version: int, places: HeldPlaces) -> int:
         for path in DEVICES:
             add_rule(machine, rules, path, _READ_FILE | _WRITE_FILE)
         add_rule(machine, rules, ZEROS, _READ_FILE)
-        add_rule(machine, rules, places.temporary, known & ~_EXECUTE)
+        add_straight(machine, rules, places.temporary, known & ~_EXECUTE)
         failed.pop_all()
     return rules

@@ -55,7 +55,10 @@ def plan_held_view(
             Mount(path=path, rank=3, words=("--ro-bind", path, path)) for path in (*edits.protected, *placeholders)
         ]
     mounts += [Mount(path=path, rank=4, words=_hide(path)) for path in places.hidden]
-    room = (*_bound(bounds.view if bounds else None), "--perms", "0700", "--tmpfs", places.temporary)
+    if places.keeps_temporary:
+        room: tuple[str, ...] = ("--bind", places.temporary, places.temporary)
+    else:
+        room = (*_bound(bounds.view if bounds else None), "--perms", "0700", "--tmpfs", places.temporary)
     mounts.append(Mount(path=places.temporary, rank=5, words=room))
     kept = () if not as_root else OF_READERS if edits is None else OF_EDITORS
     dropped = ["--cap-drop", "ALL", *(word for name in kept for word in ("--cap-add", name))] if as_root else []

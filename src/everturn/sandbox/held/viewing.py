@@ -18,7 +18,7 @@ from everturn.sandbox.descriptors import make_readable
 from everturn.sandbox.filter import encode_filter
 from everturn.sandbox.held.cell import HeldCell
 from everturn.sandbox.held.places import SYSTEM, HeldPlaces
-from everturn.sandbox.held.room import ViewedRoom
+from everturn.sandbox.held.room import HeldRoom, ViewedRoom
 from everturn.sandbox.held.staging import stage
 from everturn.sandbox.held.view import plan_held_view
 from everturn.sandbox.pins import Pins
@@ -109,7 +109,9 @@ class Viewer:
                 descriptors=((filtered, FILTER_DESCRIPTOR), (survivors.writable, INFORMATION_DESCRIPTOR)),
                 wrapped=True,
             ),
-            ViewedRoom(places.temporary, self._bounds, is_bound=means.has_sizes),
+            HeldRoom(places.temporary, self._bounds, is_used=True)
+            if places.keeps_temporary
+            else ViewedRoom(places.temporary, self._bounds, is_bound=means.has_sizes),
             writes=writes,
             handed=(filtered,),
             note_started=survivors.note_started,

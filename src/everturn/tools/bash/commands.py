@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from everturn.core.limits import Limits
 from everturn.ports.holding import Bounds
 from everturn.ports.outputs import Outputs
+from everturn.ports.scratch import NO_SCRATCH, Scratch
 from everturn.ports.shell_folder import ShellFolder
 from everturn.ports.tasks import Tasks
 from everturn.ports.tool import ToolContext, ToolResult
@@ -48,18 +49,19 @@ _GONE = "The session was resumed since, and these variables that earlier command
 class Commands:
     """One per session; ends with it."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 - what a session has, in the order of its builder
         self,
         outputs: Outputs | None = None,
         shell: ShellFolder | None = None,
         sandbox: "Sandbox | None" = None,
         limits: Limits | None = None,
         holder: "Holder | None" = None,
+        scratch: Scratch = NO_SCRATCH,
     ) -> None:
         self._sandbox = sandbox
         self._holder = holder
         self._limits = limits or Limits()
-        self._shell = Shell(shell)
+        self._shell = Shell(shell, scratch)
         self._watcher = Watcher(self._shell.session, self._shell.seal)
         self._files = OutputFiles(outputs, self._watcher.note_folder)
         self._tasks: Tasks | None = None

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import msgspec
 
+from everturn.ports.scratch import NO_SCRATCH, VARIABLE, Scratch
 from everturn.ports.shell_folder import ShellFolder
 from everturn.tools.bash.exports import judge_exports
 from everturn.tools.bash.members import MARK, choose_seal, find_members
@@ -74,9 +75,10 @@ class Exported:
 class Shell:
     """Commands may overlap: each begins with what is known then, and what it changed is added at its end."""
 
-    def __init__(self, place: ShellFolder | None = None) -> None:
-        """`place` is told where the next command starts."""
+    def __init__(self, place: ShellFolder | None = None, scratch: Scratch = NO_SCRATCH) -> None:
+        """`place` is told where the next command starts. `scratch`: where commands put temporary files."""
         self._place = place or ShellFolder()
+        self._scratch = scratch
         self._exported = {side: Exported() for side in Side}
         self._inherited = {name: value for name, value in os.environ.items() if name not in _SECRETS} | _NOBODY_ANSWERS
         self.session = os.urandom(8).hex()
@@ -141,6 +143,7 @@ class Shell:
         self._place.exports = self._exported[Side.OUTSIDE].set
         self._place.sandboxed = self._exported[Side.SANDBOX].set
         self._place.exported = frozenset(name for each in self._exported.values() for name in each.set)
+        self._place.unset = frozenset(name for each in self._exported.values() for name in each.unset)
         return taken.notice
 
     @property
@@ -160,7 +163,8 @@ class Shell:
         return find_members(lambda marks: any(mark.startswith(prefix) for mark in marks), known=known, seal=self.seal)
 
     def _environment(self, mark: str, exported: Exported) -> dict[str, str]:
-        given = self._inherited | exported.set
+        scratch = self._scratch.make()
+        given = self._inherited | ({VARIABLE: scratch} if scratch else {}) | exported.set
         for name in exported.unset:
             given.pop(name, None)
         outer = self._inherited.get(MARK)

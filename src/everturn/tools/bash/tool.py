@@ -8,6 +8,7 @@ from msgspec import Meta
 
 from everturn.core.limits import Limits
 from everturn.ports.outputs import Outputs
+from everturn.ports.scratch import NO_SCRATCH, Scratch
 from everturn.ports.shell_folder import ShellFolder
 from everturn.ports.tool import Access, Confinement, ToolContext, ToolResult
 from everturn.tools.define import FunctionTool, tool
@@ -43,12 +44,13 @@ def bash_tool(  # noqa: PLR0917 - what a session has, in the order of its builde
     limits: Limits | None = None,
     only_reads: Callable[[str], bool] | None = None,
     holder: "Holder | None" = None,
+    scratch: Scratch = NO_SCRATCH,
 ) -> FunctionTool:
     """One per session: it knows the folder that the last command ended in, and what it exported.
 
     `outputs` learns which files it writes, `shell` where the next command starts. `sandbox` holds the commands, `holder`
     those that nobody approved; both are closed with them. `limits`: what of the machine one of them may take. `only_reads`
-    knows those that change nothing.
+    knows those that change nothing. `scratch`: the folder for their temporary files.
     """
     made: list[Commands] = []
     readers: set[str] = set()
@@ -86,7 +88,7 @@ Write.{f"{chr(10) * 2}{sandbox.description}" if sandbox and sandbox.description 
             # Only now: a session that runs no command needs none of this.
             from everturn.tools.bash.commands import Commands
 
-            made.append(Commands(outputs, shell, sandbox, limits, holder))
+            made.append(Commands(outputs, shell, sandbox, limits, holder, scratch))
         reads = call.command in readers
         readers.discard(call.command)
         return await made[0].run(call, context, reads_only=reads)

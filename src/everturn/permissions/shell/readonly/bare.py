@@ -6,7 +6,7 @@ from everturn.permissions.shell.readonly.judge import Reads
 from everturn.permissions.shell.syntax import Word
 
 OF_THE_SHELL = frozenset(
-    {":", "[", "[[", "break", "cd", "continue", "echo", "exit", "false", "printf", "pwd", "test", "true"}
+    {":", "[", "[[", "break", "cd", "continue", "echo", "exit", "false", "printf", "pwd", "set", "test", "true"}
 )
 """It opens no file and starts nothing for them, whatever their words become, globs aside: what these run is judged by itself."""
 _OPTIONS = {
@@ -18,6 +18,7 @@ _OPTIONS = {
     "ls": r"-[1AFRSTahlrst]+",
     "sleep": r"",
     "sort": r"-[bfnru]+",
+    "tee": r"-a",
     "tail": r"-[0-9]+|-n\+?[0-9]+|-c[0-9]+",
     "tr": r"-[Ccdst]+",
     "uniq": r"-[cdiu]+",

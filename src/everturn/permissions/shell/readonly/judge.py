@@ -20,6 +20,7 @@ _BINARY = frozenset({
 })  # fmt: skip
 _ASSIGNS = re.compile(r"%[^A-Za-z%]*[hjlLtz]*n")
 """`%n` of printf assigns to a name, and a name can hold code."""
+_CAUTIOUS = re.compile(r"(?:[-+](?:[eu]+|[eu]*o (?:pipefail|errexit|nounset))(?: |$))+")
 _ANY_GLOB = re.compile(r"[*?\[]")
 
 
@@ -59,6 +60,8 @@ def judge_reading(words: tuple[Word, ...], home: str) -> Reads | None:
         case "cd":
             target = find_cd_target(words, home)
             return None if target is None else Reads((target,))
+        case "set":
+            return Reads() if _sets_caution(words) else None
         case "command":
             return Reads() if len(words) > 1 and words[1].raw in {"-v", "-V"} else None
         case "find":
@@ -166,6 +169,12 @@ def _prints(words: tuple[Word, ...]) -> bool:
         return False
     form = words[1].fixed
     return form is not None and not form.startswith("-") and not _ASSIGNS.search(form)
+
+
+def _sets_caution(words: tuple[Word, ...]) -> bool:
+    """`set -euo pipefail`: a failure, or a variable that is not set, ends the line. Less of it runs, and nothing else."""
+    texts = [word.fixed or "" for word in words[1:]]
+    return bool(texts) and _CAUTIOUS.fullmatch(" ".join(texts)) is not None
 
 
 def _tests(words: tuple[Word, ...]) -> bool:

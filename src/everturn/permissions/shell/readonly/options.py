@@ -57,6 +57,10 @@ _IN_NEXT = {Arity.NEEDED: 1, Arity.UNLESS_LAST: 1, Arity.PAIR: 2}
 """How many words follow where the value is not joined."""
 
 
+_UPWARDS = re.compile(r"^(?:\.\./)+")
+"""`../` in front of a glob: the folder that it looks through is still fixed."""
+
+
 class Table(msgspec.Struct, frozen=True, kw_only=True):
     """The options that only read, and what else a command takes. It is a value: to teach a command is to add a row."""
 
@@ -212,6 +216,6 @@ def _may_vary(table: Table, word: Word) -> bool:
     if table.operands is Operands.TEXT:
         return True
     fixed_but_glob = word.glob and word.value is not None and not word.brace and not word.tilde
-    if not fixed_but_glob or ".." in word.raw:
+    if not fixed_but_glob or ".." in _UPWARDS.sub("", word.raw):
         return False
-    return table.globs is Globs.ANY or word.raw[:1].isalnum() or word.raw.startswith(("./", "/"))
+    return table.globs is Globs.ANY or word.raw[:1].isalnum() or word.raw.startswith(("./", "../", "/"))

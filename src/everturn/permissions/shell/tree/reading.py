@@ -30,9 +30,15 @@ _LISTS = frozenset({"list", "pipeline", "negated_command"})
 _DEEPEST = 60
 
 
-def read_tree(root: "Node", source: str, cwd: str, home: str, masked: Iterable[Span] = ()) -> Reading:
-    """`source`: one character per byte, as the parser counts; `masked`: where the parser has seen other characters."""
+def read_tree(  # noqa: PLR0917 - a line, where it runs, and how it was shown to the parser
+    root: "Node", source: str, cwd: str, home: str, masked: Iterable[Span] = (), temporary: str = ""
+) -> Reading:
+    """`source`: one character per byte, as the parser counts; `masked`: where the parser has seen other characters.
+
+    `temporary`: what `TMPDIR` holds all through the line, if that is known.
+    """
     walk = _Walk(source, home)
+    walk.know_temporary(temporary)
     if root.has_error:
         walk.doubt("it cannot be parsed")
     walk.sequence(root.children, frozenset((cwd,)), 0, len(source))

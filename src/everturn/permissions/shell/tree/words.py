@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from everturn.permissions.shell.syntax import Command, Expansion, Here, Word
+from everturn.permissions.shell.temporary import put_in
 from everturn.permissions.shell.tree.scopes import Scopes
+from everturn.permissions.shell.values import of_texts
 from everturn.permissions.shell.words import Hole, read_word
+from everturn.ports.scratch import VARIABLE
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -34,6 +37,8 @@ _SPECIAL_IN_TICKS = re.compile(r"[\\`\"]")
 class Words(Scopes, ABC):
     """What substitutions hold is read by the top of the walk: four ways lead there."""
 
+    _temporary = ""
+
     @abstractmethod
     def enclosed(self, node: "Node", here: Here, opening: str, closing: str) -> Here:
         """Statements between brackets."""
@@ -54,7 +59,17 @@ class Words(Scopes, ABC):
         for node in nodes:
             self.find(node, here)
 
+    def know_temporary(self, temporary: str) -> None:
+        """What `TMPDIR` holds all through the line; empty where that is not known."""
+        self._temporary = temporary
+        if temporary:
+            self.scope = self.scope.set(VARIABLE, of_texts([temporary]))
+
     def word(self, node: "Node", here: Here) -> Word:
+        word = self._word(node, here)
+        return put_in(word, self._temporary) if self._temporary else word
+
+    def _word(self, node: "Node", here: Here) -> Word:
         if not node.child_count:
             word = read_word(self.text(node))
             if word.unsure:
