@@ -316,7 +316,8 @@ async def test_the_placeholder_of_a_killed_session_is_as_good_as_missing(tmp_pat
 def test_temporary_files_of_killed_sessions_go_with_the_next_however_many_others_live(tmp_path):
     living = [Temporary(str(tmp_path), sweeps=False) for _ in range(40)]
     for number in range(20):
-        (tmp_path / f"everturn-sandbox-old-{number}" / "deep").mkdir(parents=True)
+        kind = "sandbox" if number % 2 else "scratch"
+        (tmp_path / f"everturn-{kind}-old-{number}" / "deep").mkdir(parents=True)
 
     another = Temporary(str(tmp_path))
     another.sweeping.join()

@@ -367,3 +367,24 @@ async def test_what_a_command_in_the_background_writes_to_memory_files_is_not_to
     ]
     assert bool(contexts) == bool(there)
     assert not any("evil words" in told for told in contexts)
+
+
+@pytest.mark.needs("Landlock")
+async def test_with_landlock_alone_the_first_message_says_what_it_does_not_hold_and_which_setting_trusts_it(bench):
+    bench.model(text("Hello."))
+
+    run = await bench.run(sandbox={"enabled": True, "bwrapPath": NOWHERE})
+
+    [told] = [event.text for event in run.of("notice") if "Landlock alone" in event.text]
+    assert "sandbox.autoAllowBashIfSandboxed" in told
+    assert "modes, owners and times" in told
+
+
+@pytest.mark.needs("Landlock")
+@pytest.mark.parametrize("enough", [True, False])
+async def test_who_has_said_whether_landlock_is_enough_is_told_nothing(bench, enough):
+    bench.model(text("Hello."))
+
+    run = await bench.run(sandbox={"enabled": True, "bwrapPath": NOWHERE, "autoAllowBashIfSandboxed": enough})
+
+    assert [event for event in run.of("notice") if "Landlock alone" in event.text] == []

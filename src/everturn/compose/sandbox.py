@@ -23,6 +23,14 @@ if TYPE_CHECKING:
     from everturn.permissions.paths.covered import Coverage
 
 
+NO_NETWORK = "Commands in the sandbox reach no network, although hosts are allowed: that takes bubblewrap ({})."
+STILL_ASKED = (
+    "Landlock alone is the sandbox here ({}), so commands in it are still asked about. It does not keep a command from changing "
+    "modes, owners and times of your files outside the workspace, it puts protected files back only when the command has ended, "
+    "and it hides no processes. If that is enough for you, set sandbox.autoAllowBashIfSandboxed to true (it counts with Linux 6.12)."
+)
+
+
 def build_sandbox(
     setup: Setup, env: Mapping[str, str], policy: RulePolicy, scratch: Scratch = NO_SCRATCH
 ) -> tuple[CommandSandbox | None, str]:
@@ -42,10 +50,13 @@ def build_sandbox(
         folders=(folder,), home=user_home, own=list_own_folders(setup, env), code=find_own_code()
     )
     warning = f"COMMANDS RUN WITHOUT A SANDBOX, although the settings want one: {means.why}."
-    if means.kind == "landlock" and wishes.has_network:
-        warning = f"Commands in the sandbox reach no network, although hosts are allowed: that takes bubblewrap ({means.why})."
-    elif means.kind != "none":
-        warning = ""
+    if means.kind != "none":
+        by_rules = means.kind == "landlock"
+        told = (
+            NO_NETWORK.format(means.why) if by_rules and wishes.has_network else "",
+            STILL_ASKED.format(means.why) if by_rules and wishes.auto_allow is None else "",
+        )
+        warning = " ".join(filter(None, told))
     ruled = RulesNow(policy, folder, user_home)
     asks = options.approver is not None
     return CommandSandbox(wishes, means, surroundings, ruled, asks=asks, scratch=scratch), warning

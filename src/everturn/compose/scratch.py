@@ -31,6 +31,9 @@ class SessionScratch:
             return ""
         return self._made.path
 
+    def find_used(self) -> str:
+        return "" if self._made is None or self._made.is_empty else self.find()
+
     def close(self) -> None:
         """Removes the folder with all that is in it. A copy of the program leaves the folder to the other one."""
         made, self._made = self._made, None

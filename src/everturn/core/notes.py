@@ -33,6 +33,8 @@ class Notes(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Where the next command starts; empty for the project's folder."""
     exported: tuple[str, ...] = ()
     """Names of variables that commands exported. Their values are not kept: one may be a secret."""
+    scratch: str = ""
+    """The folder for temporary files, where commands have left something in it. It goes when the program ends."""
 
     @property
     def open_todos(self) -> tuple[Todo, ...]:

@@ -57,6 +57,12 @@ class Attachments:
             self._recorder.emit(Attached(kind="gone_files", detail={"paths": missed}))
             self._attach([wording.gone_files(missed)])
 
+    def attach_gone_scratch(self, path: str) -> None:
+        """The folder for temporary files of the program that worked on the session before."""
+        if path:
+            self._recorder.emit(Attached(kind="gone_files", detail={"paths": [path]}))
+            self._attach([wording.gone_scratch(path)])
+
     def _is_named(self, path: str) -> bool:
         written = msgspec.json.encode(path)[1:-1]
         return any(written in block.raw for message in self._recorder.view for block in message.blocks)

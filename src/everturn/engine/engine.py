@@ -101,6 +101,8 @@ class Engine:
         """Notes that were taken back since the model heard last."""
         self._gone: tuple[str, ...] = ()
         """Files with large results that were not there when the session was resumed, until the model is told."""
+        self._gone_scratch = replay.notes.scratch if replay else ""
+        """The folder for temporary files that went with an earlier program, until the model is told."""
         self.files = FileStates(config.limits.file_states)
         self._recorder = Recorder(deps, self._emit, replay.messages if replay else (), self.files)
         self._queue = CommandQueue(self._recorder.record, self._emit)
@@ -400,6 +402,10 @@ class Engine:
         shop.attachments.attach_pins(self._unpinned)
         self._unpinned.clear()
         self._gone = ()
+        if self._gone_scratch:
+            shop.attachments.attach_gone_scratch(self._gone_scratch)
+            self._recorder.keep_notes(msgspec.structs.replace(self.notes, scratch=""))
+            self._gone_scratch = ""
         self._contexts.attach_changes()
         shop.attachments.attach_hidden()
 

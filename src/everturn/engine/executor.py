@@ -255,7 +255,7 @@ class Executor:
         except AbortedError:
             raise Refusal(wording.CALL_NOT_RUN) from None
         if verdict.ruling is not Ruling.ALLOW:
-            raise Refusal(f"{DENIED} {verdict.reason}.")
+            raise Refusal(" ".join(filter(None, (f"{DENIED} {verdict.reason}.", verdict.advice))))
         input_ = slot.use.input
         if verdict.input is not None:
             slot.input_changed = verdict.input != call.input

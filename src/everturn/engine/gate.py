@@ -43,6 +43,7 @@ class Gate:
             verdict = self._deps.policy.judge(call)
         if self._finds_held(call):
             verdict = await signal.guard(self._ask_about_settings(call))
+        advice = verdict.advice
         if verdict.ruling is Ruling.ASK and self._deps.approver is None:
             call = self._prepare(call)
             nobody = NOBODY_ANSWERS if call.traits.needs_person else NOBODY
@@ -56,6 +57,7 @@ class Gate:
             verdict = await signal.guard(self._ask(call, verdict))
         if verdict.ruling is not Ruling.ALLOW:
             self._deny(call, verdict)
+            return msgspec.structs.replace(verdict, advice=advice)
         return verdict
 
     async def inquire(self, call_id: str, inquiry: Inquiry, signal: AbortSignal) -> str | None:

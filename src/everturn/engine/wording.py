@@ -111,6 +111,13 @@ def gone_files(paths: list[str]) -> str:
     )
 
 
+def gone_scratch(path: str) -> str:
+    return reminder(
+        f"The session was resumed, and $TMPDIR is a new, empty folder. What was in the former one ({one_line(path)}) is gone "
+        "with the program that made it; write again what you still need."
+    )
+
+
 def gone_file(path: str) -> str:
     return f"- gone: {one_line(path)}"
 

@@ -1,6 +1,7 @@
 """The policy that the gate asks right before each call: deny, ask, mode, allow, in this order; whatever is left asks."""
 
 import os
+import re
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ import msgspec
 from everturn.permissions.judgement import FileUse, Judgement
 from everturn.permissions.modes import Mode, ModeSwitch
 from everturn.permissions.rules.rule import Rule, RuleSet
-from everturn.permissions.ruling import Bench
+from everturn.permissions.ruling import Bench, Finding
 from everturn.permissions.standing import Grounds, Standing
 from everturn.ports.hiding import Hides
 from everturn.ports.holding import NO_WALLS, Walls
@@ -19,11 +20,15 @@ from everturn.ports.policy import Call, Ruling, Verdict
 from everturn.ports.scratch import NO_SCRATCH, Scratch
 from everturn.ports.shell_folder import ShellFolder
 from everturn.ports.tool import Access
-from everturn.workspace.paths import find_start
+from everturn.workspace.paths import find_start, is_inside
 
 if TYPE_CHECKING:
     from everturn.permissions.paths.covered import Coverage, Walk
     from everturn.permissions.paths.tracing import Trace
+
+
+_WANTS_FILE = re.compile(r"<<|>(?!&|\s*/dev/null)|/tmp\b|\b(?:tee|cp|mktemp)\b")
+"""A command that may be about a file of the moment: a script in a heredoc, a log."""
 
 
 class RulePolicy(ModeSwitch):
@@ -128,6 +133,7 @@ class RulePolicy(ModeSwitch):
                 by=judgement.by,
                 grave=judgement.grave,
                 holding=judgement.holding,
+                advice=self._advise(call, finding),
             )
         hides = self._standing.files.hidden_from_search() if finding.searches else None
         return Verdict(
@@ -136,7 +142,27 @@ class RulePolicy(ModeSwitch):
             by=judgement.by,
             judged=Judged(target=trace.target, hides=hides),
             may_read=judgement.ruling is Ruling.ASK and self._may_read(trace),
+            advice=self._advise(call, finding),
         )
+
+    def _advise(self, call: Call, finding: Finding) -> str:
+        """Names the scratch folder to whoever wants to write elsewhere, and would have to ask."""
+        judgement, trace = finding.judgement, finding.trace
+        if (
+            judgement.ruling is Ruling.ALLOW
+            or (judgement.rule is not None and not judgement.by_mode)
+            or self.mode is Mode.PLAN
+        ):
+            return ""
+        if trace is None:
+            command = call.input.get("command")
+            wants = call.name == "Bash" and isinstance(command, str) and _WANTS_FILE.search(command) is not None
+        else:
+            wants = call.traits.access is Access.EDIT and not any(
+                is_inside(each, trace.target) for each in self.folders
+            )
+        path = self._scratch.make() if wants else ""
+        return f"Temporary files need no approval in {path} ($TMPDIR in commands)." if path else ""
 
     def _may_read(self, trace: "Trace") -> bool:
         return self._standing.files.judge_trace("read", trace, self.mode, what="Read").ruling is Ruling.ALLOW

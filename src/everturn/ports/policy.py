@@ -72,6 +72,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """The policy's: the file that it spoke of; whoever runs the call is held to it."""
     may_read: bool = False
     """The policy's: the file that the call would change may be read, so a call that cannot work fails before anybody is asked."""
+    advice: str = ""
+    """The policy's: a sentence for the model behind a denial, of what it may do in place of the call."""
     holding: Holding | None = None
     """The policy's: nobody approved the call, so it must be held like this while it runs."""
     input: dict[str, Any] | None = None

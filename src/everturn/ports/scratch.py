@@ -16,6 +16,10 @@ class Scratch(Protocol):
         """The same, made now if it is not there. Empty where it cannot be made."""
         ...
 
+    def find_used(self) -> str:
+        """As `find`, where something is in it; else empty."""
+        ...
+
 
 class NoScratch:
     """`Scratch` of a session that has none."""
@@ -24,6 +28,9 @@ class NoScratch:
         return ""
 
     def make(self) -> str:
+        return ""
+
+    def find_used(self) -> str:
         return ""
 
 

@@ -16,7 +16,7 @@ from everturn.ports.tool import ToolContext, ToolResult
 from everturn.tools.bash.changes import NamedFiles
 from everturn.tools.bash.command import MOST_PRINTED, Command, Ending
 from everturn.tools.bash.ending import end_members, kill_members
-from everturn.tools.bash.exits import may_go_on
+from everturn.tools.bash.exits import judge_exit, may_go_on
 from everturn.tools.bash.output import MOST_IN_FILE, Output
 from everturn.tools.bash.output_files import OutputFiles
 from everturn.tools.bash.rendering import Ended, render_ended
@@ -62,6 +62,7 @@ class Commands:
         self._holder = holder
         self._limits = limits or Limits()
         self._shell = Shell(shell, scratch)
+        self._scratch = scratch
         self._watcher = Watcher(self._shell.session, self._shell.seal)
         self._files = OutputFiles(outputs, self._watcher.note_folder)
         self._tasks: Tasks | None = None
@@ -197,16 +198,24 @@ class Commands:
     def _learn(self, command: Command, code: int | None, call: BashInput, context: ToolContext) -> tuple[str, ...]:
         """What the shell told counts for the next command; what is odd about it is for the model to know."""
         notice = _UNTOLD if code is not None and code >= 0 else ""
+        where = ""
+        if code and command.start.folder != context.folder and judge_exit(call.command, code) is None:
+            where = f"The command ran in {command.start.folder}, where an earlier one has moved the shell"
         if (report := command.report()) is not None:
             notice = self._shell.learn(command.start, report, context.folder, call.command)
-        return tuple(each for each in (command.start.notice, notice, self._keep(context)) if each)
+        return tuple(each for each in (command.start.notice, where, notice, self._keep(context)) if each)
 
     def _keep(self, context: ToolContext) -> str:
         """The session remembers where the shell stands, and what it exported by name. A notice of what is gone since."""
         notes = context.notepad.notes
         gone = () if self._is_known else tuple(name for name in notes.exported if name not in self._shell.exported)
         self._is_known = True
-        context.notepad.notes = replace(notes, shell_folder=self._shell.folder, exported=(*self._shell.exported,))
+        context.notepad.notes = replace(
+            notes,
+            shell_folder=self._shell.folder,
+            exported=(*self._shell.exported,),
+            scratch=self._scratch.find_used(),
+        )
         return f"{_GONE}: {', '.join(gone)}" if gone else ""
 
     def _move_behind(

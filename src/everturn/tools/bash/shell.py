@@ -178,14 +178,16 @@ class Shell:
         return folder, f"The folder {lost} {what}; the command ran in {folder}" if lost else ""
 
     def _move_to(self, reported: str, project: str) -> str:
+        before = self._place.path or project
         if reported in {"", project}:
             # Empty: the command removed the folder that it stood in, or its shell could not go there.
             self._place.path = None
-            return "" if reported else f"The shell's folder is gone; the next command runs in {project}"
+            moved = f"The shell is back in {project}" if before != project else ""
+            return moved if reported else f"The shell's folder is gone; the next command runs in {project}"
         folder = os.path.realpath(reported) if _is_path(reported) else ""
         if is_inside(project, folder):
             self._place.path = folder
-            return ""
+            return f"The shell is now in {folder}" if folder != before else ""
         self._place.path = None
         return f"Shell cwd was reset to {project}"
 

@@ -80,8 +80,9 @@ options. After {TIMEOUT_MS // 1000} s, or `timeout`, a command goes on in the ba
 uses git is ended). Output beyond {MOST_CHARACTERS:,} characters is cut in the middle, and kept in a file that the
 result names. With `run_in_background` the call returns at once; you are told when the command has ended. All that a
 command started ends with the session; what the user wants to outlive it is started with an empty EVERTURN_MARK
-(`EVERTURN_MARK= nohup server >log 2>&1 &`). To read, find, search or change files, use Read, Glob, Grep, Edit and
-Write.{f"{chr(10) * 2}{sandbox.description}" if sandbox and sandbox.description else ""}""",
+(`EVERTURN_MARK= nohup server >log 2>&1 &`). $TMPDIR is a private folder for temporary files: what commands write there
+(`cat > $TMPDIR/x.py <<'EOF'`) needs no approval, nor do Write and Edit by its full path (`echo $TMPDIR`); to run a file
+from there does. It goes with the session. To read, find, search or change files, use Read, Glob, Grep, Edit and Write.{f"{chr(10) * 2}{sandbox.description}" if sandbox and sandbox.description else ""}""",
     )
     async def bash(call: BashInput, context: ToolContext) -> ToolResult:
         if not made:

@@ -173,8 +173,8 @@ def _prints(words: tuple[Word, ...]) -> bool:
 
 def _sets_caution(words: tuple[Word, ...]) -> bool:
     """`set -euo pipefail`: a failure, or a variable that is not set, ends the line. Less of it runs, and nothing else."""
-    texts = [word.fixed or "" for word in words[1:]]
-    return bool(texts) and _CAUTIOUS.fullmatch(" ".join(texts)) is not None
+    texts = [word.fixed for word in words[1:] if word.fixed]
+    return len(texts) == len(words) - 1 and _CAUTIOUS.fullmatch(" ".join(texts)) is not None
 
 
 def _tests(words: tuple[Word, ...]) -> bool:
