@@ -418,3 +418,92 @@ async def test_what_a_held_command_may_put_there_is_bounded_and_what_was_there_d
 
     assert fine == "ok"
     assert "made more than 40 temporary files" in told
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "make -f $TMPDIR/Makefile",
+        'make -f "$TMPDIR/Makefile"',
+        "make -C $TMPDIR",
+        "make -C$TMPDIR",
+        "make -f SCRATCH/Makefile",
+        "make -fSCRATCH/Makefile",
+        "make -C UP/SCRATCH",
+        "cd $TMPDIR && make",
+        "cd SCRATCH; make",
+        "make -C link",
+        "make -C $(echo $TMPDIR)",
+        "make -C $(printf /%s tmp)/x",
+        "make -C PLACE/everturn-*",
+        "make -C /proc/self/cwd/x",
+        "timeout 5 make -C $TMPDIR",
+        "make -C $(printf %s /x); echo x > $TMPDIR/y",
+    ],
+)
+async def test_a_rule_for_a_program_is_none_for_what_stands_there(bench, temporary, command):
+    ran = bench.home.parent / "ran"
+    approver = Approver()
+
+    def plant(event):
+        for scratch in list_scratch(temporary):
+            (scratch / "Makefile").write_text(f"all:\n\ttouch {ran}\n")
+            if not (bench.folder / "link").exists():
+                (bench.folder / "link").symlink_to(scratch)
+
+    async with bench.engine(approver=approver, allowed_tools=["Bash(make *)"]) as engine:
+        bench.model(bash("echo $TMPDIR"), text("Done."))
+        await bench.go_on(engine, on_event=plant)
+        [scratch] = list_scratch(temporary)
+        relative = f"../../../../../../..{scratch}"
+        line = command.replace("UP/SCRATCH", relative).replace("SCRATCH", str(scratch)).replace("PLACE", str(temporary))
+        bench.model(bash(line), text("Done."))
+        await bench.go_on(engine)
+
+    assert [each.input["command"] for each, _ in approver.asked] == [line]
+    assert not ran.exists()
+
+
+@pytest.mark.parametrize(
+    "options", [{"allowed_tools": ["Bash"]}, {"allowed_tools": ["Bash(make *)"], "permission_mode": "acceptEdits"}]
+)
+async def test_where_every_command_or_every_edit_is_allowed_it_may_run(bench, options):
+    bench.model(
+        bash("printf 'all:\\n\\t@echo made\\n' > $TMPDIR/Makefile"), bash("make -f $TMPDIR/Makefile"), text("Done.")
+    )
+
+    await bench.run(**options)
+
+    assert answers(bench) == ["made"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "make $(ls sub)",
+        "make -C ./su*",
+        "make WHAT=~/x",
+        "make > $TMPDIR/log; cat $TMPDIR/log",
+    ],
+)
+async def test_words_that_cannot_lead_there_are_covered_as_before(bench, temporary, command):
+    (bench.folder / "sub").mkdir()
+    (bench.folder / "Makefile").write_text("all:\n\t@echo made\n")
+    approver = Approver()
+    bench.model(bash("echo $TMPDIR"), bash(command), text("Done."))
+
+    await bench.run(approver=approver, allowed_tools=["Bash(make *)"])
+
+    assert approver.asked == []
+
+
+async def test_no_longer_yes_is_offered_for_what_stands_there(bench, temporary):
+    approver = Approver()
+    bench.model(bash(HEREDOC), text("Done."))
+    async with bench.engine(approver=approver) as engine:
+        await bench.go_on(engine)
+        [scratch] = list_scratch(temporary)
+        bench.model(bash(f"python3 {scratch}/x.py"), bash("python3 $TMPDIR/x.py"), text("Done."))
+        await bench.go_on(engine)
+
+    assert [each.offers for each, _ in approver.asked] == [(), ()]

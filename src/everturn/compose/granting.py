@@ -152,6 +152,9 @@ class PolicyGrants:
         from everturn.permissions.granting import EDITS_MEANING, describe_rule
         from everturn.permissions.rules.parsing import RuleProblem
 
+        if (scratch := self._policy.scratch) and any(scratch in rule for rule in grant.rules):
+            # What a file there holds may be another thing when it runs again.
+            return None
         try:
             if grant.mode is not None and self._policy.mode is Mode.PLAN:
                 # Who plans wants nothing changed: the way out is the plan's approval.

@@ -13,7 +13,7 @@ _GLOB_MARKS = re.compile(r"[\\*?\[\]!# ]")
 
 
 EDITS_MEANING = (
-    "changes of files in the working folders run unasked, and so do mkdir, touch, rm, rmdir, mv, cp and sed there"
+    "changes of files in the working folders run unasked, and so do mkdir, touch, rm, rmdir, mv, cp, tee and sed there"
 )
 
 

@@ -158,9 +158,8 @@ class RulePolicy(ModeSwitch):
             command = call.input.get("command")
             wants = call.name == "Bash" and isinstance(command, str) and _WANTS_FILE.search(command) is not None
         else:
-            wants = call.traits.access is Access.EDIT and not any(
-                is_inside(each, trace.target) for each in self.folders
-            )
+            inside = not trace.target or any(is_inside(each, trace.target) for each in self.folders)
+            wants = call.traits.access is Access.EDIT and not inside
         path = self._scratch.make() if wants else ""
         return f"Temporary files need no approval in {path} ($TMPDIR in commands)." if path else ""
 
@@ -221,6 +220,11 @@ class RulePolicy(ModeSwitch):
     def home(self) -> str:
         """The user's."""
         return self._standing.home
+
+    @property
+    def scratch(self) -> str:
+        """The session's folder for temporary files, if it was made; else empty."""
+        return self._scratch.find()
 
     @property
     def elsewhere(self) -> str:

@@ -21,12 +21,14 @@ from everturn.permissions.shell.readonly.find import may_act
 from everturn.permissions.shell.readonly.judge import Reads
 from everturn.permissions.shell.resolving import judge_resolved
 from everturn.permissions.shell.runners import INTERPRETERS, NEVER_BY_PATTERN, RUNNERS
+from everturn.permissions.shell.scratch_code import may_run_scratch
 from everturn.permissions.shell.survey import Survey
 from everturn.permissions.shell.syntax import Assignment, Command, Here, Redirect, Word, join_words, write_marks
 from everturn.permissions.shell.trees import Surroundings, find_taken_along
 from everturn.permissions.shell.unapproved import Unapproved
 from everturn.permissions.shell.wrappers import FROM_INPUT, strip_wrappers
 from everturn.ports.policy import Ruling
+from everturn.ports.scratch import VARIABLE
 
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9_./:,@%+=-]+")
 _SHOWN = 80
@@ -170,6 +172,8 @@ class Approval:
         rule = self._find_rule(command, words, unsafe)
         if rule is None:
             return trouble
+        if rule is not self._everything and self._may_run_scratch(command, words, rule):
+            return f"{shown!r} may run what stands in the scratch folder, which nobody has seen; {rule.shown} is not enough for that"
         self._used = rule
         return ""
 
@@ -285,6 +289,15 @@ class Approval:
             if (why := self._guard.explain(use, path, command.here)) is not None:
                 return f"it {use}s {path[:_SHOWN]}: {why}"
         return self._find_taken_along(edits, command)
+
+    def _may_run_scratch(self, command: Command, words: tuple[Word, ...], rule: Rule) -> bool:
+        """What is written there was never asked about: a rule for a program is none for code from there, unless it spells it out.
+
+        Where edits are accepted, the same code could as well stand in the working folder.
+        """
+        if self._world.mode == "acceptEdits" or not self._world.scratch or VARIABLE in (rule.specifier or ""):
+            return False
+        return may_run_scratch(command, words, self._world, self._survey.text)
 
     def _find_own_rule(self, command: Command) -> Rule | None:
         """For a part that would run without one, too. In plan mode no rule counts."""

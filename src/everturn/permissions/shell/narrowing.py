@@ -10,6 +10,7 @@ from everturn.permissions.shell.runners import INTERPRETERS, READERS_OF_CODE, RU
 from everturn.permissions.shell.survey import read_command
 from everturn.permissions.shell.syntax import Command, Redirect, Word, join_words
 from everturn.permissions.shell.wrappers import strip_wrappers
+from everturn.ports.scratch import VARIABLE
 
 MOST_RULES = 5
 _LONGEST = 200
@@ -37,6 +38,9 @@ _WITH_ARGUMENTS: dict[str, int] = {
 _MOST_NAMING = 3
 _PATTERN_MARKS = re.compile(r"[\\*?\[\]!# ()]")
 """In a rule's path they would mean something else than in a file's name."""
+
+_IN_SCRATCH = re.compile(rf'"?\$(?:{VARIABLE}|\{{{VARIABLE}\}})/')
+"""What is written there needs no rule."""
 
 
 def plan_narrow_rules(command: str) -> tuple[str, ...]:
@@ -78,7 +82,7 @@ def plan_exact_rules(command: str) -> tuple[str, ...]:
 def _plan_writing(redirect: Redirect, *, moves: bool) -> str | None:
     """A rule for the file that it writes; empty where it writes none, None where no rule would name that file alone."""
     target = find_target(redirect)
-    if target is None or target.use == "read":
+    if target is None or target.use == "read" or (redirect.target and _IN_SCRATCH.match(redirect.target.raw)):
         return ""
     path = target.path
     if path is None or moves or ".." in path.split("/") or path.startswith("~") or _PATTERN_MARKS.search(path):
