@@ -507,3 +507,54 @@ async def test_no_longer_yes_is_offered_for_what_stands_there(bench, temporary):
         await bench.go_on(engine)
 
     assert [each.offers for each, _ in approver.asked] == [(), ()]
+
+
+@pytest.mark.needs("bubblewrap")
+async def test_where_edits_are_accepted_files_go_there_and_back(bench):
+    (bench.folder / "a.txt").write_text("one\n")
+    approver = Approver()
+    bench.model(
+        bash(
+            "mv a.txt $TMPDIR/b.txt && touch $TMPDIR/c && sed -i s/one/two/ $TMPDIR/b.txt && cp -p $TMPDIR/b.txt d.txt"
+        ),
+        bash("ls $TMPDIR && cat d.txt"),
+        text("Done."),
+    )
+
+    await bench.run(approver=approver, permission_mode="acceptEdits")
+
+    assert approver.asked == []
+    assert answers(bench) == ["b.txt\nc\ntwo"]
+    assert list_names(bench.folder) == ["d.txt"]
+
+
+async def test_what_needs_more_than_a_wall_for_readers_is_asked_about(bench):
+    approver = Approver()
+    (bench.folder / "a.txt").write_text("one\n")
+    lines = [
+        "touch $TMPDIR/a",
+        "sed -i s/a/b/ $TMPDIR/a",
+        "cp -p a.txt $TMPDIR/a",
+        "mv a.txt $TMPDIR/a",
+        "chmod +x $TMPDIR/a",
+    ]
+    bench.model(*map(bash, lines), text("Done."))
+
+    await bench.run(approver=approver)
+
+    assert [each.input["command"] for each, _ in approver.asked] == lines
+
+
+async def test_where_the_shell_is_now_is_told_and_told_again_when_a_command_fails_there(bench):
+    (bench.folder / "sub").mkdir()
+    lines = ["cd sub && ls", "ls", "ls nothing", "cd ..", "ls nothing"]
+    bench.model(*map(bash, lines), text("Done."))
+
+    await bench.run()
+
+    moved, still, failed, back, elsewhere = all_answers(bench)
+    assert moved == f"The shell is now in {bench.folder}/sub"
+    assert still == "(no output)"
+    assert f"The command ran in {bench.folder}/sub" in failed
+    assert back == f"The shell is back in {bench.folder}"
+    assert "The command ran in" not in elsewhere
