@@ -8,6 +8,7 @@ from typing import Any
 from everturn.compose.holding import WITHOUT_VARIABLE, SessionHolder
 from everturn.compose.judging import build_call
 from everturn.compose.policy import build_policy
+from everturn.compose.scratch import SessionScratch
 from everturn.core.errors import EverturnError
 from everturn.ports.abort import AbortSignal
 from everturn.ports.files import FileStates
@@ -55,11 +56,21 @@ class Session:
         self.folder = str(setup.folder)
         self.tasks, self.files = Tasks(), FileStates()
         outputs, shell = Outputs(), ShellFolder()
-        ruled, _ = build_policy(setup, env, outputs, shell)
+        self.scratch = SessionScratch()
+        ruled, _ = build_policy(setup, env, outputs, shell, self.scratch)
         bounds = Bounds(**job.get("bounds", {}))
-        self.holder = SessionHolder(setup, env, ruled, outputs=outputs, shell=shell, tell=lambda _: None, bounds=bounds)
+        self.holder = SessionHolder(
+            setup,
+            env,
+            ruled,
+            outputs=outputs,
+            shell=shell,
+            tell=lambda _: None,
+            bounds=bounds,
+            scratch=self.scratch,
+        )
         ruled.find_walls = lambda: self.holder.walls
-        self.bash = bash_tool(outputs, shell, only_reads=ruled.only_reads, holder=self.holder)
+        self.bash = bash_tool(outputs, shell, only_reads=ruled.only_reads, holder=self.holder, scratch=self.scratch)
         self._frees = wanted.get("frees", False)
         """Judgement is alone: what it would have held runs free."""
         forced = wanted.get("forced")
@@ -111,6 +122,7 @@ class Session:
 
     async def aclose(self) -> None:
         await self.tasks.aclose()
+        self.scratch.close()
 
 
 def describe(holding: Holding | None) -> str:
@@ -125,7 +137,8 @@ def read_saved(path: str | None) -> str:
 
 def compare(fresh: str, after: str, folder: str) -> str:
     """Empty where the next command found what a first one finds; it may stand in another folder inside."""
-    before, now = fresh.splitlines(), after.splitlines()
+    before = fresh.splitlines()
+    now = [line for line in after.splitlines() if not line.startswith("The shell is back in ")]
     if now[:1] != ["ok"]:
         return after[:500]
     if not f"{now[1].removeprefix(QUOTED)}/".startswith((f"{folder}/", f"{folder}'/")):

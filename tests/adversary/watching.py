@@ -105,7 +105,8 @@ class Held:
             return True
         if is_below(path, self.protected):
             return False
-        return is_below(path, (f"{self.scratch}/everturn-sandbox-",), joined=True) or (
+        own = (f"{self.scratch}/everturn-sandbox-", f"{self.scratch}/everturn-scratch-")
+        return is_below(path, own, joined=True) or (
             self.held == "edits" and is_below(path, (str(self.house.work), "/dev"))
         )
 

@@ -46,7 +46,7 @@ async def test_every_record_is_written_before_its_event_is_shown(bench):
 
 
 async def test_the_intent_of_a_call_is_written_before_it_runs_and_settled_after(bench):
-    bench.model(call("Bash", {"command": "cat ../home/projects/*/*.jsonl"}), text("Done."))
+    bench.model(call("Bash", {"command": "umask 077; cat ../home/projects/*/*.jsonl"}), text("Done."))
     engine = bench.engine(permission_mode="bypassPermissions")
 
     await bench.go_on(engine)

@@ -93,8 +93,8 @@ async def test_the_folder_before_is_known(desk, say):
     (desk.folder / "a").mkdir()
     await say("cd a")
 
-    assert await say("cd -") == str(desk.folder)
-    assert await say("cd -") == f"{desk.folder}/a"
+    assert await say("cd -") == f"{desk.folder}\nThe shell is back in {desk.folder}"
+    assert await say("cd -") == f"{desk.folder}/a\nThe shell is now in {desk.folder}/a"
 
 
 async def test_there_is_no_folder_before_the_first(say):
