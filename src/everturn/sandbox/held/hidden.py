@@ -1,4 +1,9 @@
-"""Files in the working folders that rules keep from being read: found by name, and remembered from one command to the next."""
+"""Files in the working folders that rules keep from being read: found by name, and remembered from one command to the next.
+
+`permissions.paths.covered` looks for files that rules cover, too: for rules of every kind, wherever their patterns begin, in the home and
+at the root as well. It remembers nothing, since it is asked seldom. This one is asked before each held command, in folders of any size, so
+it goes name by name and lists a folder again only when that has changed; in return it knows only the folders that it is given.
+"""
 
 import os
 import stat
