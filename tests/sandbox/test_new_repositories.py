@@ -51,6 +51,10 @@ WAYS = {
     "beside one that cannot be read": "git init -q sub; git -C sub config core.fsmonitor $PWD/evil; mkdir zz; printf 'gitdir: a\\0b' > zz/.git",
     "among folders of the shape of one": "mkdir -p p/objects p/refs; echo 'ref: refs/heads/main' > p/HEAD; git init -q p/sub; "
     "git -C p/sub config core.fsmonitor $PWD/evil; ln -s p/sub sub",
+    "in a folder with git's name": "mkdir -p p/.git/work; git init -q p/.git/work/sub; "
+    "git -C p/.git/work/sub config core.fsmonitor $PWD/evil; ln -s p/.git/work/sub sub",
+    "among objects": "git init -q p; mkdir -p p/.git/objects/aa; git init -q p/.git/objects/aa/sub; "
+    "git -C p/.git/objects/aa/sub config core.fsmonitor $PWD/evil; ln -s p/.git/objects/aa/sub sub",
     "in a folder that cannot be listed": "mkdir p; git init -q p/sub; git -C p/sub config core.fsmonitor $PWD/evil; ln -s p/sub sub; chmod 311 p",
     "in a closed folder": "mkdir -p p/q; git init -q p/q/sub; git -C p/q/sub config core.fsmonitor $PWD/evil; ln -s p/q/sub sub; "
     "chmod 000 p/q p",
@@ -114,6 +118,39 @@ def test_without_a_sandbox_each_way_works(place, way):
     subprocess.run(["bash", "-c", WAYS[way]], cwd=prepared.workspace, check=False, capture_output=True, timeout=60)
 
     assert run_git(prepared)
+
+
+def test_a_pointer_through_a_link_is_judged_by_where_it_leads_in_the_end(prepared):
+    prepared.run(
+        "git init -q p; git init -q --bare p/.git/modules/m; ln -s p/.git/modules link; mkdir sub; echo 'gitdir: ../link/m' > sub/.git",
+        "mkdir t; cp -r prepared t/m; ln -sfn t link",
+    )
+
+    assert not run_git(prepared)
+
+
+@pytest.mark.parametrize(
+    ("worktree", "is_fine"),
+    [
+        ("../../../sub", True),
+        ("../../../a/b", True),
+        ("../../../../outside", False),
+        ("../../..", False),
+        ("../../../.git/x", False),
+        ("../../../link/sub", False),
+        ("../../../link/../sub", False),
+        ("../../../../../../../../etc", False),
+    ],
+)
+def test_a_submodules_files_are_where_its_repository_is(tmp_path, worktree, is_fine):
+    tree = tmp_path.resolve() / "tree"
+    (tree / ".git" / "modules" / "m").mkdir(parents=True)
+    (tree / "link").symlink_to("/etc")
+
+    text = f"[core]\n\tworktree = {worktree}\n"
+
+    assert is_harmless(text.encode(), module=f"{tree}/.git/modules/m") == is_fine
+    assert not is_harmless(text.encode())
 
 
 def test_a_pipe_in_place_of_settings_keeps_nobody_waiting(world):

@@ -370,6 +370,21 @@ async def test_what_a_command_in_the_background_writes_to_memory_files_is_not_to
 
 
 @pytest.mark.needs("Landlock")
+async def test_a_home_of_ours_in_the_workspace_is_not_written_by_commands_and_keeps_what_we_write(bench):
+    home = bench.folder / "home"
+    bench.model(bash("echo one"), bash("find home -type f -exec sh -c 'echo evil >> {}' \\;; mv home h"), text("Done."))
+    wanted = {"enabled": True, "bwrapPath": NOWHERE, "autoAllowBashIfSandboxed": True}
+    engine = bench.engine(sandbox=wanted, home=home)
+
+    await bench.go_on(engine)
+
+    [journal] = home.rglob("*.jsonl")
+    told = journal.read_text()
+    assert told.count('"tool_result"') == 2
+    assert "evil\n" not in told
+
+
+@pytest.mark.needs("Landlock")
 async def test_with_landlock_alone_the_first_message_says_what_it_does_not_hold_and_which_setting_trusts_it(bench):
     bench.model(text("Hello."))
 

@@ -274,7 +274,8 @@ class CommandSandbox:
             folders=dict.fromkeys((folder, *around.folders, *filter(_is_straight, ruled.folders))),
             temporary=self.temporary,
             homes=(around.home,),
-            own=(*around.own, *around.code),
+            own=around.own,
+            code=around.code,
             nested=self._find_nested(folder),
         )
         return msgspec.structs.replace(places, pinned=self._pins.judge(places.pinned, running=self._running))
@@ -372,7 +373,9 @@ class CommandSandbox:
     def _list_kept(self, places: Places, placeholders: tuple[str, ...] | None = None) -> tuple[str, ...]:
         """What is put back: all that is protected, or what a view cannot cover. `placeholders`: those that stand; None: none yet."""
         if self.means.kind == "landlock":
-            return (*places.protected, *places.missing, *places.traps, *places.links)
+            # Rules hold what is denied. We write in our own folders meanwhile: the session's journal must not be put back.
+            protected = (path for path in places.protected if path not in places.denied)
+            return (*protected, *places.missing, *places.traps, *places.links)
         # A disk that is full has no room for one, until the command has made some.
         bare = [path for path in places.missing if placeholders is not None and path not in placeholders]
         return (*places.traps, *places.links, *bare)

@@ -1,5 +1,6 @@
 """Whether a configuration of git has nothing in it that could run a program: by a list of what is harmless, line by line."""
 
+import os
 import re
 
 from everturn.core.git_config import Setting
@@ -36,7 +37,8 @@ _HARMLESS = {
 }  # fmt: skip
 _OF_MODULES = {"core": {"worktree"}}
 """A submodule's own names where its files are."""
-_ADDRESSES = frozenset({"url", "pushurl"})
+_ADDRESSES = frozenset({"url", "pushurl", "remote", "pushremote", "pushdefault"})
+"""Or names of such."""
 _HELPER = re.compile(r"\s*[A-Za-z0-9+.-]*::|\s*-|.*[\\\"`$;|&]")
 """`ext::sh -c …` runs a program, as does what begins like an option."""
 _PLAIN = re.compile(r"(?:\.\./)*[A-Za-z0-9_./ @+-]*")
@@ -53,11 +55,14 @@ def is_harmless_setting(setting: Setting) -> bool:
     """As one line of a file, whatever its section's name."""
     section, _, rest = setting.key.partition(".")
     value = setting.value or ""
-    return "\n" not in value and _is_harmless(section, f"{rest.rpartition('.')[2]} = {value}", of_module=False)
+    return "\n" not in value and _is_harmless(section, f"{rest.rpartition('.')[2]} = {value}", "")
 
 
-def is_harmless(data: bytes, *, of_module: bool = False) -> bool:
-    """What is not understood is not harmless: continued lines, odd characters, anything that is not listed."""
+def is_harmless(data: bytes, *, module: str = "") -> bool:
+    """What is not understood is not harmless: continued lines, odd characters, anything that is not listed.
+
+    `module`: the folder of the submodule's repository whose settings they are.
+    """
     try:
         text = data.decode()
     except UnicodeDecodeError:
@@ -71,19 +76,31 @@ def is_harmless(data: bytes, *, of_module: bool = False) -> bool:
             continue
         if (head := _SECTION.fullmatch(bare)) is not None:
             section = head[1].lower()
-        elif not _is_harmless(section, bare, of_module=of_module):
+        elif not _is_harmless(section, bare, module):
             return False
     return True
 
 
-def _is_harmless(section: str, line: str, *, of_module: bool) -> bool:
+def _is_harmless(section: str, line: str, module: str) -> bool:
     found = _VALUE.fullmatch(line)
     if found is None:
         return False
     name, value = found[1].lower(), found[2] or ""
-    if of_module and name in _OF_MODULES.get(section, ()):
-        return _PLAIN.fullmatch(value) is not None and not value.startswith("/")
+    if module and name in _OF_MODULES.get(section, ()):
+        return _PLAIN.fullmatch(value) is not None and _stays_inside(module, value)
     known: set[str] = _HARMLESS.get(section, set())
     if _ANY not in known and name not in known:
         return False
     return name not in _ADDRESSES or _HELPER.match(value) is None
+
+
+def _stays_inside(module: str, value: str) -> bool:
+    """Git writes a submodule's files where this says: in the working tree around its repository, with no link on the way."""
+    tree = module.partition("/.git/modules/")[0]
+    named = os.path.join(module, value)  # noqa: PTH118 - paths as text
+    place = os.path.realpath(named)
+    return (
+        place.startswith(f"{tree}/")
+        and "/.git/" not in f"{place[len(tree) :]}/".lower()
+        and os.path.normpath(named) == place
+    )

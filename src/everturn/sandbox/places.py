@@ -60,7 +60,7 @@ class Places(msgspec.Struct, frozen=True, kw_only=True):
     traps: tuple[str, ...] = ()
     """Must not appear, and cannot be held."""
     denied: tuple[str, ...] = ()
-    """Of the protected, what the person named."""
+    """Of the protected, what the person named, and what is ours: no rule of Landlock may let commands write there."""
     hidden: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
     """Readable although something above is hidden."""
@@ -73,10 +73,11 @@ def find_places(
     temporary: str,
     homes: Iterable[str] = (),
     own: Iterable[str] = (),
+    code: Iterable[str] = (),
     nested: Iterable[str] = (),
     strict: bool = False,
 ) -> Places:
-    """`folders` are the workspace, `homes` the person's, `own` folders and files of ours that nobody else writes.
+    """`folders` are the workspace, `homes` the person's, `own` folders that we write while commands run, `code` our program's.
 
     `nested`: more repositories inside the workspace (`find_nested`). `strict`: what else is protected may not appear either.
     """
@@ -101,7 +102,8 @@ def find_places(
     for home in homes:
         found.hold(home, _list_reached(home, HOME_HELD, writable))
         found.keep(home, _list_reached(home, HOME_TOOLS, writable))
-    for path in (*own, *wishes.deny_write):
+    own = tuple(own)
+    for path in (*own, *code, *wishes.deny_write):
         if _is_below(os.path.realpath(path), writable):
             found.look_at(path, hold=True)
     hidden = _sorted(_there(wishes.deny_read))
@@ -115,7 +117,7 @@ def find_places(
         missing=_sorted(found.missing),
         links=_sorted(found.links),
         traps=_sorted(found.traps),
-        denied=_sorted(path for path in _there(wishes.deny_write) if _is_below(path, writable)),
+        denied=_sorted(path for path in _there((*own, *wishes.deny_write)) if _is_below(path, writable)),
         hidden=hidden,
         shown=_sorted(path for path in _there(wishes.allow_read) if _is_below(path, hidden)),
     )

@@ -32,6 +32,7 @@ _ELSEWHERE = "commondir"
 _SHAPES = (frozenset({"HEAD", "objects", "refs"}), frozenset({"HEAD", _ELSEWHERE}))
 """What a folder holds that git takes for a repository, whatever its name."""
 _NEVER_RUN = ".sample"
+_POINTER = b"gitdir: "
 _ODD = b"\0"
 FILE_CLOCK = 5
 """The one that Linux stamps files with (CLOCK_REALTIME_COARSE)."""
@@ -84,6 +85,8 @@ class Repositories:
         self._known: frozenset[str] = frozenset()
         self._began_ns = 0
         self._seen: dict[str, tuple[Stamp, bytes | None]] = {}
+        self._ends: dict[str, str] = {}
+        """Where ways to repositories (`.git` files) led in truth."""
         self.is_whole = True
         """Every folder was looked at, before and after each command until now."""
 
@@ -107,6 +110,7 @@ class Repositories:
                 self._shapes = self._find_shapes(lender)
             self._known = frozenset(self._shapes)
             self._seen.clear()
+            self._ends.clear()
             self._began_ns = time.clock_gettime_ns(FILE_CLOCK)
             now = time.time_ns()
             for path, top in self._shapes.items():
@@ -120,6 +124,8 @@ class Repositories:
                         )
                         content = None if is_sure else _read(piece.folder, piece.name, status)
                         self._seen[piece.path] = find_stamp(status), content
+                        if end := _find_end(piece):
+                            self._ends[piece.path] = end
 
     def end(self, without: frozenset[str], aside: Aside) -> PutBack:
         """Only what is about repositories."""
@@ -172,7 +178,7 @@ class Repositories:
     def _may_stay(self, piece: Piece) -> bool:
         """What cannot be judged, for whatever reason, may not."""
         try:
-            if self._is_seen(piece):
+            if self._is_seen(piece) and not self._leads_elsewhere(piece):
                 return True
             if piece.state is None:
                 return _is_fine(piece, self._shapes.keys())
@@ -181,6 +187,10 @@ class Repositories:
             return data != _ODD and is_harmless_state(piece.state, piece.name, data, before)
         except Exception:  # noqa: BLE001 - a command may have written anything
             return False
+
+    def _leads_elsewhere(self, piece: Piece) -> bool:
+        """The way to a repository is as it was, but something on it is not."""
+        return _find_end(piece) != self._ends.get(piece.path, "")
 
     def _is_seen(self, piece: Piece) -> bool:
         stamp, content = self._seen.get(piece.path, (None, None))
@@ -245,13 +255,10 @@ def _list(top: Top, path: str, stamp: tuple[int, int, int], *, is_recent: bool) 
         os.close(listed)
     is_git = path.endswith(f"/{GIT}")
     shapes = [f"{path}/{GIT}"] if GIT in names else []
+    # Those of `.git` as well: a command could put a repository there, and lead a person to it by a link.
     children = [name for name, is_folder in names.items() if is_folder]
-    if is_git or any(names.keys() >= shape for shape in _SHAPES) or _is_worktree(path):
-        shapes += [path] if not is_git else []
-        if is_git or f"/{GIT}/" in path:
-            # Of git's own folder only what holds other repositories: the rest is many folders of objects, and git enters none
-            # that lies there. Elsewhere anybody can give a folder that shape, and have a repository beside it.
-            children = [name for name in _INNER if names.get(name)]
+    if not is_git and (any(names.keys() >= shape for shape in _SHAPES) or _is_worktree(path)):
+        shapes.append(path)
     return Folder(stamp, is_recent, tuple(f"{path}/{name}" for name in children), tuple(shapes))
 
 
@@ -332,7 +339,8 @@ def _hold(opened: ExitStack, descriptor: int) -> int:
 def _is_fine(piece: Piece, looked_at: Container[str]) -> bool:
     outer = piece.path.rpartition("/")[0]
     if piece.name in _SETTINGS:
-        return is_harmless(_read(piece.folder, piece.name, piece.status), of_module=f"/{GIT}/modules/" in piece.path)
+        module = outer if f"/{GIT}/modules/" in outer else ""
+        return is_harmless(_read(piece.folder, piece.name, piece.status), module=module)
     if piece.name == _ELSEWHERE:
         return _is_worktree(outer) and _read(piece.folder, piece.name, piece.status).strip() == b"../.."
     return piece.name == GIT and _leads_inside(piece, outer, looked_at)
@@ -340,11 +348,28 @@ def _is_fine(piece: Piece, looked_at: Container[str]) -> bool:
 
 def _leads_inside(piece: Piece, outer: str, looked_at: Container[str]) -> bool:
     """To a submodule or another worktree of a repository, which is looked at itself: neither elsewhere nor inside of one."""
-    word, _, target = _read(piece.folder, piece.name, piece.status).partition(b":")
-    if word != b"gitdir" or b"\n" in target.rstrip(b"\n") or b"\0" in target:
-        return False
-    place = os.path.realpath(os.path.join(outer, os.fsdecode(target.strip())))  # noqa: PTH118 - as text
-    return place in looked_at and any(f"/{GIT}/{inner}/" in place for inner in _INNER)
+    target = _find_target(piece, outer)
+    place = os.path.realpath(target)
+    # With a link on the way, the next command could lead it elsewhere.
+    is_straight = place == os.path.normpath(target)
+    return is_straight and place in looked_at and any(f"/{GIT}/{inner}/" in place for inner in _INNER)
+
+
+def _find_end(piece: Piece) -> str:
+    """Where a `.git` that is no folder leads in truth; empty for any other piece."""
+    if piece.name != GIT:
+        return ""
+    outer = piece.path.rpartition("/")[0]
+    return os.path.realpath(_find_target(piece, outer) or piece.path)
+
+
+def _find_target(piece: Piece, outer: str) -> str:
+    """Where the way to a repository leads, as git reads it; empty where git would not, or where it is odd."""
+    data = _read(piece.folder, piece.name, piece.status)
+    target = os.fsdecode(data.removeprefix(_POINTER).rstrip(b"\r\n"))
+    if not data.startswith(_POINTER) or target != target.strip() or not target.isprintable():
+        return ""
+    return os.path.join(outer, target)  # noqa: PTH118 - as text
 
 
 def _read(folder: int, name: str, status: os.stat_result) -> bytes:
