@@ -309,25 +309,24 @@ def test_what_must_not_appear_does_not_where_its_folder_was_not_there_either(tmp
 
 def test_settings_of_git_that_the_person_sets_while_a_command_runs_open_nothing(viewed):
     """Git puts a new file in the old one's place, and the mount over that is gone."""
-    ready, config = viewed.workspace / "ready", viewed.workspace / ".git" / "config"
-    evil = "until [ -e enough ]; do : > ready; git config core.fsmonitor evil; done 2> /dev/null; git config core.fsmonitor"
+    config = viewed.workspace / ".git" / "config"
+    evil = ": > ready; until [ -e set ]; do sleep 0.01; done; git config core.fsmonitor evil; git config core.fsmonitor"
     viewed.worker.give(viewed.job({"command": evil, "run_in_background": True}, finishes=True))
-    while not ready.exists():
+    while not (viewed.workspace / "ready").exists():
         pass
     subprocess.run(["git", "config", "--file", str(config), "user.name", "the person"], check=True)
-    viewed.own(config)
-    while "fsmonitor" not in config.read_text():
-        pass
-    (viewed.workspace / "enough").touch()
+    viewed.own(viewed.workspace / ".git")
+    (viewed.workspace / "set").touch()
     (report,) = viewed.worker.take()["reports"]
 
+    assert report.split()[0] == "evil", "the command could write it"
     assert "fsmonitor" not in config.read_text()
     assert str(config) in report
 
 
 def test_what_the_person_sets_and_runs_nothing_stays(viewed):
     config = viewed.workspace / ".git" / "config"
-    viewed.worker.give(viewed.job("touch ready; until [ -e enough ]; do :; done"))
+    viewed.worker.give(viewed.job("touch ready; until [ -e enough ]; do sleep 0.01; done"))
     while not (viewed.workspace / "ready").exists():
         pass
     subprocess.run(["git", "config", "--file", str(config), "branch.main.remote", "origin"], check=True)
