@@ -62,6 +62,25 @@ async def test_it_tells_neither_the_environment_nor_names_of_other_folders(bench
 
 @pytest.mark.parametrize("without", ["", "off"])
 @pytest.mark.parametrize(
+    "line", ["touch made; cd d; cat f", "cd d; cat f", "cd d && echo *", "export CDPATH={outside}"]
+)
+async def test_a_folder_that_the_environment_names_is_not_gone_to(bench, outside, monkeypatch, line, without):
+    for place in (outside / "d", bench.folder / "d"):
+        place.mkdir(parents=True)
+        (place / "f").write_text("plain\n")
+    (outside / "d" / "f").write_text(SECRET)
+    (outside / "d" / SECRET).touch()
+    monkeypatch.setenv("CDPATH", str(outside))
+    bench.env["EVERTURN_HOLD_WITHOUT"] = without
+    bench.model(bash(line.replace("{outside}", str(outside))), bash("touch made; cd d; cat f"), text("Done."))
+
+    await bench.run(allowed_tools=[RULE, "Bash(export *)"])
+
+    assert SECRET not in answers(bench)
+
+
+@pytest.mark.parametrize("without", ["", "off"])
+@pytest.mark.parametrize(
     "link", ["rebase-merge/head-name", "rebase-merge/onto", "rebase-merge/done", "rebase-merge/git-rebase-todo"]
 )
 async def test_git_is_held_or_asked_about_in_a_folder_that_nobody_trusts(bench, outside, repository, link, without):

@@ -1,5 +1,8 @@
 """What a command exports for others: bounded, and never unseen where it decides which programs run."""
 
+import os
+import subprocess
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,6 +11,7 @@ from everturn.ports.exports import NEVER_KEPT, matters
 from everturn.tools.bash import bash_tool
 from everturn.tools.bash.exports import LONGEST, MOST_BYTES, find_assigned, judge_exports
 from everturn.tools.bash.report import Changes
+from everturn.tools.bash.shell import find_shell, plan_arguments, plan_inherited
 
 
 @pytest.fixture
@@ -35,7 +39,9 @@ async def test_what_decides_on_programs_is_kept_only_where_the_command_spells_it
     assert (await say(f"echo ${name}")).endswith("/nowhere")
 
 
-@pytest.mark.parametrize("name", ["BASH_ENV", "ENV", "PS4", "PROMPT_COMMAND", "BASH_XTRACEFD", "POSIXLY_CORRECT"])
+@pytest.mark.parametrize(
+    "name", ["BASH_ENV", "ENV", "PS4", "PROMPT_COMMAND", "BASH_XTRACEFD", "POSIXLY_CORRECT", "CDPATH", "GLOBIGNORE"]
+)
 async def test_what_our_own_shell_obeys_is_never_kept(say, name):
     assert f"{name} was exported and not kept" in await say(f"export {name}=1")
     assert await say(f"printenv {name} || echo unset") == "unset"
@@ -47,6 +53,62 @@ async def test_options_of_the_shell_are_not_exported_for_later_ones(say, name):
     await say(f"shopt -s extdebug; set -f; export {name}; true # {name}=")
 
     assert await say("echo alive; echo $- | tr -cd f; shopt -q extdebug || echo plain") == "alive\nplain"
+
+
+OBEYED = """
+    BASH BASHOPTS BASHPID BASH_ALIASES BASH_ARGC BASH_ARGV BASH_ARGV0 BASH_CMDS BASH_COMMAND BASH_COMPAT BASH_ENV BASH_EXECUTION_STRING
+    BASH_LINENO BASH_LOADABLES_PATH BASH_MONOSECONDS BASH_REMATCH BASH_SOURCE BASH_SUBSHELL BASH_TRAPSIG BASH_VERSINFO BASH_VERSION
+    BASH_XTRACEFD CDPATH CHILD_MAX COLUMNS COMPREPLY COMP_CWORD COMP_KEY COMP_LINE COMP_POINT COMP_TYPE COMP_WORDBREAKS COMP_WORDS COPROC
+    DIRSTACK EMACS ENV EPOCHREALTIME EPOCHSECONDS EUID EXECIGNORE FCEDIT FIGNORE FUNCNAME FUNCNEST GLOBIGNORE GLOBSORT GROUPS HISTCMD
+    HISTCONTROL HISTFILE HISTFILESIZE HISTIGNORE HISTSIZE HISTTIMEFORMAT HOSTFILE HOSTNAME HOSTTYPE IFS IGNOREEOF INPUTRC INSIDE_EMACS
+    LINENO LINES MACHTYPE MAIL MAILCHECK MAILPATH MAPFILE OLDPWD OPTARG OPTERR OPTIND OSTYPE PIPESTATUS POSIXLY_CORRECT POSIX_PEDANTIC
+    PPID PROMPT_COMMAND PROMPT_DIRTRIM PS0 PS1 PS2 PS3 PS4 PWD RANDOM READLINE_ARGUMENT READLINE_LINE READLINE_MARK READLINE_POINT REPLY
+    SECONDS SHELL SHELLOPTS SHLVL SRANDOM TIMEFORMAT UID auto_resume histchars BASH_FUNC_cd%% BASH_FUNC_cat%% BASH_FUNC_echo%%
+""".split()  # noqa: SIM905 (a list of words)
+"""What the manual of bash names; and functions in the place of a builtin and of a program."""
+PROBE = "cd d; pwd; cat f; echo *; x=a,b:c; echo $x; set -x; :; set +x; echo $-; shopt -p extglob sourcepath; ls . -a; cd - >&2"
+
+
+def test_whatever_the_environment_holds_the_shell_reads_a_line_as_it_was_judged(tmp_path):
+    for place in ("d", "elsewhere/d"):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / "f").write_text(place)
+    code = tmp_path / "code"
+    code.write_text("echo obeyed; shopt -s extglob\n")
+    values = [
+        str(tmp_path / "elsewhere"),
+        str(code),
+        "f",
+        ",",
+        "() { echo obeyed; }",
+        "extglob",
+        "noglob",
+        "$(echo obeyed >&2)",
+    ]
+    arguments = plan_arguments(PROBE, str(tmp_path), "", find_shell(()))
+
+    def tell(environment):
+        done = subprocess.run(arguments, env=environment, capture_output=True, check=False)
+        return done.stdout, done.stderr
+
+    def plan(**given):
+        return plan_inherited({"PATH": os.defpath, **given})
+
+    plain = tell(plan())
+    given = [(name, value, plan(**{name: value})) for name in OBEYED for value in values]
+    assert b"obeyed" not in b"".join(plain)
+    assert [(name, value) for name, value, each in given if each != plan() and tell(each) != plain] == []
+
+
+def test_functions_of_the_environment_that_stand_for_no_program_are_handed_on():
+    given = {
+        "BASH_FUNC_module%%": "() { :; }",
+        "BASH_FUNC_ls%%": "() { :; }",
+        "BASH_FUNC_cd%%": "() { :; }",
+        "ENV": "production",
+    }
+
+    assert given.keys() & plan_inherited(given) == {"BASH_FUNC_module%%", "ENV"}
 
 
 FORGING = (

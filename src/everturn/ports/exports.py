@@ -1,9 +1,13 @@
 """Which variables decide what later commands run: by classes, since nobody can list all programs."""
 
 import re
+from collections.abc import Callable
 
-NEVER_KEPT = re.compile(r"BASH_.*|BASHOPTS|SHELLOPTS|ENV|PS4|PROMPT_COMMAND|POSIXLY_CORRECT|EXECIGNORE|FPATH")
+NEVER_KEPT = re.compile(
+    r"BASH_.*|BASHOPTS|SHELLOPTS|ENV|PS4|PROMPT_COMMAND|POSIXLY_CORRECT|POSIX_PEDANTIC|EXECIGNORE|FPATH|CDPATH|GLOBIGNORE|GLOBSORT|IFS"
+)
 """Our own shell obeys these: with one of them each later command would be another one than was approved."""
+_FUNCTION = re.compile(r"BASH_FUNC_(.+)(?:%%|\(\))", re.DOTALL)
 _BY_BEGINNING = (
     r"LD_|DYLD_|GLIBC_|MALLOC_|BASH|GIT_|SSH_|GPG|GNUPG|SSL|CURL_|WGET|XDG_|LESS|DBUS_|SUDO_|EVERTURN_|CLAUDE_|ANTHROPIC_|"
     # Languages, their package managers and build tools.
@@ -33,6 +37,17 @@ _OF_EVERY_PROGRAM = re.compile(
 def matters(name: str) -> bool:
     """It decides which programs run, what these load or start, or whom they speak to."""
     return _MATTER.fullmatch(name) is not None or NEVER_KEPT.fullmatch(name) is not None
+
+
+def is_handed_on(name: str, is_program: Callable[[str], bool]) -> bool:
+    """Our own shell may be started with it: the shell reads a command then as whoever judged it has.
+
+    `is_program`: a builtin or a program has this name. An exported function in its place would be another command.
+    """
+    if function := _FUNCTION.fullmatch(name):
+        return not is_program(function[1])
+    # Only a shell that somebody types into reads the file that ENV names; to programs it is often a name like any other.
+    return name == "ENV" or NEVER_KEPT.fullmatch(name) is None
 
 
 def reaches_every_program(name: str) -> bool:

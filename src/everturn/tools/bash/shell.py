@@ -1,12 +1,14 @@
 """The shell of a session, without a process: where the last command left off, and what it had exported."""
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from enum import Enum
 from functools import lru_cache
+from shutil import which
 
 import msgspec
 
+from everturn.ports.exports import is_handed_on
 from everturn.ports.scratch import NO_SCRATCH, VARIABLE, Scratch
 from everturn.ports.shell_folder import ShellFolder
 from everturn.tools.bash.exports import judge_exports
@@ -29,6 +31,15 @@ _NOBODY_ANSWERS = {
 """Programs that would page, ask or open an editor do without. A command may export something else."""
 
 
+_BUILTINS = frozenset({
+    ".", ":", "[", "alias", "bg", "bind", "break", "builtin", "caller", "cd", "command", "compgen",
+    "complete", "compopt", "continue", "declare", "dirs", "disown", "echo", "enable", "eval", "exec", "exit",
+    "export", "false", "fc", "fg", "getopts", "hash", "help", "history", "jobs", "kill", "let", "local",
+    "logout", "mapfile", "popd", "printf", "pushd", "pwd", "read", "readarray", "readonly", "return", "set",
+    "shift", "shopt", "source", "suspend", "test", "times", "trap", "true", "type", "typeset", "ulimit",
+    "umask", "unalias", "unset", "wait",
+})  # fmt: skip
+_SYSTEM = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _LONGEST_PATH = 4_096
 """Bytes: the kernel takes no longer one."""
 
@@ -80,7 +91,7 @@ class Shell:
         self._place = place or ShellFolder()
         self._scratch = scratch
         self._exported = {side: Exported() for side in Side}
-        self._inherited = {name: value for name, value in os.environ.items() if name not in _SECRETS} | _NOBODY_ANSWERS
+        self._inherited = plan_inherited(os.environ)
         self.session = os.urandom(8).hex()
         """All marks of its commands begin with it, and a dot."""
         self.seal = choose_seal()
@@ -190,6 +201,20 @@ class Shell:
             return f"The shell is now in {folder}" if folder != before else ""
         self._place.path = None
         return f"Shell cwd was reset to {project}"
+
+
+def plan_inherited(given: Mapping[str, str]) -> dict[str, str]:
+    """Of our own environment: neither secrets, nor what would make of a command another one than was judged (`CDPATH`, `BASH_ENV`)."""
+    kept = {
+        name: value
+        for name, value in given.items()
+        if name not in _SECRETS and is_handed_on(name, _is_program_of_system)
+    }
+    return kept | _NOBODY_ANSWERS
+
+
+def _is_program_of_system(name: str) -> bool:
+    return name in _BUILTINS or which(name, path=_SYSTEM) is not None
 
 
 def _is_path(text: str) -> bool:
