@@ -6,12 +6,14 @@ from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from functools import cached_property
 from posixpath import basename
+from urllib.parse import unquote
 
 from everturn.permissions.judgement import FileUse, World
 from everturn.permissions.paths.judging import is_within
 from everturn.permissions.rules.globs import Glob
 from everturn.permissions.rules.patterns import parse_pattern
 from everturn.permissions.rules.rule import Rule, RuleSet
+from everturn.permissions.shell.clearness import find_unclear, list_said, list_set_names, reads_code
 from everturn.permissions.shell.fileguard import FileGuard
 from everturn.permissions.shell.files import (
     brings_files,
@@ -29,7 +31,7 @@ from everturn.permissions.shell.runners import RUNNERS, SHELLS
 from everturn.permissions.shell.scripts import is_interpreter
 from everturn.permissions.shell.shown_by_git import list_endings, may_git_show
 from everturn.permissions.shell.survey import Sight, Survey, list_ways_to_say
-from everturn.permissions.shell.syntax import FOLDER, HOME, UNKNOWN, Command, Redirect, Word, write_marks
+from everturn.permissions.shell.syntax import FOLDER, HOME, UNKNOWN, Command, Here, Redirect, Word, write_marks
 from everturn.ports.policy import Ruling
 
 _SHOWN = 80
@@ -39,6 +41,31 @@ _NAMES = re.compile(r"[^\s'\"`(){};|&<>,]+")
 _FILE_URL = re.compile(r"^file://(?:localhost)?")
 _BY_PROCESS = re.compile(r"/proc/[^/]+/(?:cwd|root|fd|task)\b|/dev/fd/[^/]+/")
 """What these lead to is another file for each process."""
+_OF_FOLDERS = frozenset({"HOME", "CDPATH", "OLDPWD", "PWD"})
+"""Variables that decide where `cd` goes."""
+_HANDERS = frozenset({"env", "export", "declare", "typeset", "sudo", "doas", "systemd-run", "cross-env"})
+_NAMES_A_FILE = re.compile(r".*(?:CONFIG(?:_PATH|_FILE)?|RC|STARTUP|FILE|_CONF|_INI|INIT)|ENV")
+_READ_ALL_THE_SAME = frozenset({"man"})
+_TAKE_FILES = {
+    "xargs": "a",
+    "parallel": "a",
+    "gdb": "x",
+    "apt": "c",
+    "apt-get": "c",
+    "dnf": "c",
+    "yum": "c",
+    "pgrep": "F",
+    "pkill": "F",
+    "hostname": "F",
+}
+"""Letters of options that are given a file."""
+_LISTED = re.compile(
+    r"--?(?:files0?-from|fromfile|infofile|arg-file|config-file|config|pidfile|env-file|file)(?:=(.*))?$", re.DOTALL
+)
+_RENAME = frozenset({"ln", "mv", "cp", "install", "rsync", "link"})
+_KEEPS_LINKS = re.compile(r"-[A-Za-z]*[adPRrsl]|--(?:rec|arc|no-d|pre|sy|li)")
+_REPEATS = re.compile(r"\b(?:for|while|until|function|eval|trap)\b|\(\)")
+"""A part that stands first may run once more."""
 _JOINED_OPTION = re.compile(r"-[A-Za-z]")
 
 
@@ -89,13 +116,34 @@ class Doubts:
         """About the files that it reads and writes."""
         if self._guard.read_rules and (trouble := self._find_read()):
             return trouble
-        return self._find_written() if self._write_rules else ""
+        if self._write_rules and (trouble := self._find_written()):
+            return trouble
+        is_there = (self._guard.read_rules and self._covered("read") != ()) or (
+            self._write_rules and self._covered("write") != ()
+        )
+        why = find_unclear(self._survey, self._world.home, self._set_names) if is_there else ""
+        return f"{why}, and a rule keeps some files from being opened" if why else ""
 
     @cached_property
     def _sights(self) -> list[Sight]:
         """Of a line that is understood, those that were read and not guessed: they know what its variables hold."""
         is_known = self._survey.reading.holdable
-        return [sight for sight in self._survey.sights if sight.source is not None or not is_known]
+        return [self._place(sight) for sight in self._survey.sights if sight.source is not None or not is_known]
+
+    def _place(self, sight: Sight) -> Sight:
+        """With what `~`, `$PWD` and the folder are by then, where the line or an export has set them."""
+        moves = any(reading.moves for reading in self._survey.readings)
+        here = None if moves and not self._set_names.isdisjoint(_OF_FOLDERS) else sight.here
+        is_one = here is not None and len(here) == 1 and "PWD" not in self._set_names
+        folder = (next(iter(here)) if here else UNKNOWN) if is_one else UNKNOWN
+        home = HOME if "HOME" not in self._set_names else UNKNOWN
+        folder = FOLDER if folder == self._world.cwd else folder
+        argv = tuple(word.replace(FOLDER, folder).replace(HOME, home) for word in sight.argv)
+        return Sight(argv, here, sight.source)
+
+    @cached_property
+    def _set_names(self) -> frozenset[str]:
+        return list_set_names(self._survey) | self._world.exports.keys()
 
     def _find_read(self) -> str:
         for sight in self._sights:
@@ -107,6 +155,8 @@ class Doubts:
                 continue
             if opens_nothing(name) or (name in RUNNERS and name not in SHELLS):
                 # What a runner runs is looked at by itself.
+                if any(self._may_be_read(word, sight) for word in _list_given(sight.argv)):
+                    return f"{shown!r} may read a file that a rule keeps from being read"
                 continue
             operands = find_operands(sight.argv)
             if takes_folders(sight.argv) and any(
@@ -118,17 +168,79 @@ class Doubts:
                     return f"{shown!r} may read a file that a rule keeps from being read ({write_marks(word)[:_SHOWN]})"
             if len(sight.argv) > _MOST_WORDS:
                 return "it names too many files"
-            if is_interpreter(name) and any(self._is_named("read", text, sight) for text in self._survey.fed):
+            if (is_interpreter(name) or reads_code(sight.argv)) and any(
+                self._is_named("read", text, sight) for text in self._fed
+            ):
                 return f"{shown!r} is given code that names a file which a rule keeps from being read"
+        if trouble := self._find_handed():
+            return trouble
         for redirect, target in self._guard.targets:
-            if target.use == "read" and target.path is None and redirect.target is not None:
-                sight = _of_redirect(redirect.target, redirect)
+            is_open = target.path is None or self._is_made(target.path, redirect.here, None)
+            if target.use == "read" and is_open and redirect.target is not None:
+                sight = self._place(_of_redirect(redirect.target, redirect))
                 if self._may_be_read(redirect.target.template, sight):
                     return f"it may read a file that a rule keeps from being read ({redirect.target.raw[:_SHOWN]})"
         return ""
 
+    def _find_handed(self) -> str:
+        """`HISTFILE=.env history -r`, `export RIPGREP_CONFIG_PATH=$X`: variables name files to programs."""
+        for sight in self._sights:
+            given = [(each.name, each.value.template) for each in (sight.source.assignments if sight.source else ())]
+            if basename(sight.argv[0]) in _HANDERS:
+                given += [
+                    (name, value) for name, equals, value in (word.partition("=") for word in sight.argv) if equals
+                ]
+            for name, value in given:
+                values = (
+                    [value]
+                    if _NAMES_A_FILE.fullmatch(name)
+                    else [each for each in value.split(":") if UNKNOWN not in each]
+                )
+                if name != "PATH" and any(self._may_be_read(each, sight) for each in values if each):
+                    return f"{name} may name a file that a rule keeps from being read ({write_marks(value)[:_SHOWN]})"
+        return ""
+
+    @cached_property
+    def _fed(self) -> tuple[str, ...]:
+        return (*self._survey.fed, *list_said(self._survey))
+
+    @cached_property
+    def _made(self) -> list[tuple[int, str | None, Here]]:
+        """Names that a part of the line gives to what has another one, by the place of that part; None for any."""
+        made: list[tuple[int, str | None, Here]] = []
+        for at, sight in enumerate(self._survey.sights):
+            name = basename(sight.argv[0])
+            if brings_files(sight.argv):
+                made.append((at, None, None))
+            elif name in _RENAME and not _takes_plain_files(sight):
+                targets = [path for use, path in find_files(sight.argv) if use == "write" and not path.endswith("/_")]
+                is_open = any(UNKNOWN in word for word in sight.argv[1:]) or len(targets) < 2 or sight.here is None  # noqa: PLR2004
+                made += [(at, None, None)] if is_open else [(at, path, sight.here) for path in targets]
+        return made
+
+    def _is_made(self, path: str, here: Here, sight: Sight | None) -> bool:
+        """An earlier part of the line may have put a link there, or the way to it: what it leads to is not known now."""
+        if not self._made or not ("/" in path or "." in path) or path.strip("./") == "" or "://" in path:
+            return False
+        place = next((at for at, each in enumerate(self._survey.sights) if sight and each.source is sight.source), None)
+        before = self._made if place is None or self._repeats else [each for each in self._made if each[0] < place]
+        if not before or self._covered_now("read") == ():
+            return False
+        ways = {os.path.normpath(each) for each in resolve(here, path) or ()}
+        return not ways or any(
+            name is None
+            or any(is_within(os.path.normpath(each), way) for each in resolve(at, name) or () for way in ways)
+            for _, name, at in before
+        )
+
+    @cached_property
+    def _repeats(self) -> bool:
+        return _REPEATS.search(self._survey.text) is not None
+
     def _may_be_read(self, word: str, sight: Sight) -> bool:
         opening = self._open(word, sight, "read")
+        if any(not text.startswith("-") and self._is_made(text, sight.here, sight) for text in opening.texts):
+            return True
         return (
             any(self._is_named("read", text, sight) for text in opening.texts)
             or any(self._may_lie_below(folder, sight, opening.like) for folder in opening.folders)
@@ -149,7 +261,10 @@ class Doubts:
             place = name.replace(HOME, self._world.home).replace(FOLDER, self._world.cwd)
             if "\0" in place or not self._looks_like_file(place, sight):
                 continue
-            if _BY_PROCESS.match(place) or self._guard.find_rule(use, place, sight.here) is not None:
+            if (
+                _BY_PROCESS.match("/" + os.path.normpath(place).lstrip("/") if place.startswith("/") else place)
+                or self._guard.find_rule(use, place, sight.here) is not None
+            ):
                 return True
             if _is_adrift(place, sight) and self._may_end(use, place.rpartition("/")[2]):
                 return True
@@ -235,7 +350,7 @@ class Doubts:
 
     def _covered(self, use: FileUse, like: str = "*") -> tuple[str, ...] | None:
         """Files that rules cover; of a folder, all that is in it is, whatever its name."""
-        there = None if self._brings_files else self._unread if use == "read" else self._unwritten
+        there = None if self._brings_files else self._covered_now(use)
         if there is None or like == "*":
             return there
         wanted = like.casefold()
@@ -244,6 +359,9 @@ class Doubts:
             for each in there
             if fnmatchcase(basename(each).casefold(), wanted) or os.path.isdir(each)  # noqa: PTH112 - as text
         )
+
+    def _covered_now(self, use: FileUse) -> tuple[str, ...] | None:
+        return self._unread if use == "read" else self._unwritten
 
     @cached_property
     def _brings_files(self) -> bool:
@@ -278,9 +396,35 @@ def _list_names(text: str) -> Iterable[str]:
             yield text.partition(sign)[2].lstrip("@")
             yield text.rpartition(sign)[2]
     if (bare := _FILE_URL.sub("", text)) != text:
-        yield bare
+        yield from (bare, unquote(bare))
     if _JOINED_OPTION.match(text):
         yield text[2:].lstrip("@=")
+
+
+def _takes_plain_files(sight: Sight) -> bool:
+    """What `cp` and `mv` are given are files, and will be under the other name, too: they were judged as read."""
+    name, words = basename(sight.argv[0]), sight.argv[1:]
+    if name == "cp":
+        return not any(map(_KEEPS_LINKS.match, words))
+    sources = [word for word in words if not word.startswith("-")][:-1]
+    places = [place for source in sources for place in resolve(sight.here, source) or ("",)]
+    return name == "mv" and all(os.path.isfile(place) and not os.path.islink(place) for place in places)  # noqa: PTH113, PTH114
+
+
+def _list_given(argv: tuple[str, ...]) -> Iterator[str]:
+    """Of runners, and of programs that open none of their operands: what their options open."""
+    name, words = basename(argv[0]), argv[1:_MOST_WORDS]
+    if name in _READ_ALL_THE_SAME:
+        yield from (word for word in words if not word.startswith("-"))
+    before = ("", *words)
+    for at, word in enumerate(words):
+        letters = _TAKE_FILES.get(name, "")
+        if (option := _LISTED.match(word)) is not None:
+            yield option[1] or "".join(words[at + 1 : at + 2])
+        elif letters and re.match(rf"-[A-Za-z0]*[{letters}]", word):
+            yield re.sub(rf"^-[A-Za-z0]*?[{letters}]", "", word) or "".join(words[at + 1 : at + 2])
+        elif "::" in before[at] + word and "=" in word:
+            yield word.partition("=")[2]
 
 
 def _list_parts(text: str) -> Iterable[str]:

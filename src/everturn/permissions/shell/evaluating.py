@@ -101,10 +101,10 @@ class Reader(msgspec.Struct, frozen=True):
         if expansion.source:
             return of_output(expansion.source, self.home)
         name = expansion.name
-        if name in {"HOME", "PWD"} and not expansion.operator:
+        value = self.scope.find(name)
+        if value is None and name in {"HOME", "PWD"} and not expansion.operator:
             place = self.home if name == "HOME" else next(iter(self.here)) if self.here and len(self.here) == 1 else ""
             return of_texts([place]) if place else ANYTHING
-        value = self.scope.find(name)
         if value is None:
             value = UNSET if is_own_name(name) and name.islower() else ANYTHING
         return _operate(value, expansion.operator) if expansion.operator else value

@@ -18,7 +18,21 @@ _TERM = rf"(?:\$?{_NAME}|\$\{{#?{_NAME}\}}|{_NUMBER})"
 _ARITHMETIC = re.compile(rf"(?:{_TERM}|[ +*/%()<>=!&|?:,~^-])*")
 """Numbers, names and operators; no subscripts, which are evaluated once more."""
 _NAMES = re.compile(rf"(?<![#A-Za-z0-9_]){_NAME}")
+_TAME = re.compile(
+    rf"\$\{{#?(?:{_NAME}(?:\[(?:[@*]|-?[0-9]+)\])?|[0-9@*#?$!-])"
+    rf"(?:(?::?[-+=?]|%%?|##?|//?|\^\^?|,,?)(?:[^{{}}`$]|\$(?![\[({{]))*|: ?-?[0-9]+(?::-?[0-9]+)?|@Q)?\}}"
+)
 _SUM = re.compile(r"\$\(\(")
+
+
+def is_tame(text: str) -> bool:
+    """No expansion in it evaluates text once more: neither `${x@P}`, `${!x}` and `${a[x]}`, nor arithmetic that is not plain."""
+    rest = _TAME.sub("", text)
+    sums = list(_SUM.finditer(rest))
+    plain = [
+        end for each in sums if (end := find_sum_end(rest, each.end())) and find_names(rest[each.end() : end]) == ()
+    ]
+    return "${" not in rest and "$[" not in rest and len(plain) == len(sums)
 
 
 def match_operator(text: str, at: int, *, quoted: bool) -> tuple[Expansion, int] | None:

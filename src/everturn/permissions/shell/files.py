@@ -34,14 +34,14 @@ _OPEN_NOTHING = frozenset({
     "apt", "apt-get", "brew", "dnf", "yum", "apk", "pacman", "systemctl", "service",
 })  # fmt: skip
 """None of their words is a file whose lines they show; what runners run is looked at by itself."""
-_SEARCHERS = frozenset({"grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "ugrep", "jq", "yq"})
+_SEARCHERS = frozenset({"grep", "rgrep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "ugrep", "jq", "yq"})
 """Of their words, those that are no files say what is searched for."""
-_THROUGH_FOLDERS = frozenset({"rg", "ag", "ack", "ugrep", "tar", "zip", "7z", "rsync", "diff", "sdiff", "mv"})
+_THROUGH_FOLDERS = frozenset({"rg", "rgrep", "ag", "ack", "ugrep", "tar", "zip", "7z", "rsync", "diff", "sdiff", "mv"})
 """They show what is in folders that they are given, or carry it where it has another name."""
 _RECURSES = {
     **dict.fromkeys(
         ("grep", "egrep", "fgrep", "zgrep"),
-        re.compile(r"-[A-Za-z]*[rR][A-Za-z]*|--(?:dereference-)?rec.*|-d.*|--dir.*"),
+        re.compile(r"-[A-Za-z0-9]*[rR][A-Za-z0-9]*|--(?:dereference-)?rec.*|-d.*|--dir.*"),
     ),
     **dict.fromkeys(("cp", "scp"), re.compile(r"-[A-Za-z]*[rRa][A-Za-z]*|--rec.*|--arc.*")),
 }
@@ -74,7 +74,7 @@ _GIVES_FOLDER = re.compile(r"(?:-[A-SU-Za-su-z]*t|--t[a-z-]*=?)(.*)")
 """Of these the folder that they write into: `-t x`, `-rtx`, `--target=x`."""
 _ONLY_INDEX = frozenset({"--cached", "--staged", "-S"})
 _PATTERN_FIRST = frozenset({
-    "grep", "egrep", "fgrep", "zgrep", "rg", "ag", "sed", "awk", "gawk", "mawk", "jq", "yq", "perl",
+    "grep", "rgrep", "egrep", "fgrep", "zgrep", "rg", "ag", "sed", "awk", "gawk", "mawk", "jq", "yq", "perl",
 })  # fmt: skip
 _GIVES_PATTERN = re.compile(r"-[A-Za-z]*[ef]|--(?:regexp|file|expression)")
 _GIVES_FILTER = re.compile(r"-[A-Za-z]*f|--from-file")

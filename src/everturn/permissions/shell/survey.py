@@ -1,7 +1,7 @@
 """Everything that a command line may run, as far as anybody can see: through runners, scripts in strings, and doubts."""
 
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Iterator, Mapping
+from functools import lru_cache, partial
 from itertools import islice
 from posixpath import basename
 
@@ -29,6 +29,7 @@ from everturn.permissions.shell.syntax import (
 from everturn.permissions.shell.temporary import keeps_temporary
 from everturn.permissions.shell.tree.reading import read_tree
 from everturn.permissions.shell.unwrapping import find_inner, find_inner_words
+from everturn.permissions.shell.values import EMPTY, LOOSE, Scope, of_texts
 from everturn.permissions.shell.wrappers import strip_wrappers
 
 _SPEAKERS = frozenset({"echo", "printf"})
@@ -70,20 +71,27 @@ class Survey(msgspec.Struct):
     """Of commands with a word that may become anything: what stands before it."""
     murky: list[str] = msgspec.field(default_factory=list)
     """Where code comes from that nobody can see before it runs."""
+    unseen: list[str] = msgspec.field(default_factory=list)
+    """Of `murky`, what may open files: a script in a file is a program as any other, and code from a pipe is not."""
+    readings: list[Reading] = msgspec.field(default_factory=list)
+    """Of the line, and of the scripts in it that are understood."""
     fed: dict[str, None] = msgspec.field(default_factory=dict)
     """Heredocs and here-strings, also of scripts."""
     assigned: dict[tuple[str, str], None] = msgspec.field(default_factory=dict)
     """Variables that are set for one command, with what they hold."""
 
 
-def survey_command(command: str, cwd: str, home: str, temporary: str = "") -> Survey:
-    """`temporary`: what `TMPDIR` holds when the line begins, if that is known."""
+def survey_command(
+    command: str, cwd: str, home: str, temporary: str = "", exports: Mapping[str, str] = {}
+) -> Survey:
+    """`temporary`: what `TMPDIR` holds when the line begins, if that is known. `exports`: what earlier commands have set for it."""
     obstacle = find_obstacle(command)
     if obstacle:
         survey = Survey(Reading(commands=(), unsure=(obstacle,), broken=True), command)
         _look_closer(command, survey)
         return survey
-    reading = _read(command, cwd, home, temporary)
+    known_values = ((name, of_texts([value])) for name, value in exports.items() if name in command)
+    reading = _read(command, frozenset((cwd,)), home, Scope(tuple(known_values)), temporary)
     survey = Survey(reading, command)
     budget, signs = _MOST_TEXT, max(_MOST_SIGNS - count_signs(command), _MOST_SIGNS // 3)
     waiting = [(reading, 0)]
@@ -91,7 +99,8 @@ def survey_command(command: str, cwd: str, home: str, temporary: str = "") -> Su
     while waiting:
         current, depth = waiting.pop()
         survey.redirects.extend(current.redirects)
-        for script in _note(current, survey, home):
+        survey.readings.append(current)
+        for script, here in _note(current, survey, home):
             if script in known:
                 continue
             known.add(script)
@@ -99,9 +108,11 @@ def survey_command(command: str, cwd: str, home: str, temporary: str = "") -> Su
             signs -= count_signs(script)
             if depth >= _DEEPEST or min(budget, signs) < 0 or find_obstacle(script):
                 survey.murky.append("a script within scripts")
+                survey.unseen.append("a script within scripts")
                 _look_closer(script, survey)
             else:
-                waiting.append((_read(script, cwd, home), depth + 1))
+                # What its variables hold when it runs is not followed.
+                waiting.append((_read(script, here, home, LOOSE), depth + 1))
         if current.unsure and depth:
             survey.murky.append("a script that is not understood")
     if reading.unsure:
@@ -112,11 +123,13 @@ def survey_command(command: str, cwd: str, home: str, temporary: str = "") -> Su
 def read_command(command: str, cwd: str = "/", home: str = "/") -> Reading:
     """What the line itself holds, without a look behind runners."""
     obstacle = find_obstacle(command)
-    return Reading(commands=(), unsure=(obstacle,), broken=True) if obstacle else _read(command, cwd, home)
+    if obstacle:
+        return Reading(commands=(), unsure=(obstacle,), broken=True)
+    return _read(command, frozenset((cwd,)), home, EMPTY)
 
 
 @lru_cache(maxsize=16)
-def _read(command: str, cwd: str, home: str, temporary: str = "") -> Reading:
+def _read(command: str, start: Here, home: str, scope: Scope, temporary: str = "") -> Reading:
     """Kept for a moment: a call is asked about more than once before it runs."""
     reading = _read_with(command, cwd, home, "")
     return _read_with(command, cwd, home, temporary) if temporary and keeps_temporary(command, reading) else reading
@@ -126,12 +139,13 @@ def _read_with(command: str, cwd: str, home: str, temporary: str) -> Reading:
     data = command.encode("utf-8", "replace")
     source = command if command.isascii() else data.decode("latin-1")
     seen, masked = mask_bodies(source)
-    reading = read_tree(parse(seen.encode("latin-1") if masked else data), source, cwd, home, masked, temporary)
+    read = partial(read_tree, home=home, temporary=temporary, scope=scope)
+    reading = read(parse(seen.encode("latin-1") if masked else data), source, start, masked=masked)
     if masked and reading.broken:
-        reading = read_tree(parse(data), source, cwd, home, temporary=temporary)
+        reading = read(parse(data), source, start)
     if reading.unsure and (lifted := lift_bodies(source)) is not None:
         seen, fed = lifted
-        plain = read_tree(parse(seen.encode("latin-1")), seen, cwd, home, temporary=temporary)
+        plain = read(parse(seen.encode("latin-1")), seen, start)
         # What feeds a pipe is no longer to be seen there.
         reading = reading if plain.unsure else msgspec.structs.replace(plain, fed=(*fed, *plain.fed), pipes=())
     hidden = find_hidden(command)
@@ -142,9 +156,9 @@ def _read_with(command: str, cwd: str, home: str, temporary: str) -> Reading:
     )
 
 
-def _note(reading: Reading, survey: Survey, home: str) -> list[str]:
-    """Scripts in strings are handed back."""
-    scripts: list[str] = []
+def _note(reading: Reading, survey: Survey, home: str) -> list[tuple[str, Here]]:
+    """Scripts in strings are handed back, with the folders that they may run in."""
+    scripts: list[tuple[str, Here]] = []
     listens = interprets = False
     settled = (each for command in reading.commands for each in find_settled(command, home))
     survey.fed.update(dict.fromkeys(reading.fed))
@@ -159,16 +173,18 @@ def _note(reading: Reading, survey: Survey, home: str) -> list[str]:
         found = find_inner(command)
         listens, interprets = listens or found.listens, interprets or found.interprets
         survey.murky.extend(found.murky)
-        scripts.extend(write_marks(script) for script in found.scripts)
+        survey.unseen.extend(found.unseen)
+        here = None if found.moves else command.here
+        scripts.extend((write_marks(script), here) for script in found.scripts)
         for argv in found.commands:
-            survey.sights.append(Sight(tuple(argv), command.here, command))
+            survey.sights.append(Sight(tuple(argv), command.here if argv is found.commands[0] else here, command))
             _note_argv(argv, survey.texts)
             known = next((at for at, word in enumerate(argv) if at and found.is_open(word)), None)
             if known is not None:
                 survey.beginnings.update({f"{text} ": None for text in list_ways_to_say(argv[:known])})
     if interprets:
-        scripts.extend(script for text in reading.fed for script in find_shell_calls(text))
-    return [*scripts, *_fed(reading)] if listens else scripts
+        scripts.extend((script, None) for text in reading.fed for script in find_shell_calls(text))
+    return [*scripts, *((script, None) for script in _fed(reading))] if listens else scripts
 
 
 def _fed(reading: Reading) -> Iterator[str]:

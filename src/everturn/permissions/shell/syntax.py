@@ -129,11 +129,15 @@ class Reading(msgspec.Struct, frozen=True):
     redirects: tuple[Redirect, ...] = ()
     pipes: tuple[tuple[Command, ...], ...] = ()
     """Commands that are fed by each other, in order, and by nothing else."""
+    piped: tuple[Command, ...] = ()
+    """Those that stand behind another in any pipe, whatever else feeds them."""
     fed: tuple[str, ...] = ()
     """Heredocs and here-strings: scripts, where a shell reads them."""
     unsure: tuple[str, ...] = ()
     holdable: bool = False
     """All of `unsure` are forms that are understood; a line of readers may use them where it runs held."""
+    unclear: tuple[str, ...] = ()
+    """Of `unsure`, forms that may evaluate text or open something, where nobody can see beforehand what."""
     own_names: frozenset[str] = frozenset()
     """Variables that the line sets for itself."""
     broken: bool = False

@@ -44,6 +44,11 @@ _SHELL_OF_SUDO = frozenset({"-s", "-i", "--shell", "--login"})
 _HAVE_SUBCOMMANDS = frozenset(name.partition(" ")[0] for name in RUNNERS if " " in name)
 _BUILTINS = READERS_OF_CODE | RENAMERS | EVALUATORS
 """They run no words."""
+_ELSEWHERE = frozenset(
+    {"ssh", "chroot", "docker", "podman", "docker-compose", "su", "runuser", "nsenter", "proot", "git"}
+)
+_MOVES = re.compile(r"-[A-Za-z]*[CDwd]|--[a-z-]*(?:dir|wd|cwd|work|root|login|prefix)|-i$|-$")
+"""Options by which runners go to another folder, as far as anybody knows them all."""
 _DEEPEST = 8
 _MOST_FOUND = 200
 
@@ -54,6 +59,10 @@ class Found(msgspec.Struct):
     commands: list[list[str]] = msgspec.field(default_factory=list)
     scripts: list[str] = msgspec.field(default_factory=list)
     murky: list[str] = msgspec.field(default_factory=list)
+    unseen: list[str] = msgspec.field(default_factory=list)
+    """Of these, where what runs is in no file either that the line names."""
+    moves: bool = False
+    """A runner may change the folder first."""
     listens: bool = False
     """A shell is among them that runs what it reads."""
     interprets: bool = False
@@ -113,12 +122,13 @@ def _look_behind(argv: list[str], found: Found, depth: int) -> None:
         if is_assignment(word) and word.partition("=")[0] in CODE_VARIABLES:
             found.murky.append(f"{word.partition('=')[0]} names code that runs")
     if depth and (found.is_open(argv[0]) or argv[0].startswith("-")):
-        found.murky.append(_unknown_name(argv[0]))
+        _note_unseen(_unknown_name(argv[0]), found)
     if depth >= _DEEPEST or len(found.commands) >= _MOST_FOUND:
-        found.murky.append("runners behind runners")
+        _note_unseen("runners behind runners", found)
         return
     name, rest = basename(argv[0]), argv[1:]
     if name == "find":
+        found.moves = found.moves or any(word.endswith("dir") for word in argv)
         for inner in find_actions(argv):
             _look_behind(inner, found, depth + 1)
         return
@@ -158,7 +168,15 @@ def _look_behind(argv: list[str], found: Found, depth: int) -> None:
         _look_behind_runner(runner, name, rest, found, depth)
 
 
+def _note_unseen(why: str, found: Found) -> None:
+    found.murky.append(why)
+    found.unseen.append(why)
+
+
 def _look_behind_runner(runner: Runner, name: str, rest: list[str], found: Found, depth: int) -> None:
+    found.moves = (
+        found.moves or name in _ELSEWHERE or any(map(_MOVES.match, rest[: len(rest) - len(skip_own(runner, rest))]))
+    )
     if name in SHELLS or name == "eval":
         _note_murk(name, rest, found)
     if runner.joined:
@@ -176,11 +194,14 @@ def _look_behind_runner(runner: Runner, name: str, rest: list[str], found: Found
 def _note_builtin(name: str, rest: list[str], found: Found) -> None:
     """Of one that runs no words, and yet may run code."""
     if name in RENAMERS:
-        found.murky.append(f"{name} changes what a command's name means")
+        note = found.murky.append if rest == ["-r"] else lambda why: _note_unseen(why, found)
+        note(f"{name} changes what a command's name means")
     elif name in EVALUATORS:
         found.scripts.extend(script for word in rest for script in _find_in_subscript(word))
     elif name in READERS_OF_CODE and not (rest and rest[0].endswith(_ACTIVATES)):
         found.murky.append(f"{name} runs code from elsewhere")
+        if not rest or found.is_open(rest[0]) or rest[0].startswith(_FROM_ELSEWHERE):
+            found.unseen.append(f"{name} runs code that is not known before it runs")
         found.listens = found.listens or any(_FROM_STDIN.fullmatch(word) for word in rest[:1])
 
 
@@ -203,4 +224,4 @@ def _note_murk(name: str, rest: list[str], found: Found) -> None:
         found.murky.append(f"{name} runs what it reads")
         found.listens = True
     if any(word.startswith(_FROM_ELSEWHERE) or found.is_open(word) for word in dict.fromkeys(rest)):
-        found.murky.append(f"{name} runs code that is not known before it runs")
+        _note_unseen(f"{name} runs code that is not known before it runs", found)

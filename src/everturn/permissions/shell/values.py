@@ -66,21 +66,24 @@ class Scope(msgspec.Struct, frozen=True):
     """The variables that a line has set so far. Never mutated: what sets one more builds the next."""
 
     values: tuple[tuple[str, Value], ...] = ()
+    loose: bool = False
+    """Something has run that may have set any of the others: `eval`, `source`, a function."""
 
     def find(self, name: str) -> Value | None:
-        return next((value for known, value in self.values if known == name), None)
+        found = next((value for known, value in self.values if known == name), None)
+        return ANYTHING if found is None and self.loose else found
 
     def set(self, name: str, value: Value) -> "Scope":
-        return Scope((*(each for each in self.values if each[0] != name), (name, value)))
+        return Scope((*(each for each in self.values if each[0] != name), (name, value)), self.loose)
 
     def join(self, other: "Scope") -> "Scope":
         """As after a branch that may have been taken. What only one of them has set may be unset."""
-        if self.values == other.values:
+        if self == other:
             return self
-        mine, others = dict(self.values), dict(other.values)
-        return Scope(
-            tuple((name, join_values(mine.get(name, UNSET), others.get(name, UNSET))) for name in {**mine, **others})
-        )
+        names = dict.fromkeys(name for scope in (self, other) for name, _ in scope.values)
+        values = ((name, join_values(self.find(name) or UNSET, other.find(name) or UNSET)) for name in names)
+        return Scope(tuple(values), self.loose or other.loose)
 
 
 EMPTY = Scope()
+LOOSE = Scope(loose=True)

@@ -10,6 +10,7 @@ from everturn.permissions.shell.folders import MOVERS, follow_cd, unite
 from everturn.permissions.shell.syntax import Assignment, Command, Expansion, Here, Word
 from everturn.permissions.shell.tree.notes import BLANKS, SHOWN
 from everturn.permissions.shell.tree.redirects import REDIRECTS, Redirects
+from everturn.permissions.shell.tree.scopes import may_set
 from everturn.permissions.shell.tree.words import WORDS, After, attach_sources, find_spans
 from everturn.permissions.shell.values import ANYTHING, Value
 from everturn.permissions.shell.words import read_word
@@ -29,6 +30,8 @@ class Commands(Redirects):
     def __init__(self, source: str, home: str) -> None:
         super().__init__(source)
         self._home = home
+        self.functions: set[str] = set()
+        """Those that the line defines."""
 
     def command(self, node: "Node", here: Here, extra: Sequence[Word] = ()) -> After:
         """`extra`: words that the parser has counted among the redirections."""
@@ -82,10 +85,19 @@ class Commands(Redirects):
         """`read x`: what the line has before it, or anything."""
         names = find_names_read(command)
         if names is None:
+            self._note_setting(command)
             return
         value = of_line(self.feed, self._home) if self.feed and len(names) == 1 else ANYTHING
         for name in names:
             self.assign(name, value)
+
+    def _note_setting(self, command: Command) -> None:
+        """One that sets variables, in the shell itself, in a way that is not followed."""
+        words = strip_wrappers(settle(command, self._home).words)
+        name = words[0].fixed
+        prints = name == "printf" and len(words) > 1 and words[1].fixed is not None and words[1].raw[:1] != "-"
+        if name is None or name == "read" or name in self.functions or (may_set(name) and not prints):
+            self.loosen()
 
     def _moved(self, command: Command, here: Here) -> After:
         words = strip_wrappers(settle(command, self._home).words)
@@ -113,6 +125,7 @@ class Commands(Redirects):
         equals = "+=" if adds else "="
         if name is None or not text.startswith(equals, name.end()):
             self.doubt("an assignment that is not plain")
+            self.loosen()
             self.find_all(node.children, here)
             return Assignment(text.partition("=")[0], read_word(text), read_word(""))
         whole = self.word(node, here)

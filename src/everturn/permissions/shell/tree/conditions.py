@@ -32,7 +32,9 @@ class Conditions(Commands):
             if (words[0].raw, words[-1].raw) == ("[[", "]]") and self._evaluates_nothing(words[1:-1], here):
                 self.note_form("a test that evaluates is not judged")
             else:
-                self.doubt("a test that evaluates is not judged")
+                self.doubt(
+                    "a test that evaluates is not judged", clear=_CALCULATES.isdisjoint(each.raw for each in words)
+                )
         self.commands.append(Command(words=tuple(words), here=here, scope=self.scope))
         return here, here
 

@@ -4,6 +4,7 @@ import re
 from abc import abstractmethod
 from typing import TYPE_CHECKING
 
+from everturn.permissions.shell.expansions import is_tame
 from everturn.permissions.shell.heredocs import find_end
 from everturn.permissions.shell.syntax import Here, Word
 from everturn.permissions.shell.tree.notes import BLANKS
@@ -82,7 +83,7 @@ class Heredocs(Words):
             return
         read = read_body(text, find_spans(body, first))
         if read.unsure or read.form or "`" in text:
-            self.doubt("a heredoc that may run code")
+            self.doubt("a heredoc that may run code", clear=is_tame(text))
         if _LIVE_TICK.search(text):
             # The parser may pass over what they hold.
             self.distrust("backticks in a heredoc")

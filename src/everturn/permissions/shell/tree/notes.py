@@ -25,17 +25,22 @@ class Notes:
         self.commands: list[Command] = []
         self.redirects: list[Redirect] = []
         self.pipes: list[tuple[Command, ...]] = []
+        self.piped: list[Command] = []
         self.fed: list[str] = []
         self.bodies: list[Span] = []
         """Of heredocs that are text and nothing else."""
         self.moves = self.leaves = False
         self._misread = False
         self._doubts: dict[str, None] = {}
+        self._unclear: dict[str, None] = {}
         self._forms: dict[str, None] = {}
         self.own_names: set[str] = set()
 
-    def doubt(self, why: str) -> None:
+    def doubt(self, why: str, *, clear: bool = False) -> None:
+        """`clear`: no rule approves it, and yet everything that it may run or open is seen."""
         self._doubts[why] = None
+        if not clear:
+            self._unclear[why] = None
 
     def note_form(self, why: str) -> None:
         """A form that is understood, and that may be used by what runs held: it is a doubt everywhere else."""
@@ -75,8 +80,10 @@ class Notes:
             commands=tuple(self.commands),
             redirects=tuple(self.redirects),
             pipes=tuple(self.pipes),
+            piped=tuple(self.piped),
             fed=tuple(self.fed),
             unsure=(*self._doubts, *self._forms),
+            unclear=tuple(self._unclear),
             holdable=not (self._doubts or broken or self._misread),
             own_names=frozenset(self.own_names),
             broken=broken or self._misread,

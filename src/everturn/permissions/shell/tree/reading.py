@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from everturn.permissions.shell.files import opens_nothing
 from everturn.permissions.shell.folders import unite
 from everturn.permissions.shell.heredocs import Span
 from everturn.permissions.shell.syntax import Command, Expansion, Here, Reading, Redirect, Word
@@ -17,6 +18,7 @@ from everturn.permissions.shell.tree.compounds import Compounds
 from everturn.permissions.shell.tree.notes import BLANKS, LINES
 from everturn.permissions.shell.tree.redirects import REDIRECTS
 from everturn.permissions.shell.tree.words import OTHER_INPUT, After
+from everturn.permissions.shell.values import EMPTY, Scope
 from everturn.permissions.shell.words import read_word
 
 if TYPE_CHECKING:
@@ -25,23 +27,34 @@ if TYPE_CHECKING:
 _SEPARATORS = frozenset({";", "&", "\n"})
 _DECLARATIONS = frozenset({"declaration_command", "unset_command"})
 """`export`, `declare`, `unset`: commands to bash and to deny rules, statements to the parser."""
+_SEEN = _DECLARATIONS | {"function_definition"}
+"""Not approved, and all of it is found."""
 _SIMPLE = frozenset({"command", "redirected_statement"})
 _LISTS = frozenset({"list", "pipeline", "negated_command"})
 _DEEPEST = 60
 
 
-def read_tree(  # noqa: PLR0917 - a line, where it runs, and how it was shown to the parser
-    root: "Node", source: str, cwd: str, home: str, masked: Iterable[Span] = (), temporary: str = ""
+def read_tree(
+    root: "Node",
+    source: str,
+    start: Here,
+    home: str,
+    *,
+    masked: Iterable[Span] = (),
+    temporary: str = "",
+    scope: Scope = EMPTY,
 ) -> Reading:
     """`source`: one character per byte, as the parser counts; `masked`: where the parser has seen other characters.
 
-    `temporary`: what `TMPDIR` holds all through the line, if that is known.
+    `start`: the folders that it may begin in; `scope`: what its variables hold then; `temporary`: what `TMPDIR` holds all
+    through the line, if that is known.
     """
     walk = _Walk(source, home)
+    walk.scope = scope
     walk.know_temporary(temporary)
     if root.has_error:
         walk.doubt("it cannot be parsed")
-    walk.sequence(root.children, frozenset((cwd,)), 0, len(source))
+    walk.sequence(root.children, start, 0, len(source))
     walk.check_masked(masked)
     return walk.finish(broken=root.has_error)
 
@@ -112,7 +125,7 @@ class _Walk(Compounds):
 
     def pipeline(self, node: "Node", here: Here) -> After:
         if any(child.type == "negated_command" for child in node.children[1:]):
-            self.doubt("a negation inside a pipeline")
+            self.doubt("a negation inside a pipeline", clear=True)
         first = len(self.commands)
         with self.forked():
             self._around(node, here, frozenset({"|", "|&"}), first)
@@ -146,13 +159,23 @@ class _Walk(Compounds):
 
     def _loose(self, node: "Node", here: Here) -> After:
         """Not approved, but everything in it is found."""
-        self.doubt(f"{node.type.replace('_', ' ').lower()} is not judged")
+        self.doubt(f"{node.type.replace('_', ' ').lower()} is not judged", clear=node.type in _SEEN)
         moved = self.moves
+        if node.type == "function_definition":
+            self._note_function(node)
+        self.loosen()
         if node.type in _DECLARATIONS:
             words = tuple(read_word(self.text(child)) for child in node.children)
             self.commands.append(Command(words=words, here=here))
         self.find_all(node.children, None)
+        self.loosen()
         return (here, here) if moved or not self.moves else (None, None)
+
+    def _note_function(self, node: "Node") -> None:
+        names = {self.text(child) for child in node.children if child.type == "word"}
+        self.functions |= names
+        if not names or any(map(opens_nothing, names)):
+            self.doubt("a function in the place of a command")
 
     def _list(self, node: "Node", here: Here) -> After:
         """Lists lean to the left: `a && b && c` is walked down its spine, not by recursion."""
@@ -206,8 +229,10 @@ class _Walk(Compounds):
                     after = self.statement(child, here)
                 else:
                     self._feed_stage(node, child, first)
+                    begins, is_first = len(self.commands), len(self.commands) == first
                     with self.forked():
                         after = self.statement(child, here)
+                    self.piped += [] if is_first else self.commands[begins:]
             elif child.type not in operators:
                 self.doubt(f"{child.type!r} in a {node.type}")
         return after

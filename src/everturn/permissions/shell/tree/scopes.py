@@ -1,5 +1,6 @@
 """The variables that a line sets for itself, followed through branches, loops and subshells."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING
 from everturn.permissions.shell.assignments import is_own_name
 from everturn.permissions.shell.syntax import Command
 from everturn.permissions.shell.tree.notes import Notes
-from everturn.permissions.shell.values import ANYTHING, EMPTY, NUMBER, UNSET, Scope, Value, join_values
+from everturn.permissions.shell.values import ANYTHING, EMPTY, LOOSE, NUMBER, UNSET, Scope, Value, join_values
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -15,6 +16,13 @@ if TYPE_CHECKING:
 _NUMBERS = frozenset({"RANDOM", "SECONDS", "LINENO"})
 """Bash keeps numbers in them."""
 _MOST_NAMES = 40
+_PLAIN = re.compile(r"[A-Za-z0-9_./+:\[-]+")
+_SETTERS = frozenset({
+    ".", "builtin", "command", "coproc", "declare", "eval", "export", "getopts", "let", "local", "mapfile", "printf", "readarray", "readonly",
+    "select", "source", "trap", "typeset", "unset", "wait",
+})  # fmt: skip
+"""Commands that set variables in a way that is not followed; `read` mostly is."""
+_OPAQUE = frozenset({"declaration_command", "unset_command", "function_definition"})
 _ARITHMETIC = frozenset({"arithmetic_expansion", "c_style_for_statement"})
 
 
@@ -27,12 +35,16 @@ class Scopes(Notes):
 
     def assign(self, name: str, value: Value) -> None:
         if not is_own_name(name):
-            self.doubt(f"it sets {name}, which may be a variable of the environment")
+            self.doubt(f"it sets {name}, which may be a variable of the environment", clear=True)
         self.own_names.add(name)
         if len(self.own_names) > _MOST_NAMES:
             self.doubt("it sets too many variables")
             return
         self.scope = self.scope.set(name, value)
+
+    def loosen(self) -> None:
+        """Something runs that may set any variable."""
+        self.scope = LOOSE
 
     def calculate(self, names: tuple[str, ...]) -> None:
         """Arithmetic evaluates what its names hold, and may change it: all of them must hold numbers, and will."""
@@ -41,7 +53,9 @@ class Scopes(Notes):
             if name in _NUMBERS:
                 continue
             if value is None or not value.is_number:
-                self.doubt(f"arithmetic with {name}, which may hold code")
+                # What nobody has set holds nothing.
+                is_unset = value is None and is_own_name(name)
+                self.doubt(f"arithmetic with {name}, which may hold code", clear=is_unset)
             else:
                 self.assign(name, join_values(value, NUMBER))
 
@@ -64,11 +78,30 @@ class Scopes(Notes):
     @contextmanager
     def repeated(self, node: "Node") -> Iterator[None]:
         """What may run any number of times: at its beginning, everything may hold already that it sets."""
+        if any(map(may_set, _find_names(node, self.source))):
+            self.loosen()
         for name, value in _find_set(node, self.source):
             if is_own_name(name) and len(self.scope.values) <= _MOST_NAMES:
                 self.scope = self.scope.set(name, join_values(self.scope.find(name) or UNSET, value))
         with self.perhaps():
             yield
+
+
+def may_set(name: str) -> bool:
+    """A command of this name may set variables that are not followed. What is no plain name may be any of them."""
+    return name in _SETTERS or not _PLAIN.fullmatch(name)
+
+
+def _find_names(node: "Node", source: str) -> Iterator[str]:
+    """Of the commands below the node; with `eval` for what is none, and sets variables all the same."""
+    waiting = [node]
+    while waiting:
+        current = waiting.pop()
+        if current.type == "command_name":
+            yield source[current.start_byte : current.end_byte]
+        elif current.type in _OPAQUE:
+            yield "eval"
+        waiting.extend(current.children)
 
 
 def _find_set(node: "Node", source: str) -> Iterator[tuple[str, Value]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from everturn.permissions.shell.expansions import is_tame
 from everturn.permissions.shell.syntax import Command, Expansion, Here, Word
 from everturn.permissions.shell.temporary import put_in
 from everturn.permissions.shell.tree.scopes import Scopes
@@ -74,12 +75,14 @@ class Words(Scopes, ABC):
             word = read_word(self.text(node))
             if word.unsure:
                 self.doubt(word.unsure)
+                self.loosen()
             return word
         word = read_word(self.text(node), find_spans(node, node.start_byte))
         holes = list(find_holes(node))
         sources = [self.substitution(hole, here) for hole in holes]
         if word.unsure:
-            self.doubt(word.unsure)
+            self.doubt(word.unsure, clear=is_tame(self.text(node)))
+            self.loosen()
             if not holes:
                 self.find_all(node.children, here)
         if word.form:
