@@ -175,10 +175,28 @@ async def test_exports_that_matter_stand_with_every_question_until_they_are_gone
 
     asked = [each for each, _ in approver.asked]
     assert asked[0].exports == ()
-    assert asked[1].exports == ("CC=/opt/cc", f"MAKEFLAGS={'x' * 200}… (100 more characters)")
+    assert asked[1].exports == ("CC=/opt/cc", f"MAKEFLAGS={'x' * 300}")
     assert asked[2].exports[-1].startswith("PATH=/opt/mine:")
     assert any("x" * 300 in detail for detail in asked[2].details)
-    assert asked[4].exports == ()
+    assert asked[4].exports == ("PATH is not set",)
+
+
+@pytest.mark.needs("Landlock")
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("find . $A", True), ("make ${A}", True), ("eval echo $SOMETHING", True), ("bash -c 'find . $'A", True), ("env make", True),
+        ("echo ${!x} > f", True), ("export B=$A", True), ("make all", False),
+    ],
+)  # fmt: skip
+async def test_what_a_line_expands_stands_with_its_question_whole(bench, line, shown):
+    value = f"-exec touch{' ' * 400}pwned ;"
+    approver = Approver(lambda call: Ruling.ALLOW if "export A" in call.input["command"] else Ruling.DENY)
+    bench.model(bash(f"export A='{value}'"), bash(line), text("Done."))
+
+    await bench.run(approver=approver)
+
+    assert approver.asked[1][0].exports == ((f"A={value}",) if shown else ())
 
 
 @pytest.mark.needs("bubblewrap")

@@ -23,8 +23,11 @@ HOST_RULE = "sandbox.network.allowedDomains: "
 """Stands before a host where a rule would stand."""
 MOST_REMEMBERED = 200
 MOST_SHOWN = 20
-MOST_OF_VALUE = 200
-"""Characters of an export that stand with the question: the rest is in its explanation."""
+_NAMES = re.compile(r"[A-Za-z_]\w*")
+_READS_ALL = re.compile(
+    r"\$\{!|\b(?:eval|env|printenv|export|declare|typeset|set|compgen|source|(?:ba|da|z|k|a)?sh)\b|(?:^|[;&|\s])\.\s|[\"'\\]\w*[\"'\\]"
+)
+"""Names of variables may be put together there, or all of them be used."""
 _GOES_BACK = re.compile(r"\b(?:cd|pushd)\s+(?:--\s+)?-|~-|OLDPWD")
 UNTRUSTED = "it holds in this session at once; in later ones when you trust this folder: everturn trust"
 ONLY_MANAGED = "only managed settings may allow something for longer than one call"
@@ -81,16 +84,20 @@ class PolicyGrants:
         return msgspec.structs.replace(
             call,
             folder=self._policy.elsewhere,
-            exports=tuple(f"{name}={cut(value)}" for name, value in exports),
-            details=(*call.details, *(f"exported by an earlier command: {name}={value}" for name, value in exports)),
+            exports=exports,
+            details=(*call.details, *(f"set by an earlier command: {each}" for each in exports)),
         )
 
-    def _list_exports(self, call: Call) -> Iterable[tuple[str, str]]:
-        """What decides which programs a command runs, and was set by an earlier one; and where `cd -` would go."""
+    def _list_exports(self, call: Call) -> Iterable[str]:
+        """What was set by an earlier command, whole, and decides which programs this one runs, or stands in it; and where `cd -` would go."""
+        command = str(call.input.get("command", ""))
         exports = self._shell.list_exports(call.traits.confinement)
-        yield from ((name, exports[name]) for name in sorted(exports) if matters(name))
-        if self._shell.previous and _GOES_BACK.search(str(call.input.get("command", ""))):
-            yield "OLDPWD", self._shell.previous
+        named = exports.keys() if _READS_ALL.search(command) else set(_NAMES.findall(command))
+        yield from (f"{name}={exports[name]}" for name in sorted(exports) if name in named or matters(name))
+        unset = self._shell.list_unset(call.traits.confinement)
+        yield from (f"{name} is not set" for name in sorted(unset) if name in named or matters(name))
+        if self._shell.previous and _GOES_BACK.search(command):
+            yield f"OLDPWD={self._shell.previous}"
 
     def add(self, rules: tuple[str, ...], scope: Scope) -> str:
         from everturn.permissions.rules.parsing import RuleProblem
@@ -199,8 +206,3 @@ class PolicyGrants:
         from everturn.permissions.rules.parsing import parse_rule
 
         return [parse_rule(text, Ruling.ALLOW, source=Source.SESSION, folder=self._folder) for text in rules]
-
-
-def cut(value: str) -> str:
-    left = len(value) - MOST_OF_VALUE
-    return f"{value[:MOST_OF_VALUE]}… ({left:,} more characters)" if left > 0 else value

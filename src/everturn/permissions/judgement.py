@@ -74,3 +74,5 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     """The session's scratch folder, links resolved; empty where it was not made."""
     temporary: str = ""
     """What `TMPDIR` holds when the line begins, where the line names it and that is the scratch folder; else empty."""
+    unset: frozenset[str] = frozenset()
+    """What they have taken from it."""

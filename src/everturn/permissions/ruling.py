@@ -146,6 +146,7 @@ class Bench(msgspec.Struct, frozen=True, kw_only=True):
             exports=self.shell.list_exports(call.traits.confinement),
             scratch=self.scratch.find(),
             temporary=temporary,
+            unset=self.shell.list_unset(call.traits.confinement),
         )
         if not self.standing.trusted:
             from everturn.permissions.repository import find_own_programs

@@ -102,7 +102,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     folder: str = ""
     """For an approver: where a command would run, if that is not the working folder; else empty."""
     exports: tuple[str, ...] = ()
-    """For an approver: what earlier commands have set for this one that decides which programs run. `NAME=value`, long values cut."""
+    """For an approver: what earlier commands have set for this one that decides which programs run, or stands in it: `NAME=value`, `NAME is not set`."""
 
 
 class Policy(Protocol):

@@ -20,6 +20,8 @@ class ShellFolder:
         """What earlier commands have exported, outside of any sandbox. Never changed in place."""
         self.sandboxed: dict[str, str] = {}
         """What counts inside of one."""
+        self.unset: dict[bool, frozenset[str]] = {}
+        """Names of our own environment that commands have unset; by whether that was in a sandbox."""
         self.exported: frozenset[str] = frozenset()
         """Names, on any side."""
         self.unset: frozenset[str] = frozenset()
@@ -31,4 +33,12 @@ class ShellFolder:
 
     def list_exports(self, confinement: Confinement) -> Mapping[str, str]:
         """What a command begins with that runs there."""
-        return self.sandboxed if confinement in {Confinement.INSIDE, Confinement.ENOUGH} else self.exports
+        return self.sandboxed if _is_inside(confinement) else self.exports
+
+    def list_unset(self, confinement: Confinement) -> frozenset[str]:
+        """What it does without, although we were given it."""
+        return self.unset.get(_is_inside(confinement), frozenset())
+
+
+def _is_inside(confinement: Confinement) -> bool:
+    return confinement in {Confinement.INSIDE, Confinement.ENOUGH}

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 
 from everturn.frontends.ansi import DIM, YELLOW
-from everturn.frontends.asking.dialogue import NO, Dialogue, Shown
+from everturn.frontends.asking.dialogue import NO, Dialogue, Row, Shown
 from everturn.frontends.asking.keyboard import END
-from everturn.frontends.asking.subjects import render_fields, render_subject
+from everturn.frontends.asking.subjects import MOST_ROWS, render_fields, render_subject
 from everturn.ports.policy import Call, Offer, Ruling, Scope, Verdict
 
 YES, SESSION, ALWAYS, WORD, EXPLAIN, MORE = "y", "s", "a", "w", "e", "m"
@@ -24,7 +24,7 @@ async def ask_consent(dialogue: Dialogue, call: Call, reason: str) -> Verdict:
     rows = dialogue.lay_out(subject.texts)
     dialogue.put(rows[: subject.most])
     left = rows[subject.most :]
-    _tell_surroundings(dialogue, call, reason)
+    left += _tell_surroundings(dialogue, call, reason)
     while True:
         match await dialogue.choose(render_choices(offers, left=len(left))):
             case "m":
@@ -120,12 +120,16 @@ def explain(dialogue: Dialogue, call: Call, reason: str) -> None:
         dialogue.say("No narrow rule would let it run without asking.", DIM)
 
 
-def _tell_surroundings(dialogue: Dialogue, call: Call, reason: str) -> None:
-    """What the command itself does not say: where it runs, and what was set before it."""
+def _tell_surroundings(dialogue: Dialogue, call: Call, reason: str) -> list[Row]:
+    """What the command itself does not say: where it runs, and what was set before it. Rows that are left come back."""
+    left: list[Row] = []
     if call.folder:
         dialogue.say("runs in another folder than the working folder:", YELLOW, indent="  ")
         dialogue.show((Shown(call.folder),))
     if call.exports:
         dialogue.say("with what earlier commands have exported:", YELLOW, indent="  ")
-        dialogue.show([Shown(each) for each in call.exports])
+        rows = dialogue.lay_out([Shown(each) for each in call.exports])
+        dialogue.put(rows[:MOST_ROWS])
+        left = rows[MOST_ROWS:]
     dialogue.say(f"asks: {reason}", YELLOW, indent="  ")
+    return left

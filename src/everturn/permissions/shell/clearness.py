@@ -4,6 +4,7 @@ A part is clear where the name of its command is fixed, where no text is evaluat
 that changes how bash reads the rest. A program that is run by its name may open what it likes: that is not for a reader of lines to see.
 """
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 from posixpath import basename
@@ -138,12 +139,10 @@ def _sets_unknown(name: str, rest: list[str]) -> bool:
     if any(map(_SUBSCRIPT.match, rest)):
         return True
     if name in _TESTS:
-        looked = [after for word, after in zip(rest, rest[1:], strict=False) if word in {"-v", "-R"}]
+        looked = [after for word, after in itertools.pairwise(rest) if word in {"-v", "-R"}]
         return not all(map(_NAME.fullmatch, looked))
     if name == "printf":
-        return any(
-            word.startswith("-v") and not _NAME.fullmatch(after) for word, after in zip(rest, rest[1:], strict=False)
-        )
+        return any(word.startswith("-v") and not _NAME.fullmatch(after) for word, after in itertools.pairwise(rest))
     if name in _DECLARERS and any(map(_EVALUATES.match, rest)):
         return True
     before = ["", *rest]

@@ -143,7 +143,7 @@ class Doubts:
 
     @cached_property
     def _set_names(self) -> frozenset[str]:
-        return list_set_names(self._survey) | self._world.exports.keys()
+        return list_set_names(self._survey) | self._world.exports.keys() | self._world.unset
 
     def _find_read(self) -> str:
         for sight in self._sights:

@@ -30,7 +30,8 @@ def judge_command(
     """`input` is the whole call: rules such as `Bash(run_in_background:true)` are about what stands beside the command."""
     if len(command) > LONGEST_ARGUMENT:
         return _judge_monster(command, rules)
-    survey = survey_command(command, world.cwd, world.home, world.temporary, world.exports)
+    exports = {**dict.fromkeys(world.unset, ""), **world.exports}
+    survey = survey_command(command, world.cwd, world.home, world.temporary, exports)
     guard = FileGuard(survey, rules, world)
     critical = _judge_critical(survey, world)
     judgement = (

@@ -131,11 +131,13 @@ def read_command(command: str, cwd: str = "/", home: str = "/") -> Reading:
 @lru_cache(maxsize=16)
 def _read(command: str, start: Here, home: str, scope: Scope, temporary: str = "") -> Reading:
     """Kept for a moment: a call is asked about more than once before it runs."""
-    reading = _read_with(command, cwd, home, "")
-    return _read_with(command, cwd, home, temporary) if temporary and keeps_temporary(command, reading) else reading
+    reading = _read_with(command, start, home, scope, "")
+    if temporary and keeps_temporary(command, reading):
+        return _read_with(command, start, home, scope, temporary)
+    return reading
 
 
-def _read_with(command: str, cwd: str, home: str, temporary: str) -> Reading:
+def _read_with(command: str, start: Here, home: str, scope: Scope, temporary: str) -> Reading:
     data = command.encode("utf-8", "replace")
     source = command if command.isascii() else data.decode("latin-1")
     seen, masked = mask_bodies(source)

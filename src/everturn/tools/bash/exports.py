@@ -12,6 +12,8 @@ MOST_BYTES = 786_432
 """Of all names and values: beyond some megabytes the kernel starts no program any more."""
 LONGEST = 98_304
 """Of one value: the kernel's own limit is not much higher."""
+_SHOWN = 200
+"""Characters of a value that the model is told."""
 _BY_SCRIPTS = re.compile(
     r"PATH|MANPATH|INFOPATH|PYTHONHOME|JAVA_HOME|JDK_HOME|GO(?:PATH|ROOT|BIN)|GEM_(?:HOME|PATH)|(?:CARGO|RUSTUP)_HOME|[A-Z]+ENV_ROOT|"
     r"NVM_\w+|CONDA_\w+"
@@ -47,13 +49,18 @@ def judge_exports(changes: Changes, known: Mapping[str, str], command: str) -> T
     spelled = find_assigned(command)
     left = [name for name in changes.set if not _is_kept(name, spelled)]
     kept = Changes({name: value for name, value in changes.set.items() if name not in left}, changes.unset)
-    told = [f"{name} is now {value[:200]!r}" for name, value in kept.set.items() if matters(name)]
+    told = [f"{name} is now {_show(value)}" for name, value in kept.set.items() if matters(name)]
     if left:
         told.append(
             f"{', '.join(sorted(left)[:8])} was exported and not kept, since it changes what later commands run: "
             "set it in the command that needs it"
         )
     return Taken(kept, "; ".join(told))
+
+
+def _show(value: str) -> str:
+    left = len(value) - _SHOWN
+    return f"{value[:_SHOWN]!r} and {left:,} more characters" if left > 0 else repr(value)
 
 
 def _is_kept(name: str, spelled: frozenset[str]) -> bool:

@@ -153,6 +153,10 @@ class Shell:
             exported.take(taken.changes)
         self._place.exports = self._exported[Side.OUTSIDE].set
         self._place.sandboxed = self._exported[Side.SANDBOX].set
+        self._place.unset = {
+            side is Side.SANDBOX: self._exported[side].unset & self._inherited.keys()
+            for side in (Side.OUTSIDE, Side.SANDBOX)
+        }
         self._place.exported = frozenset(name for each in self._exported.values() for name in each.set)
         self._place.unset = frozenset(name for each in self._exported.values() for name in each.unset)
         return taken.notice
