@@ -5,6 +5,7 @@ import os
 import pty
 import termios
 
+import msgspec
 import pytest
 
 from everturn.frontends.ansi import Style
@@ -132,6 +133,9 @@ def wants(name, **given):
 
 LONG = {
     "blanks": wants("Bash", command=f"ls{' ' * 60 * 300}; touch hidden;{' ' * 60 * 300}true"),
+    "an export": msgspec.structs.replace(
+        wants("Bash", command="make"), exports=(f"CC=cc{' ' * 60 * 300}; touch hidden;{' ' * 60 * 300}true",)
+    ),
     "lines": wants("Bash", command="\n".join(["# x"] * 250 + ["touch hidden"] + ["# x"] * 250)),
     "a file": wants("Write", file_path="x.py", content="\n".join(["# x"] * 60 + ["touch hidden"] + ["# x"] * 60)),
     "a change": wants("Edit", file_path="x.py", old_string="x\n" * 50, new_string="touch hidden\n" + "x\n" * 50),

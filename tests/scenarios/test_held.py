@@ -250,7 +250,7 @@ async def test_an_export_that_decides_which_programs_run_is_shown_with_the_next_
 
     await bench.run(approver=approver)
 
-    assert any("PATH=/opt/mine:" in detail for detail in approver.asked[1][0].details)
+    assert any(each.startswith("PATH=/opt/mine:") for each in approver.asked[1][0].exports)
 
 
 async def test_what_is_exported_in_the_sandbox_does_not_count_outside(bench, sandbox):

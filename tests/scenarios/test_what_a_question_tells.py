@@ -177,7 +177,7 @@ async def test_exports_that_matter_stand_with_every_question_until_they_are_gone
     assert asked[0].exports == ()
     assert asked[1].exports == ("CC=/opt/cc", f"MAKEFLAGS={'x' * 300}")
     assert asked[2].exports[-1].startswith("PATH=/opt/mine:")
-    assert any("x" * 300 in detail for detail in asked[2].details)
+    assert f"MAKEFLAGS={'x' * 300}" in asked[2].exports
     assert asked[4].exports == ("PATH is not set",)
 
 

@@ -85,7 +85,6 @@ class PolicyGrants:
             call,
             folder=self._policy.elsewhere,
             exports=exports,
-            details=(*call.details, *(f"set by an earlier command: {each}" for each in exports)),
         )
 
     def _list_exports(self, call: Call) -> Iterable[str]:

@@ -98,7 +98,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     grave: bool = False
     """For an approver: it cannot be undone, so that a yes should take more than one key."""
     details: tuple[str, ...] = ()
-    """For an approver: how the policy came to ask, part by part, and every export in full."""
+    """For an approver: how the policy came to ask, part by part."""
     folder: str = ""
     """For an approver: where a command would run, if that is not the working folder; else empty."""
     exports: tuple[str, ...] = ()

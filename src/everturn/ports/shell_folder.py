@@ -24,12 +24,12 @@ class ShellFolder:
         """Names of our own environment that commands have unset; by whether that was in a sandbox."""
         self.exported: frozenset[str] = frozenset()
         """Names, on any side."""
-        self.unset: frozenset[str] = frozenset()
-        """Names that earlier commands have taken out of the environment, on any side."""
+        self.changed: frozenset[str] = frozenset()
+        """Names that earlier commands have set or unset, on any side."""
 
     def has_changed(self, name: str) -> bool:
         """An earlier command has set the variable to something else, or unset it."""
-        return name in self.exported or name in self.unset
+        return name in self.changed
 
     def list_exports(self, confinement: Confinement) -> Mapping[str, str]:
         """What a command begins with that runs there."""

@@ -12,6 +12,7 @@ from everturn.permissions.policy import RulePolicy
 from everturn.permissions.standing import Grounds
 from everturn.ports.holding import KnownWalls
 from everturn.ports.policy import Call, Ruling
+from everturn.ports.shell_folder import ShellFolder
 from everturn.ports.tool import Confinement, Traits
 
 SECRET = "gold"
@@ -52,13 +53,14 @@ def folder(tmp_path):
     return place
 
 
-def rule(folder, way, command, deny=(), ask=(), *, walks=True):
+def rule(folder, way, command, deny=(), ask=(), *, walks=True, shell=None):
     mode, allow, confinement = WAYS.get(way, UNASKED)
     policy = RulePolicy(
         mode,
         Grounds(folder=str(folder), home=str(folder.parent)),
         rules=rules_of(allow=allow, ask=ask, deny=deny, folder=str(folder)),
         walls=lambda: KnownWalls(reads=True, edits=True),
+        **({} if shell is None else {"shell": shell}),
     )
     if walks:
         policy.walk = walk
@@ -120,19 +122,39 @@ READS_DENIED_BY_ANY_FORM = [
     "trap 'cat .en?' EXIT", "for f in .e*; do cat $f; done", "select f in .e*; do cat $f; done <<< 1", 'cat "${PWD}/.env"',
     "cat ${PWD%x}/.env", "cat $PWD/.en?", "cat /proc/self/cwd/.env", "cat ./sub/../.en?",
 ]  # fmt: skip
+READS_DENIED_UNSEEN = [
+    'eval "$(echo Y2F0IC5lbnY= | base64 -d)"', "echo Y2F0IC5lbnY= | base64 -d | sh", "$(echo cat .env)", "X=$(echo cat .env); $X", 'set -- cat .env; "$@"',
+    "source <(echo cat .env)", "$(echo cat) .en?", "HOME=$PWD/secret; cat ~/k", "HOME=$PWD/secret; cd; cat k", "env HOME=$PWD/secret bash -c 'cat ~/k'",
+    "for HOME in secret; do cat ~/k; done", "printf -v HOME secret; cat ~/k", "export HOME=$PWD/secret; cat ~/k", "PWD=secret; cat $PWD/k", "CDPATH=$PWD/secret; cd deep; cat k",
+    "env -C secret cat k", "env --chdir=secret cat k", "unshare --wd=secret cat k", "env -C secret bash -c 'cat k'", "cd secret; bash -c 'cat k'", "xargs -a .en? echo",
+    "xargs -a $(echo .env) echo", "du --files0-from=$(echo .env)", "man ./.en?", "man -l $(echo .env)", "apt-get -c .env update", "grep -1r gold .", "rgrep gold",
+    "echo 'print(open(\".env\").read())' | python3", "echo 'r .env' | sed -f - README.md", "sed -f <(echo 'r .env') README.md", "printf '.%s\\0' env | sort --files0-from=-",
+    "echo '.read .env' | sqlite3", "echo 'url=file:///x' | tr x y | curl -K -", "find . | cpio -o", "BASH_ENV=.env bash -c 'echo $FOO'", "ENV=./.env dash -i",
+    "RIPGREP_CONFIG_PATH=.env rg old README.md", "HISTFILE=.env history -r", "PYTHONSTARTUP=.env python3 -i", "PATH=secret:$PATH; source k",
+    "x='$(cat .en?)'; echo ${x@P}", "x='a[$(cat .en? >&2)]'; (( x ))", "x='a[$(cat .en?)]'; [[ x -eq 0 ]]", "x='a[$(cat .en?)]'; echo $((x))", "PS4='$(cat .env)'; set -x; :",
+    "shopt -s expand_aliases\nalias c='cat .en?'\nc", "bash -O extglob -c 'cat .@(e)nv'", "shopt -s extglob\ncat .@(e)nv", "cat //proc/self/cwd/secret/k",
+    "cat /proc/self/../self/cwd/secret/k", "exec 9<.; cat /dev/../dev/fd/9/secret/k", "curl -s file://$PWD/.en%76", "f() { cat $x; }; x=.env; f", "x=.env; eval 'cat $x'",
+    "export x=.env; bash -c 'cat $x'", "eval 'f=.env; cat $f'", "IFS=,; c=cat,.env; $c", "trap 'f=.env' DEBUG; f=README.md; cat $f", "cd sub/../secret; cat $PWD/k",
+    "ln -s . here; cat here/secret/k", "mkdir x; ln -s ../secret x/d; cat x/d/k", "git checkout other; cat README.md", "tar xf a.tar; cat README.md",
+]  # fmt: skip
+"""Nothing in the line says it plainly."""
 READS_OTHERS = [
     "cat README.md", "cat src/*.py", "wc -l src/*", "grep -rn old src", 'for f in src/*.py; do head -1 "$f"; done', "npm test", "echo $HOME",
     "test -f .env && echo yes", "ls -la", "find src -type f | xargs grep old", "grep '.env' README.md",
     "diff src/a.py src/b.py", "diff <(sort src/a.py) <(sort src/b.py)", "tar c src", "nobodyknows src/a.py", "cat .env.example",
     "python3 -m pytest tests/x.py", "kill $PID", "x=src/a.py; cat $x", "mkdir -p build", 'git commit -m "$MESSAGE"',
     "git add $FILES", "cd sub && cat x.txt", "echo .env >> .gitignore", "[ -f .env ] || echo none",
+    "pytest -q", "make", "python manage.py migrate", 'for f in src/*.py; do wc -l "$f"; done', "X=$(git rev-parse HEAD); echo $X",
+    "git commit -m \"$(cat <<'EOF'\nFix it\nEOF\n)\"", "PY=.venv/bin/python; $PY -m pytest", "set -euo pipefail; make", "source .venv/bin/activate && pytest", ". ./setup.sh && make",
+    "export FOO=1; npm test", 'export PATH="$HOME/bin:$PATH"; cargo build', 'while IFS= read -r l; do echo "$l"; done < README.md', "mv README.md c.md && cat c.md",
+    "f() { echo hi; }; f", "bash <<'E'\nmake\nE", "echo 1 | python3", "cd src && bash -c 'cat a.py'", "git checkout main && npm test", "arr=(a b); echo ${arr[0]}",
     "python3 - <<'E'\nimport os.path\nprint(os.path.join('a', 'b.py'))\nE", "cd src && cat a.py", "cat /proc/meminfo",
 ]  # fmt: skip
 READ_RULES = ["Read(.env)", "Read(*.pem)", "Read(secret/**)"]
 
 
 @EVERY_WAY
-@pytest.mark.parametrize("command", [*READS_DENIED, *READS_DENIED_BY_ANY_FORM])
+@pytest.mark.parametrize("command", [*READS_DENIED, *READS_DENIED_BY_ANY_FORM, *READS_DENIED_UNSEEN])
 def test_what_may_read_a_denied_file_is_not_let_through(folder, way, command):
     assert rule(folder, way, command, READ_RULES).ruling is not Ruling.ALLOW
     assert rule(folder, way, command, READ_RULES, walks=False).ruling is not Ruling.ALLOW
@@ -216,6 +238,34 @@ def test_what_cannot_write_a_file_that_rules_keep_is_let_through(folder, way, co
 )
 def test_a_reader_that_is_given_folders_goes_through_them(folder, command, ruling):
     assert str(rule(folder, "unasked", command, ["Read(.env)"]).ruling) == ruling
+
+
+@pytest.mark.parametrize(
+    ("exported", "command"),
+    [
+        ({"HOME": "{W}/secret"}, "cat ~/k"),
+        ({"HOME": "{W}/secret"}, "cd; cat k"),
+        ({"x": ".env"}, "cat $x"),
+        ({"x": ".en?"}, "cat $x"),
+        ({"A": "cat .env"}, "$A"),
+        ({"A": "cat .env"}, "eval $A"),
+        ({"A": "cat .env"}, 'bash -c "$A"'),
+        ({"PATH": "{W}/secret"}, "source k"),
+        ({"x": "a[$(cat .env)]"}, "echo $((x))"),
+    ],
+)
+def test_what_earlier_commands_have_exported_is_known(folder, exported, command):
+    shell = ShellFolder()
+    shell.exports = {name: value.replace("{W}", str(folder)) for name, value in exported.items()}
+
+    assert rule(folder, "bypassPermissions", command, READ_RULES, shell=shell).ruling is not Ruling.ALLOW
+
+
+def test_an_unset_home_is_not_the_persons(folder):
+    shell = ShellFolder()
+    shell.unset = {False: frozenset({"HOME"})}
+
+    assert rule(folder, "bypassPermissions", "cd; cat k", READ_RULES, shell=shell).ruling is not Ruling.ALLOW
 
 
 class Words:

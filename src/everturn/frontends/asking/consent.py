@@ -110,6 +110,9 @@ def explain(dialogue: Dialogue, call: Call, reason: str) -> None:
     """Everything there is: what the call would do without any cut, who asks and why, what each yes would add."""
     dialogue.say(f"{call.name}, in full:")
     dialogue.show(render_fields(call.input))
+    if call.exports:
+        dialogue.say("With what earlier commands have exported:")
+        dialogue.show([Shown(each) for each in call.exports])
     dialogue.say(f"Asked because: {reason}")
     for detail in call.details:
         dialogue.say(detail, DIM, indent="  ")

@@ -79,6 +79,8 @@ def _list_unclear(survey: Survey, home: str, set_names: frozenset[str]) -> Itera
     for name in sorted(set_names & CODE_VARIABLES - _HARMLESS_CODE):
         yield f"{name} names code that runs"
     for reading in survey.readings:
+        if "IFS" in _list_staying(reading):
+            yield "IFS changes which words the line has"
         if reading.broken:
             yield "a script that is not understood"
         yield from (f"not understood: {why}" for why in reading.unclear)
@@ -99,6 +101,15 @@ def list_set_names(survey: Survey) -> frozenset[str]:
             names.update(each.name for each in command.assignments)
             names.update(found[1] for word in command.words[1:] if (found := _SET.fullmatch(word.template)))
     return frozenset(names)
+
+
+def _list_staying(reading: Reading) -> Iterator[str]:
+    """Variables that are set for more than one `read`."""
+    yield from reading.own_names
+    for command in reading.commands:
+        yield from (found[1] for word in command.words[1:] if (found := _SET.fullmatch(word.template)))
+        if command.words[0].template != "read":
+            yield from (each.name for each in command.assignments)
 
 
 def _list_unclear_in(command: Command, home: str) -> Iterator[str]:

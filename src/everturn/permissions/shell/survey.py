@@ -81,9 +81,7 @@ class Survey(msgspec.Struct):
     """Variables that are set for one command, with what they hold."""
 
 
-def survey_command(
-    command: str, cwd: str, home: str, temporary: str = "", exports: Mapping[str, str] = {}
-) -> Survey:
+def survey_command(command: str, cwd: str, home: str, temporary: str = "", exports: Mapping[str, str] = {}) -> Survey:
     """`temporary`: what `TMPDIR` holds when the line begins, if that is known. `exports`: what earlier commands have set for it."""
     obstacle = find_obstacle(command)
     if obstacle:

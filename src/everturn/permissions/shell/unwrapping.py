@@ -180,7 +180,7 @@ def _look_behind_runner(runner: Runner, name: str, rest: list[str], found: Found
     if name in SHELLS or name == "eval":
         _note_murk(name, rest, found)
     if runner.joined:
-        found.scripts.append(" ".join(skip_own(runner, rest)))
+        found.scripts.append(" ".join(_join_script(runner, rest)))
         return
     if runner.script and (script := find_script(runner, rest)) is not None:
         found.scripts.append(script)
@@ -189,6 +189,14 @@ def _look_behind_runner(runner: Runner, name: str, rest: list[str], found: Found
     for inner in find_commands(runner, rest):
         command = mark_input(rest, inner) if name == "xargs" else inner
         _look_behind(command, found, depth + 1)
+
+
+def _join_script(runner: Runner, rest: list[str]) -> list[str]:
+    """Past the options: what looks like an assignment belongs to the script (`eval 'x=1; rm $x'`)."""
+    start = len(rest) - len(skip_own(runner, rest))
+    while start and is_assignment(rest[start - 1]):
+        start -= 1
+    return rest[start:]
 
 
 def _note_builtin(name: str, rest: list[str], found: Found) -> None:

@@ -158,7 +158,7 @@ class Shell:
             for side in (Side.OUTSIDE, Side.SANDBOX)
         }
         self._place.exported = frozenset(name for each in self._exported.values() for name in each.set)
-        self._place.unset = frozenset(name for each in self._exported.values() for name in each.unset)
+        self._place.changed = self._place.exported.union(*(each.unset for each in self._exported.values()))
         return taken.notice
 
     @property
