@@ -207,6 +207,13 @@ def test_an_ending_that_no_denied_file_has_is_enough(folder, way, command):
         ("Edit(*.lock)", "mv sub elsewhere"),
         ("Edit(/sub/**)", "touch $D/x.txt"),
         ("Read(.env)", "rm -r sub"),
+        ("Edit(*.lock)", 'eval "$(echo cm0gYS5sb2Nr | base64 -d)"'),
+        ("Edit(*.lock)", "$(echo truncate -s0 a.lock)"),
+        ("Edit(*.lock)", "HOME=$PWD; echo x > ~/a.lock"),
+        ("Edit(*.lock)", "x='$(rm a.loc?)'; echo ${x@P}"),
+        ("Edit(/a.lock)", "cd src/..; echo x > $PWD/a.lock"),
+        ("Edit(/a.lock)", "ln -s a.lock l; echo x > l"),
+        ("Edit(/a.lock)", "ln -s . h; rm h/a.lock"),
     ],
 )
 def test_rules_of_every_form_hold(folder, way, deny, command):

@@ -178,7 +178,7 @@ class Doubts:
             is_open = target.path is None or self._is_made(target.path, redirect.here, None)
             if target.use == "read" and is_open and redirect.target is not None:
                 sight = self._place(_of_redirect(redirect.target, redirect))
-                if self._may_be_read(redirect.target.template, sight):
+                if self._may_be_read(sight.argv[1], sight):
                     return f"it may read a file that a rule keeps from being read ({redirect.target.raw[:_SHOWN]})"
         return ""
 
@@ -218,18 +218,20 @@ class Doubts:
                 made += [(at, None, None)] if is_open else [(at, path, sight.here) for path in targets]
         return made
 
-    def _is_made(self, path: str, here: Here, sight: Sight | None) -> bool:
+    def _is_made(self, path: str, here: Here, sight: Sight | None, use: FileUse = "read") -> bool:
         """An earlier part of the line may have put a link there, or the way to it: what it leads to is not known now."""
-        if not self._made or not ("/" in path or "." in path) or path.strip("./") == "" or "://" in path:
+        if not self._made or path.strip("./") == "" or "://" in path:
             return False
+        is_name = "/" in path or "." in path
         place = next((at for at, each in enumerate(self._survey.sights) if sight and each.source is sight.source), None)
         before = self._made if place is None or self._repeats else [each for each in self._made if each[0] < place]
-        if not before or self._covered_now("read") == ():
+        if not before or self._covered_now(use) == ():
             return False
         ways = {os.path.normpath(each) for each in resolve(here, path) or ()}
         return not ways or any(
-            name is None
-            or any(is_within(os.path.normpath(each), way) for each in resolve(at, name) or () for way in ways)
+            is_name
+            if name is None
+            else any(is_within(os.path.normpath(each), way) for each in resolve(at, name) or () for way in ways)
             for _, name, at in before
         )
 
@@ -310,13 +312,16 @@ class Doubts:
     def _find_written(self) -> str:
         for sight in self._sights:
             for use, path in find_files(sight.argv):
-                if use == "write" and self._may_be_written(path, sight):
+                if use == "write" and (
+                    self._may_be_written(path, sight) or self._is_made(path, sight.here, sight, use)
+                ):
                     shown = write_marks(" ".join(sight.argv))[:_SHOWN]
                     return f"{shown!r} may change a file that a rule keeps from being changed"
         for redirect, target in self._guard.targets:
-            if target.use == "write" and target.path is None and redirect.target is not None:
-                sight = _of_redirect(redirect.target, redirect)
-                if self._may_be_written(redirect.target.template, sight):
+            is_open = target.path is None or self._is_made(target.path, redirect.here, None, "write")
+            if target.use == "write" and is_open and redirect.target is not None:
+                sight = self._place(_of_redirect(redirect.target, redirect))
+                if target.path is not None or self._may_be_written(sight.argv[1], sight):
                     return f"it may write a file that a rule keeps from being written ({redirect.target.raw[:_SHOWN]})"
         return ""
 
