@@ -2,7 +2,6 @@
 
 import ctypes
 import os
-import re
 import stat
 import struct
 from collections.abc import Callable, Iterable, Iterator
@@ -44,8 +43,9 @@ SCOPE_VERSION = 6
 """From here on signals stay among those who are bound by the same rules."""
 _PATH_RULE = 1
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
-_TERMINALS = re.compile(r"pts|ptmx|tty.+|console|vcs.*|input|hidraw.*|uhid|uinput")
-"""In /dev: the person's terminals, which belong to the same user, and keyboards. `tty` is the command's own, and it has none."""
+"""In /dev, what can be used. `tty` is the command's own terminal, and it has none."""
+_DEVICE_FOLDER, _SHARED_FILES = "/dev", "/dev/shm"  # noqa: S108 - no file of ours
+"""The person's terminals are there, and belong to the same user: who reads them hears what is typed, who writes them asks in our stead."""
 
 
 def find_version(machine: Machine) -> int:
@@ -84,27 +84,21 @@ def make_rules(machine: Machine, version: int, places: Places) -> int:
     # The size says which words the kernel knows.
     size = 24 if version >= SCOPE_VERSION else 16 if version >= _TCP_VERSION else 8
     rules = call(machine.numbers["landlock_create_ruleset"], head, size, 0)
-    terminals = list_terminals()
     with ExitStack() as failed:
         failed.callback(os.close, rules)
         every = _WRITE | (handled & _DEVICE_CONTROL) | (handled & _READ)
         add = partial(_add, machine, rules)
         for root in places.writable:
-            _add_around(root, (*places.denied, *places.hidden, *terminals), partial(add, every))
+            _add_around(root, (*places.denied, *places.hidden, _DEVICE_FOLDER), partial(add, every))
         for name in _DEVICES:
             add_rule(machine, rules, f"/dev/{name}", (handled & _OF_FILES) | (handled & _READ))
-        _add_around("/", (*places.hidden, *terminals), partial(add, read))
+        _add_around("/", (*places.hidden, _DEVICE_FOLDER), partial(add, read))
+        if not {_DEVICE_FOLDER, _SHARED_FILES} & {*places.hidden}:
+            _add_around(_SHARED_FILES, places.hidden, partial(add, read))
         for path in places.shown:
             _add_around(path, (), partial(add, read))
         failed.pop_all()
     return rules
-
-
-def list_terminals() -> list[str]:
-    """No command reads or writes these: it would hear what the person types, and answer in our stead."""
-    with suppress(OSError):
-        return [f"/dev/{name}" for name in os.listdir("/dev") if _TERMINALS.fullmatch(name)]  # noqa: PTH208 - names are all we need
-    return []
 
 
 def _add_around(root: str, without: Iterable[str], add: Callable[[int], None]) -> None:
