@@ -9,7 +9,7 @@ from everturn.permissions.rules.rule import Rule, RuleSet
 from everturn.permissions.shell.assignments import find_names_read, is_safe_assignment
 from everturn.permissions.shell.critical import Danger, judge_removal
 from everturn.permissions.shell.doubts import Doubts
-from everturn.permissions.shell.edits import Edits, judge_editing
+from everturn.permissions.shell.editing import LineEdits
 from everturn.permissions.shell.evaluating import Reader
 from everturn.permissions.shell.fileguard import FileGuard
 from everturn.permissions.shell.files import takes_folders
@@ -24,7 +24,6 @@ from everturn.permissions.shell.runners import INTERPRETERS, NEVER_BY_PATTERN, R
 from everturn.permissions.shell.scratch_code import may_run_scratch
 from everturn.permissions.shell.survey import Survey
 from everturn.permissions.shell.syntax import Assignment, Command, Here, Redirect, Word, join_words, write_marks
-from everturn.permissions.shell.trees import Surroundings, find_taken_along
 from everturn.permissions.shell.unapproved import Unapproved
 from everturn.permissions.shell.wrappers import FROM_INPUT, strip_wrappers
 from everturn.ports.policy import Ruling
@@ -47,6 +46,7 @@ class Approval:
             rules.covering(tool, each) for tool in ("Read", "Edit") for each in (Ruling.DENY, Ruling.ASK)
         )
         self._used: Rule | None = None
+        self._edits = LineEdits(survey, world, guard, is_ruled=self._is_ruled)
         self._unapproved = Unapproved(survey, world, guard, self._find_own_rule)
         self._everything = None if self._plans else self._find_everything()
 
@@ -57,6 +57,8 @@ class Approval:
             for command in self._reading.commands:
                 if trouble := self._part(command):
                     break
+        if not trouble and self._unapproved.writes_by_mode:
+            trouble = self._edits.find_lost_write()
         is_trusted = self._used is not None or self._unapproved.edits
         if not trouble and is_trusted and (path := self._guard.find_guarded("write")):
             trouble = f"it writes {path[:_SHOWN]}, which is protected: no rule approves that ahead of time"
@@ -120,7 +122,8 @@ class Approval:
                 # Protected paths, and files that rules keep from being written, are looked at for every command.
                 self._used = self._everything
                 continue
-            if target.use == "write" and self._reading.moves:
+            edits_there = self._world.mode == "acceptEdits" and redirect.here is not None
+            if target.use == "write" and self._reading.moves and not edits_there:
                 return f"it changes the folder and writes to {target.path[:_SHOWN]}"
             if target.use == "write" and self._plans:
                 return f"mode plan: it writes to {target.path[:_SHOWN]}"
@@ -167,8 +170,8 @@ class Approval:
             return f"mode plan: {shown!r} may change something" if reads is None else trouble
         if not unsafe and words[0].plain and self._may_edit(command, words):
             return ""
-        if self._world.mode == "acceptEdits" and not unsafe and (refused := self._find_refused_edit(command, words)):
-            trouble = refused
+        if self._world.mode == "acceptEdits" and not unsafe:
+            trouble = self._edits.find_refusal(command) or trouble
         rule = self._find_rule(command, words, unsafe)
         if rule is None:
             return trouble
@@ -227,68 +230,26 @@ class Approval:
 
     def _may_edit(self, command: Command, words: tuple[Word, ...]) -> bool:
         """By the mode: what it writes lies in the scratch folder, or the mode accepts edits."""
-        edits = judge_editing(words)
-        if edits is None:
+        edits = self._edits.find(command)
+        if edits is None or self._edits.find_refusal(command):
             return False
         written = [path for use, path in edits.files if use == "write"]
         in_scratch = [path for path in written if self._guard.is_scratch(path, command.here)]
         if words[0].raw == "tee":
-            return self._may_tee(command, written, in_scratch)
+            # It writes as redirections do, and opens nothing else.
+            for path in written:
+                if path not in in_scratch:
+                    self._note_written(path, command.here)
+            self._unapproved.scratch |= bool(in_scratch)
+            self._unapproved.add(command, Reads())
+            return True
         is_alone = edits.sets_nothing_else and len(in_scratch) == len(written)
-        if not is_alone and (self._world.mode != "acceptEdits" or self._reading.moves):
-            return False
-        if not self._is_edit(edits, command):
+        if not is_alone and self._world.mode != "acceptEdits":
             return False
         self._unapproved.scratch |= bool(in_scratch)
         self._unapproved.edits |= not is_alone
         self._unapproved.add(command, None)
         return True
-
-    def _may_tee(self, command: Command, written: list[str], in_scratch: list[str]) -> bool:
-        """It writes as redirections do, and opens nothing else."""
-        others = [path for path in written if path not in in_scratch]
-        if others and self._reading.moves:
-            return False
-        if any(self._guard.judge("write", path, command.here) is not Ruling.ALLOW for path in others):
-            return False
-        for path in others:
-            self._note_written(path, command.here)
-        self._unapproved.scratch |= bool(in_scratch)
-        self._unapproved.add(command, Reads())
-        return True
-
-    def _is_edit(self, edits: Edits, command: Command) -> bool:
-        if any(self._guard.judge(use, path, command.here) is not Ruling.ALLOW for use, path in edits.files):
-            return False
-        return not self._find_taken_along(edits, command)
-
-    def _find_taken_along(self, edits: Edits, command: Command) -> str:
-        around = Surroundings(
-            judge=self._world.judge_file,
-            find_protected=self._world.find_protected,
-            ruled=self._is_ruled,
-            made=self._made,
-        )
-        found = (find_taken_along(edits, folder, around) for folder in command.here or ())
-        return next((why for why in found if why), "")
-
-    @cached_property
-    def _made(self) -> frozenset[str]:
-        """Names of what a part of the line makes, with nothing in it."""
-        makers = [each.words for each in self._reading.commands if each.words[0].raw in {"touch", "mkdir"}]
-        return frozenset(word.fixed for words in makers for word in words[1:] if word.fixed)
-
-    def _find_refused_edit(self, command: Command, words: tuple[Word, ...]) -> str:
-        """Why a command that the mode could let run may not: the file, and what is said of it. Empty for other commands."""
-        edits = judge_editing(words)
-        if edits is None:
-            return ""
-        if self._reading.moves:
-            return f"it changes the folder, and {command.text[:_SHOWN]!r} changes files after that"
-        for use, path in edits.files:
-            if (why := self._guard.explain(use, path, command.here)) is not None:
-                return f"it {use}s {path[:_SHOWN]}: {why}"
-        return self._find_taken_along(edits, command)
 
     def _may_run_scratch(self, command: Command, words: tuple[Word, ...], rule: Rule) -> bool:
         """What is written there was never asked about: a rule for a program is none for code from there, unless it spells it out.

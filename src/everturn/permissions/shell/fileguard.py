@@ -7,6 +7,7 @@ from posixpath import isabs, join, normpath, realpath
 from everturn.permissions.judgement import FileUse, Judgement, World
 from everturn.permissions.paths.judging import is_within
 from everturn.permissions.rules.rule import Rule, RuleSet
+from everturn.permissions.shell.changes import locate
 from everturn.permissions.shell.files import find_files
 from everturn.permissions.shell.folders import resolve
 from everturn.permissions.shell.redirects import Target, find_target
@@ -98,6 +99,11 @@ class FileGuard:
             and all(is_within(scratch, self._locate(place)) for place in places or ())
             and self.judge("write", path, here) is Ruling.ALLOW
         )
+
+    def is_inside_by_name(self, path: str, folder: str) -> bool:
+        """The name itself lies there, or in the scratch folder, wherever it leads: a link is removed where it is."""
+        places = filter(None, (*self._world.folders, self._world.scratch))
+        return any(is_within(each, locate(join(folder, path))) for each in places)
 
     def _locate(self, path: str) -> str:
         home = self._world.home

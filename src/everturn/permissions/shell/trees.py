@@ -4,12 +4,12 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from itertools import takewhile
-from posixpath import basename, join, normpath
+from posixpath import join
 
 import msgspec
 
 from everturn.permissions.judgement import FileUse, Judgement
-from everturn.permissions.shell.edits import Edits
+from everturn.permissions.shell.changes import Changes, Part, list_forms, locate
 from everturn.ports.policy import Ruling
 
 _MOST = 5_000
@@ -26,28 +26,34 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
     """The protected name in an absolute path."""
     ruled: bool
     """There are rules that keep files from being read or written."""
-    made: frozenset[str] = frozenset()
-    """What an earlier part of the line makes, with nothing in it."""
+    changes: Changes
+    """What the line changes."""
 
 
-def find_taken_along(edits: Edits, folder: str, around: Surroundings) -> str:
+def find_taken_along(part: Part, around: Surroundings) -> str:
     """Why the command may not run by itself: a name that it would take along, and what is said of it. Empty where nothing is."""
-    return next((why for source in edits.sources if (why := _Tree(edits, folder, source, around).find())), "")
+    trees = (_Tree(part, folder, source, around) for folder in part.folders for source in part.edits.sources)
+    return next((why for tree in trees if (why := tree.find())), "")
 
 
 class _Tree:
     """One file or folder that a command names, with all that is below it."""
 
-    def __init__(self, edits: Edits, folder: str, source: str, around: Surroundings) -> None:
-        self._edits, self._around = edits, around
+    def __init__(self, part: Part, folder: str, source: str, around: Surroundings) -> None:
+        self._edits, self._around = part.edits, around
         self._source = source
-        self._origin = normpath(join(folder, source))
-        self._target = None if edits.target is None else normpath(join(folder, edits.target))
+        self._origin = locate(join(folder, source))
+        target = part.edits.target
+        self._goals = [] if target is None else around.changes.list_goals(part, source, folder)
+        self._all_goals = (
+            [] if target is None else list(dict.fromkeys((*self._goals, *list_forms(join(folder, target)))))
+        )
         self._judged = 0
 
     def find(self) -> str:
-        moved = self._target is not None
-        if moved and not os.path.lexists(self._origin) and self._source not in self._around.made and self._takes_more():
+        moved = self._edits.target is not None
+        is_there = os.path.lexists(self._origin) or self._around.changes.is_made(self._origin)
+        if moved and not is_there and self._edits.takes_more:
             # An earlier part of the line makes it: what will be in it is not known.
             return f"{self._shown()} is not there yet"
         if moved and self._edits.takes_links and os.path.islink(self._origin):  # noqa: PTH114 - paths as text
@@ -56,19 +62,16 @@ class _Tree:
             return why
         if not self._edits.recursive:
             return ""
-        return next((why for below in _walk(self._origin) if (why := self._find_in(below))), "")
-
-    def _takes_more(self) -> bool:
-        """More than the content of one file."""
-        return self._edits.recursive or self._edits.takes_links
+        made = self._around.changes.list_made_below(self._origin)
+        return next((why for below in (*made, *_walk(self._origin)) if (why := self._find_in(below))), "")
 
     def _find_in(self, below: str | None) -> str:
         """`below`: a name in the folder, or the folder itself; None where there are more than are looked at."""
         if below is None:
             return _TOO_MANY
-        if below and self._target is not None and _may_lead_out(self._origin, below, follows=self._edits.follows):
-            return f"{self._shown(below)} is a link that leads out of {self._shown()}"
-        goals = self._list_goals(below)
+        if below and self._goals and (why := self._find_link(below)):
+            return why
+        goals = [_join(goal, below) for goal in (self._all_goals if below else self._goals)]
         left = [] if self._edits.keeps_source else [_join(self._origin, below)]
         for place in (*goals, *left):
             if name := self._around.find_protected(place):
@@ -83,14 +86,17 @@ class _Tree:
         rulings += [found for place in left if (found := self._around.judge("write", place)).rule is not None]
         return next((f"{self._shown(below)}: {each.why}" for each in rulings if each.ruling is not Ruling.ALLOW), "")
 
-    def _list_goals(self, below: str) -> list[str]:
-        """Where it goes: the target itself is a new name, or a folder that takes it in."""
-        if self._target is None:
-            return []
-        inside = join(self._target, basename(self._origin))
-        if not below:
-            return [inside] if os.path.isdir(self._target) else []  # noqa: PTH112 - paths as text
-        return [_join(goal, below) for goal in (self._target, inside)]
+    def _find_link(self, below: str) -> str:
+        """A link leads on under its new name: out of the folder that is taken along, or by what is there where it goes."""
+        try:
+            leads = os.readlink(f"{self._origin}/{below}")  # noqa: PTH115 - paths as text
+        except OSError:
+            return ""
+        if self._edits.follows or _may_lead_out(leads, below):
+            return f"{self._shown(below)} is a link that leads out of {self._shown()}"
+        if any(map(self._around.changes.merges, self._goals)):
+            return f"{self._shown(below)} is a link, and would lead elsewhere among what is there"
+        return ""
 
     def _shown(self, below: str = "") -> str:
         return _join(self._source, below)[:_SHOWN]
@@ -125,16 +131,12 @@ def _walk(top: str) -> Iterator[str | None]:
             return
 
 
-def _may_lead_out(top: str, below: str, *, follows: bool) -> bool:
-    """A link that leads out of the folder that is taken along: under a new name, what was judged to be a file would be that link."""
-    try:
-        leads = os.readlink(f"{top}/{below}")  # noqa: PTH115 - paths as text
-    except OSError:
-        return False
+def _may_lead_out(leads: str, below: str) -> bool:
+    """Of the folder that is taken along: under a new name, what was judged to be a file would be that link."""
     steps = [step for step in leads.split("/") if step not in {"", "."}]
     ups = len(list(takewhile(lambda step: step == "..", steps)))
     # Behind another name, `..` may be that of a second link's end.
-    return follows or leads.startswith("/") or ".." in steps[ups:] or ups > below.count("/")
+    return leads.startswith("/") or ".." in steps[ups:] or ups > below.count("/")
 
 
 def _is_unclear(path: str) -> bool:

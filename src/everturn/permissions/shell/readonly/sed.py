@@ -1,5 +1,7 @@
 """`sed`: its options, and whether it edits in place."""
 
+import re
+
 from everturn.permissions.shell.readonly.options import Globs, Table, parse_options
 from everturn.permissions.shell.readonly.sed_script import is_plain_script
 from everturn.permissions.shell.syntax import Word
@@ -15,10 +17,12 @@ SED = Table(
 """Without `-f`: a script in a file is not seen."""
 _SCRIPTS = frozenset({"-e", "--expression"})
 _IN_PLACE = frozenset({"-i", "--in-place"})
+_SUFFIX = re.compile(r"[A-Za-z0-9._~-]+")
+"""With a star or a slash it would name a file elsewhere."""
 
 
-def split_sed(words: tuple[Word, ...]) -> tuple[bool, tuple[Word, ...]] | None:
-    """Whether it edits in place, and its files; None when options or script are not plain."""
+def split_sed(words: tuple[Word, ...]) -> tuple[bool, tuple[Word, ...], str] | None:
+    """Whether it edits in place, its files, and what is put behind the name of a copy; None when options or script are not plain."""
     parsed = parse_options(SED, words)
     if parsed is None:
         return None
@@ -29,7 +33,7 @@ def split_sed(words: tuple[Word, ...]) -> tuple[bool, tuple[Word, ...]] | None:
             return None
         scripts, files = [files[0].fixed or ""], files[1:]
     in_place = [option for option in parsed.options if option.name in _IN_PLACE]
-    # A suffix names a further file that is written.
-    if any(option.value for option in in_place) or not is_plain_script("\n".join(scripts)):
+    suffixes = [option.value for option in in_place if option.value]
+    if not all(_SUFFIX.fullmatch(each) for each in suffixes) or not is_plain_script("\n".join(scripts)):
         return None
-    return bool(in_place), files
+    return bool(in_place), files, suffixes[-1] if suffixes else ""

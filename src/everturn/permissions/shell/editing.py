@@ -1,0 +1,81 @@
+"""Which commands of a line the mode acceptEdits lets run: each by itself, and beside the other parts of the line."""
+
+import re
+from functools import cached_property
+
+from everturn.permissions.judgement import World
+from everturn.permissions.shell.changes import Changes, Part
+from everturn.permissions.shell.edits import NAMES, Edits, judge_editing, spell_out
+from everturn.permissions.shell.fileguard import FileGuard
+from everturn.permissions.shell.folders import resolve
+from everturn.permissions.shell.survey import Survey
+from everturn.permissions.shell.syntax import Command
+from everturn.permissions.shell.trees import Surroundings, find_taken_along
+from everturn.permissions.shell.wrappers import strip_wrappers
+from everturn.ports.policy import Ruling
+
+_SHOWN = 80
+_HARMLESS_SIGNS = re.compile(r"&&|\|\||[0-9]*[<>]&[0-9-]|&>>?")
+_UNORDERED = re.compile(r"[&|`]|\$\(|[<>]\(|\b(?:for|while|until|select|coproc)\b")
+"""Parts that run beside each other, or more than once. Inside of quotes it means nothing, and is taken for one all the same."""
+
+
+class LineEdits:
+    def __init__(self, survey: Survey, world: World, guard: FileGuard, *, is_ruled: bool) -> None:
+        """`is_ruled`: there are rules that keep files from being read or written."""
+        self._survey, self._world, self._guard = survey, world, guard
+        self._is_ruled = is_ruled
+
+    def find(self, command: Command) -> Edits | None:
+        """None where it is no command that changes files, or not plainly so."""
+        part = self._parts.get(id(command))
+        return None if part is None else part.edits
+
+    def find_refusal(self, command: Command) -> str | None:
+        """Why a command that changes files may not run; empty where it may. None for other commands."""
+        part = self._parts.get(id(command))
+        if part is None:
+            return None
+        if command.here is None:
+            return f"it changes the folder, and {command.text[:_SHOWN]!r} changes files after that"
+        for use, path in part.edits.files:
+            if self._guard.judge(use, path, command.here) is not Ruling.ALLOW:
+                return f"it {use}s {path[:_SHOWN]}: {self._guard.explain(use, path, command.here)}"
+            if use == "write" and not all(self._guard.is_inside_by_name(path, folder) for folder in part.folders):
+                return f"it writes {path[:_SHOWN]}: that name is outside the working folder"
+        around = Surroundings(
+            judge=self._world.judge_file,
+            find_protected=self._world.find_protected,
+            ruled=self._is_ruled,
+            changes=self._changes,
+        )
+        return self._changes.find_conflict(part) or find_taken_along(part, around)
+
+    def find_lost_write(self) -> str:
+        """Why it is not known what a redirection writes; empty where it is."""
+        return self._changes.find_written_conflict() if self._parts else ""
+
+    @cached_property
+    def _parts(self) -> dict[int, Part]:
+        found: dict[int, Part] = {}
+        for command in self._survey.reading.commands:
+            words = strip_wrappers(command.words)
+            if words[0].raw not in NAMES or not words[0].plain:
+                continue
+            folders = tuple(sorted(command.here or ()))
+            spelled = spell_out(words, folders[0]) if len(folders) == 1 else None
+            edits = judge_editing(words if spelled is None else spelled.words)
+            if edits is not None:
+                found[id(command)] = Part(edits=edits, folders=folders, globs=() if spelled is None else spelled.globs)
+        return found
+
+    @cached_property
+    def _changes(self) -> Changes:
+        written = [
+            place
+            for redirect, target in self._guard.targets
+            if target.use == "write" and target.path is not None
+            for place in resolve(redirect.here, target.path) or ()
+        ]
+        signs = _HARMLESS_SIGNS.sub("", self._survey.text)
+        return Changes(list(self._parts.values()), written, is_ordered=_UNORDERED.search(signs) is None)
