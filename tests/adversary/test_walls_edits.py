@@ -110,6 +110,24 @@ def test_what_is_not_there_does_not_appear(editing):
     ] == []
 
 
+def test_a_virtual_environment_stays_as_it_is(editing):
+    (editing.work / "env2/bin").mkdir(parents=True)
+    (editing.work / "env2/pyvenv.cfg").write_text("home = /usr/bin\n")
+    (editing.work / "env2/bin/activate").write_text("as it was\n")
+    editing.settle()
+
+    editing.run(
+        "echo evil > env2/bin/activate; echo evil > env2/x.pth; rm -rf env2; mv env2 e; cp a.txt env2/bin/python"
+    )
+
+    assert sorted(str(path.relative_to(editing.work)) for path in (editing.work / "env2").rglob("*")) == [
+        "env2/bin",
+        "env2/bin/activate",
+        "env2/pyvenv.cfg",
+    ]
+    assert (editing.work / "env2/bin/activate").read_text() == "as it was\n"
+
+
 def test_the_rest_of_the_folder_is_edited(editing):
     """Else the others would prove nothing."""
     editing.run(

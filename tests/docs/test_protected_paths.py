@@ -18,6 +18,7 @@ ROWS = {
     },
     "memory files, at any depth": {*protected.MEMORY},
     "other files, at any depth": {*protected.FILES, protected.GIT_HEAD},
+    "files by a part of their names, at any depth": {*protected.PATTERNS},
     "in your home, wherever you work": {*protected.HOME, *protected.HOME_TOOLS, "~/.config"},
 }
 

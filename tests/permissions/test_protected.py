@@ -59,6 +59,35 @@ def test_a_file_is_protected_at_any_depth_in_any_spelling(root, file):
             assert judge_in(root, asked, **rule_all(path, root)) == NEVER
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        *map("/".join, protected.FOLDER_PAIRS),
+        "sitecustomize.pyc",
+        "src/sitecustomize.cpython-311-x86_64-linux-gnu.so",
+        "a/usercustomize.so",
+        "lib/python3.11/site-packages/x.pth",
+        "all.code-workspace",
+    ],
+)
+def test_a_file_is_protected_by_a_part_of_its_name_or_two(root, path):
+    for each in (path, f"a/b/{path}", path.upper()):
+        assert judge_in(root, call("Write", file_path=each), **rule_all(each, root)) == NEVER
+        assert judge_in(root, bash(f"cp a {each}"), allow=["Bash(cp *)", "Edit"]) == NEVER
+
+
+def test_a_virtual_environment_is_protected_whatever_its_name_and_nothing_beside_it(root):
+    project = root / "home/proj"
+    (project / "env2/bin").mkdir(parents=True)
+    (project / "env2/pyvenv.cfg").write_text("home = /usr/bin\n")
+    (project / "pyvenv.cfg").write_text("home = /usr/bin\n")
+    for path in ("env2/bin/activate", "env2/bin/python", "env2/lib/python3.11/site-packages/requests/api.py", "env2/x"):
+        assert judge_in(root, call("Write", file_path=path), **rule_all(path, root)) == NEVER
+        assert judge_in(root, bash(f"cp a {path}"), allow=["Bash(cp *)", "Edit"]) == NEVER
+    for path in ("env3/bin/activate", "model.pth", "customize.py"):
+        assert judge_in(root, call("Write", file_path=path), allow=["Edit"])[0] is ALLOW
+
+
 @pytest.mark.parametrize("path", [*protected.HOME, *protected.HOME_TOOLS])
 def test_a_place_of_a_home_is_protected_there_and_nowhere_else(root, path):
     for below in (path, f"{path}/x/y", path.swapcase()):

@@ -17,10 +17,21 @@ GIT_HEAD = "HEAD"
 FOLDERS = (
     GIT, ".claude", ".everturn", ".cursor", ".codex", ".gemini", ".windsurf", ".continue",
     ".vscode", ".idea", ".zed", ".fleet", ".helix", ".husky", ".devcontainer", ".cargo", ".yarn", ".mvn", ".bundle",
-    ".hg", ".jj", ".direnv", "sitecustomize", "usercustomize",
+    ".hg", ".jj", ".sl", ".direnv", "sitecustomize", "usercustomize", ".opencode", ".kiro", ".amazonq", ".roo", ".qwen",
+    ".clinerules", ".mise", ".vim",
 )  # fmt: skip
 """At any depth, with everything below."""
-FOLDER_PAIRS = ((".config", "git"),)
+FOLDER_PAIRS = (
+    (".config", "git"), (".config", "mise"), (".config", "mise.toml"), ("mise", "config.toml"), ("tools", "bazel"),
+    (".github", "copilot-instructions.md"),
+)  # fmt: skip
+"""The same, of two names; some are files."""
+PATTERNS = (
+    "sitecustomize.*", "usercustomize.*", "site-packages/*.pth", "dist-packages/*.pth", "*.code-workspace",
+)  # fmt: skip
+"""Files at any depth, by a part of their names: Python starts a module whatever it was made of, and what `*.pth` says, where packages are."""
+ENVIRONMENT = "pyvenv.cfg"
+"""The file that makes a folder a virtual environment of Python, whatever the folder is called: what lies in it is started."""
 
 START_UP = (
     ".profile", ".bashrc", ".bash_profile", ".bash_login", ".bash_aliases", ".bash_logout", ".bash_completion",
@@ -30,20 +41,24 @@ START_UP = (
 """Files at any depth that a shell, git or npm reads by itself in the home of a person."""
 TOOL_FILES = (
     # Settings of agents.
-    ".mcp.json", ".claude.json", ".aider.conf.yml", "opencode.json", "CLAUDE.local.md", "GEMINI.md", ".cursorrules",
+    ".mcp.json", ".claude.json", ".aider.conf.yml", "opencode.json", "opencode.jsonc", "crush.json", ".crush.json",
+    "CLAUDE.local.md", "AGENTS.override.md", "GEMINI.md", "QWEN.md", ".goosehints", ".cursorrules",
     # Git, its hooks, and what runs when a folder is entered.
     ".gitmodules", ".pre-commit-config.yaml", "lefthook.yml", "lefthook.yaml", ".lefthook.yml", ".lefthook.yaml",
     "lefthook.toml", "lefthook.json", ".lefthook.toml", ".lefthook.json", "lefthook-local.yml", "lefthook-local.yaml",
-    "lefthook-local.toml", "lefthook-local.json", ".envrc", "mise.toml", ".mise.toml",
+    "lefthook-local.toml", "lefthook-local.json", ".lefthook-local.yml", ".lefthook-local.yaml", ".lefthook-local.toml",
+    ".lefthook-local.json", ".envrc", ".autoenv", ".autoenv.zsh", "mise.toml", ".mise.toml", "mise.local.toml",
+    ".mise.local.toml", ".rtx.toml",
     # Package managers and build tools.
     ".yarnrc", ".yarnrc.yml", ".pnp.cjs", ".pnp.loader.mjs", ".pnpmfile.cjs", ".pnpmfile.mjs", "bunfig.toml", ".bunfig.toml", ".bazelrc",
     ".bazelversion", ".bazeliskrc", "gradle-wrapper.properties", "maven-wrapper.properties", ".devcontainer.json",
     "rust-toolchain", "rust-toolchain.toml",
     # What Python reads when it starts.
-    "sitecustomize.py", "usercustomize.py", "pyvenv.cfg",
+    "sitecustomize.py", "usercustomize.py", ENVIRONMENT,
     # Editors, debuggers and interactive programs that read a file of the folder they are started in.
     ".exrc", ".vimrc", ".nvimrc", ".nvim.lua", ".dir-locals.el", ".dir-locals-2.el", ".gdbinit", ".lldbinit", ".pdbrc",
     ".irbrc", ".pryrc", ".Rprofile", ".Renviron", ".octaverc", ".ocamlinit", ".ghci", ".perldb",
+    ".lvimrc", ".iex.exs", ".utoprc", "jupyter_server_config.py", "jupyter_notebook_config.py",
     # Others.
     ".ripgreprc", "pyrightconfig.json",
 )  # fmt: skip

@@ -8,6 +8,7 @@ import msgspec
 
 from everturn.core.protected import (
     AGENT_SETTINGS,
+    ENVIRONMENT,
     FILES,
     FOLDER_PAIRS,
     FOLDERS,
@@ -89,6 +90,8 @@ def find_places(
         found.hold(root, HELD)
         (found.trap if strict else found.keep)(root, KEPT)
         found.trap(root, MEMORY)
+        if strict:
+            found.keep(root, _list_environments(root))
         found.look_at_repository(root)
     for folder in _between(roots, writable):
         # Memory files are read from the repository's root down to the working folder.
@@ -262,6 +265,16 @@ def _list_folders(folder: str) -> list[str]:
             ]
     except OSError:
         return []
+
+
+def _list_environments(root: str) -> list[str]:
+    """Virtual environments of Python right in the folder, by name. In a sandbox programs install into them."""
+    try:
+        with os.scandir(root) as entries:
+            names = [entry.name for entry, _ in zip(entries, range(_MOST_ENTRIES), strict=False) if entry.is_dir()]
+    except OSError:
+        return []
+    return [name for name in names if _kind(f"{root}/{name}/{ENVIRONMENT}") is not None]
 
 
 def _kind(path: str) -> int | None:

@@ -6,7 +6,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from everturn.core.protected import GIT_HEAD
+from everturn.core.protected import ENVIRONMENT, GIT_HEAD
 from everturn.permissions.judgement import FileUse, Judgement
 from everturn.permissions.modes import Mode
 from everturn.permissions.paths.covered import Coverage
@@ -141,15 +141,17 @@ class FileJudge:
         if use == "read":
             return None
         found = next((name for end in trace.ends if (name := self.find_protected(end))), None)
-        found = found or next((name for end in trace.ends if (name := self._find_repository(end))), None)
+        found = found or next((name for end in trace.ends if (name := self._find_shape(end))), None)
         return f"{found} is protected: what is written there is never approved ahead of time" if found else None
 
-    def _find_repository(self, path: str) -> str | None:
-        """A folder with the shape of a repository, whatever its name: git runs what its settings and hooks say."""
+    def _find_shape(self, path: str) -> str | None:
+        """A folder with the shape of a repository, or of an environment of Python, whatever its name: what is in it is started."""
         folder = path
         while any(is_within(each, folder) for each in self._folders):
             if is_repository(folder):
                 return f"{folder}, a repository,"
+            if folder not in self._folders and os.path.lexists(f"{folder}/{ENVIRONMENT}"):
+                return f"{folder}, a virtual environment,"
             folder = folder.rpartition("/")[0] or "/"
             if folder == "/":
                 break

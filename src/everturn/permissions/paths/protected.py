@@ -1,5 +1,6 @@
 """Paths that no rule and no mode approves ahead of time: what is written there runs later, or changes what may run. Pure."""
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 
@@ -20,7 +21,7 @@ def find_protected(path: str, own: Iterable[tuple[str, ...]] = (), homes: Iterab
         pair = (name, parts[at + 1] if at + 1 < len(parts) else "")
         if (name in _FOLDERS and pair not in _FREE) or pair in _PAIRS:
             return name if pair not in _PAIRS else "/".join(pair)
-    if parts and parts[-1] in _FILES:
+    if parts and (parts[-1] in _FILES or _BY_PATTERN.match("/".join(("", *parts[-2:])))):
         return parts[-1]
     return next((found for home in homes if (found := _find_in_home(parts, home))), None)
 
@@ -44,6 +45,9 @@ def _find_in_home(parts: tuple[str, ...], home: tuple[str, ...]) -> str | None:
 
 _FOLDERS = frozenset(map(fold_hard, names.FOLDERS))
 _FILES = frozenset(map(fold_hard, (*names.FILES, *names.MEMORY, names.GIT_HEAD)))
+_BY_PATTERN = re.compile(
+    "|".join(rf"(?s:.*/{re.escape(each).replace(chr(92) + '*', '[^/]*')})$" for each in names.PATTERNS)
+)
 _PAIRS = frozenset(names.FOLDER_PAIRS)
 _FREE = frozenset(names.FREE)
 _HOME_PATHS = frozenset(fold_path(path) for path in (*names.HOME, *names.HOME_TOOLS))

@@ -146,7 +146,7 @@ class Approval:
 
     def _removal(self) -> str:
         for sight in self._survey.sights:
-            if judge_removal(sight, self._world) is Danger.UNKNOWN:
+            if judge_removal(sight, self._world, self._survey) is Danger.UNKNOWN:
                 return f"what {write_marks(' '.join(sight.argv))[:_SHOWN]!r} removes is not known before it runs"
         return ""
 

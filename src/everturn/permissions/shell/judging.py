@@ -43,7 +43,7 @@ def judge_command(
         or critical
         or _judge_mode(survey, rules, world, guard)
     )
-    return judgement if critical is None else msgspec.structs.replace(judgement, grave=True)
+    return msgspec.structs.replace(judgement, grave=True) if critical is not None and critical.grave else judgement
 
 
 def _judge_monster(command: str, rules: RuleSet) -> Judgement:
@@ -90,13 +90,15 @@ def _judge_suspicions(survey: Survey, rules: RuleSet) -> Judgement | None:
 
 
 def _judge_critical(survey: Survey, world: World) -> Judgement | None:
-    for sight in survey.sights:
-        if judge_removal(sight, world) is Danger.CRITICAL:
-            shown = write_marks(" ".join(sight.argv))[:_SHOWN]
-            return Judgement(
-                ruling=Ruling.ASK,
-                why=f"{shown!r} removes a critical path: no rule and no mode approves it",
-            )
+    dangers = [(judge_removal(sight, world, survey), sight) for sight in survey.sights]
+    for danger, sight in sorted(dangers, key=lambda each: -each[0])[:1]:
+        shown = write_marks(" ".join(sight.argv))[:_SHOWN]
+        if danger is Danger.CRITICAL:
+            why = f"{shown!r} removes a critical path: no rule and no mode approves it"
+            return Judgement(ruling=Ruling.ASK, why=why, grave=True)
+        if danger is Danger.LOST:
+            why = f"what {shown!r} removes is not known before it runs: no rule and no mode approves it"
+            return Judgement(ruling=Ruling.ASK, why=why)
     return None
 
 
