@@ -105,7 +105,7 @@ READS_DENIED = [
     "curl file://$PWD/.env", "sed 'r .env' README.md", "sed -n '1r.env' README.md", "awk 'BEGIN { while ((getline l < \".env\") > 0) print l }'",
     "bash .env", "bash -c 'cat .en?'", "python3 -c 'print(open(\".env\").read())'", "python3 secret/k", "node -e 'read(\"key.pem\")'",
     "docker run --env-file .env x", "git checkout -q HEAD -- . && cat .new?", "tar xf a.tar; cat *.p*", "cat README.md .??*",
-    "mv sub moved && cat moved/.en?",
+    "mv sub moved && cat moved/.en?", 'for f in src/*.py; do cat "$f" "$Y"; done', 'for f in src/*.py; do cat "$f" $(echo .env); done',
 ]  # fmt: skip
 READS_DENIED_BY_ANY_FORM = [
     "echo $(<.env)", "echo $(<.en?)", "echo $(< .e*)", "read x < .env", "exec 3<.env; cat <&3", 'set -- .e*; cat "$1"',
@@ -143,7 +143,7 @@ READS_OTHERS = [
     "test -f .env && echo yes", "ls -la", "find src -type f | xargs grep old", "grep '.env' README.md",
     "diff src/a.py src/b.py", "diff <(sort src/a.py) <(sort src/b.py)", "tar c src", "nobodyknows src/a.py", "cat .env.example",
     "python3 -m pytest tests/x.py", "kill $PID", "x=src/a.py; cat $x", "mkdir -p build", 'git commit -m "$MESSAGE"',
-    "git add $FILES", "cd sub && cat x.txt", "echo .env >> .gitignore", "[ -f .env ] || echo none",
+    "git add -- $FILES", "cd sub && cat x.txt", "echo .env >> .gitignore", "[ -f .env ] || echo none",
     "pytest -q", "make", "python manage.py migrate", 'for f in src/*.py; do wc -l "$f"; done', "X=$(git rev-parse HEAD); echo $X",
     "git commit -m \"$(cat <<'EOF'\nFix it\nEOF\n)\"", "PY=.venv/bin/python; $PY -m pytest", "set -euo pipefail; make", "source .venv/bin/activate && pytest", ". ./setup.sh && make",
     "export FOO=1; npm test", 'export PATH="$HOME/bin:$PATH"; cargo build', 'while IFS= read -r l; do echo "$l"; done < README.md', "mv README.md c.md && cat c.md",

@@ -2,10 +2,14 @@
 
 import os
 import subprocess
+from random import Random
+from shutil import copytree, rmtree
+from string import ascii_letters
 
 import pytest
 from tests.permissions.shell.test_doubts import rule
 
+from everturn.permissions.shell.git_silence import is_known_command
 from everturn.ports.policy import Ruling
 
 SECRET = "gold"
@@ -21,18 +25,40 @@ SHOWS = [
     "git format-patch --stdout HEAD~1", "git stash show -p", "git fast-export HEAD", "cd sub && git show HEAD:.env",
     "cd sub && git show HEAD:sub/.env", "git whatchanged -p", "git diff-tree -p HEAD", "git range-diff HEAD~1 HEAD HEAD", "git show $X",
     "git show HEAD:$X", "git log -p -- $X",
+    # Options and subcommands that are known when it runs, or spelled otherwise.
+    "git log {-p,-1}", "git log $(echo -p)", "git log ${X:--p}", "git $(echo log -p)", "git ${X:-log} -p", "git log --patc", "git log -sp",
+    "git -c alias.s=show s HEAD", "git config alias.s show; git s HEAD", "git -c alias.l='log -p' l", "git s HEAD", "git -c commit.verbose=true commit --dry-run",
+    "/usr/lib/git-core/git-log -p", "/usr/lib/git-core/git-show HEAD", "git --exec-path=. log -p", "touch -- -p; git log *",
+    # One safe path says nothing of the others.
+    "git show HEAD:src/a.py HEAD", "git show HEAD HEAD:src/a.py", "git log -p --full-diff -- src/a.py", "git log -p --follow -- src/a.py",
+    "git diff HEAD:src/a.py HEAD:.env", "for f in src/*.py; do git show HEAD:$f $Y; done",
+    # Subcommands that show when they are asked to.
+    "git checkout -p HEAD~1", "git checkout --patc HEAD~1", "git reset -p HEAD~1", "git restore -p .", "git stash -p", "git stash push -p",
+    "git stash list -p", "git bisect visualize -p", "git commit -av --dry-run", "git commit -a --verbo --dry-run", "git rebase --show-current-patch",
+    "git am --show-curr", "git config --blob HEAD:.env -l", "git config --bl=HEAD:.env -l", "git status -vv", "git status -bv", "git add -vp",
+    "git show --stat $(git rev-parse $Y)", "git show --stat abcd1234", "git tag -l --format='%(raw)'", "git notes add -C abcd1234; git notes show",
+    # Files that git opens itself.
+    "git interpret-trailers .en?", "git commit --allow-empty -F .en?", "git commit -aF.en?", "git commit --fi=.en?", "git tag -F .en? t", "git notes add -F .en?",
+    "git config -f .en? -l", "git config --fil .en? -l", "git diff --no-index /dev/null .en?", "git diff --no-ind /dev/null .en?",
+    "git blame src/a.py --contents .en?", "git merge-file -p .en? src/a.py src/a.py", "git stripspace < .en?", "git grep -f .en? HEAD",
+    # The same files by other names.
+    "git worktree add ../wt", "git clone . ../copy", "git clone file://$PWD ../copy", "git checkout-index -a --prefix=../copy/",
 ]  # fmt: skip
 SHOWS_OTHERS = [
     "git status", "git log", "git log --oneline -5", "git log --stat", "git diff --stat", "git diff --name-only HEAD~1", "git show --stat HEAD",
     "git show HEAD:src/a.py", "git log -p -- src/a.py", "git log -p -1 src/a.py", "git diff HEAD~1 -- src/a.py", "git blame src/a.py",
     "git cat-file -t HEAD", "git ls-files", "git branch -a", "git add src", 'git commit -m "$M"', "git push origin $B", "git grep old -- src/a.py",
-    "git tag", "git rev-parse HEAD",
+    "git tag", "git rev-parse HEAD", "git log --graph --all --decorate -n 5", "git log --author x --since=yesterday --format='%h %s'", "git show -s HEAD~1",
+    "git checkout -b new", "git checkout -q -- src/a.py", "git restore --staged src/a.py", "git reset -q", "git stash list", "git rebase --abort",
+    "git commit -qam 'a message'", 'git commit --allow-empty -m "$M" -m more', "git commit --amend --no-edit", "git config user.name", "git remote -v",
+    "git clean -n", "git worktree list", "git blame -L 1,1 src/a.py", "git add -p src/a.py", "git fetch", "git describe --always", 'git stash push -m "$M"',
+    "git -c core.quotepath=off status", "git --no-pager log -1", "git commit -F src/a.py --allow-empty", "git bisect log", "git submodule status",
 ]  # fmt: skip
 
 
-@pytest.fixture
-def folder(tmp_path):
-    place = tmp_path.resolve() / "project"
+@pytest.fixture(scope="module")
+def template(tmp_path_factory):
+    place = tmp_path_factory.mktemp("git").resolve() / "project"
     for name in (".env", "sub/.env", "src/a.py", "sub/x.txt", "one/.env", "two/x"):
         (place / name).parent.mkdir(parents=True, exist_ok=True)
         (place / name).write_text(SECRET if name.endswith(".env") else "old\n")
@@ -47,34 +73,51 @@ def folder(tmp_path):
     return place
 
 
+@pytest.fixture
+def folder(template, tmp_path):
+    return copytree(template, tmp_path.resolve() / "project", symlinks=True)
+
+
 def run(folder, *words):
     subprocess.run(["git", *words], cwd=folder, check=True, env={**os.environ, **PERSON})
 
 
 @EVERY_WAY
-@pytest.mark.parametrize("command", SHOWS)
-def test_what_may_show_a_denied_file_is_not_let_through(folder, way, command):
-    assert rule(folder, way, command, ["Read(.env)"]).ruling is not Ruling.ALLOW
+def test_what_may_show_a_denied_file_is_not_let_through(template, way):
+    assert [line for line in SHOWS if rule(template, way, line, ["Read(.env)"]).ruling is Ruling.ALLOW] == []
 
 
 def test_each_of_these_lines_would_show_it_or_may(folder):
     """Most do. The others show another file here, or fail; which of both is only known when they run."""
     shown = [line for line in SHOWS if SECRET in say(folder, line)]
 
-    assert len(shown) > len(SHOWS) / 2
+    assert len(shown) > len(SHOWS) / 3
 
 
 def say(folder, line):
-    return subprocess.run(["bash", "-c", line], cwd=folder, capture_output=True, text=True, check=False).stdout
+    env = {**os.environ, **PERSON, "GIT_EDITOR": "true", "GIT_PAGER": "cat"}
+    done = subprocess.run(
+        ["bash", "-c", line],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+        stdin=subprocess.DEVNULL,
+        env=env,
+    )
+    return done.stdout
 
 
 @EVERY_WAY
-@pytest.mark.parametrize("command", SHOWS_OTHERS)
-def test_what_shows_others_is(folder, way, command):
-    verdict = rule(folder, way, command, ["Read(.env)"])
+def test_what_shows_others_is(template, way):
+    verdicts = {line: rule(template, way, line, ["Read(.env)"]) for line in SHOWS_OTHERS}
 
-    assert (verdict.ruling, command) == (Ruling.ALLOW, command), verdict.reason
-    assert SECRET not in say(folder, command)
+    assert {line: each.reason for line, each in verdicts.items() if each.ruling is not Ruling.ALLOW} == {}
+
+
+def test_none_of_these_lines_shows_it(folder):
+    assert [line for line in SHOWS_OTHERS if SECRET in say(folder, line)] == []
 
 
 @EVERY_WAY
@@ -97,3 +140,62 @@ def test_a_rule_about_another_place_is_none_of_gits_business(folder, way):
 def test_a_name_behind_a_revision_starts_at_the_root_of_the_repository(folder, way):
     assert rule(folder, way, "cd sub && git show HEAD:sub/x.txt", ["Read(/sub/x.txt)"]).ruling is not Ruling.ALLOW
     assert rule(folder, way, "git -C sub show HEAD:sub/x.txt", ["Read(/sub/x.txt)"]).ruling is not Ruling.ALLOW
+
+
+def list_options(subcommand):
+    """All long options that the real git has for it, and every letter."""
+    told = subprocess.run(
+        ["git", subcommand, "--git-completion-helper-all"], capture_output=True, text=True, check=False
+    )
+    names = [word for word in told.stdout.split() if word.startswith("--") and word != "--"]
+    return names, [f"-{letter}" for letter in ascii_letters]
+
+
+def spell(random, names, letters):
+    """An option as git would take it: whole, abbreviated, in a bundle, with a value."""
+    kind = random.randrange(4)
+    if kind and names:
+        name = random.choice(names)
+        bare = name.rstrip("=")
+        bare = bare[: random.randint(4, len(bare))] if kind > 1 and len(bare) > 4 else bare
+        value = random.choice(["1", "HEAD", ".env", "x"])
+        return f"{bare}={value}" if name.endswith("=") else bare
+    return random.choice(letters) + (random.choice(letters)[1:] if random.random() < 0.5 else "")
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_whatever_option_git_has_what_is_let_through_shows_nothing_of_the_file(folder, seed):
+    random = Random(seed)  # noqa: S311 (a seed that can be played again)
+    told = subprocess.run(["git", "--list-cmds=builtins"], capture_output=True, text=True, check=True)
+    silent = [
+        name for name in told.stdout.split() if is_known_command(name) and not name.startswith(("daemon", "fsmonitor"))
+    ]
+    options = {name: list_options(name) for name in random.sample(silent, 12)}
+    lines = [
+        f"git {name} {' '.join(spell(random, *options[name]) for _ in range(random.randint(1, 2)))} "
+        + random.choice(["", "HEAD", "HEAD~1", "-- .", "HEAD src/a.py", "HEAD:src/a.py HEAD"])
+        for name in options
+        for _ in range(25)
+    ]
+
+    allowed = [
+        line
+        for line in dict.fromkeys(lines)
+        if rule(folder, "bypassPermissions", line, ["Read(.env)"]).ruling is Ruling.ALLOW
+    ]
+
+    for line in random.sample(allowed, min(len(allowed), 30)):
+        place = folder.parent / "copy"
+        copytree(folder, place, symlinks=True)
+        assert SECRET not in say(place, line), line
+        rmtree(place)
+    assert len(allowed) > len(lines) / 10, "too few lines are allowed for the test to mean something"
+
+
+@EVERY_WAY
+def test_words_that_are_only_known_when_it_runs_may_be_options(folder, way):
+    run(folder, "rm", "-q", "--cached", ".env", "sub/.env", "one/.env")
+    run(folder, "commit", "-qm", "third")
+
+    assert rule(folder, way, "git add $FILES", ["Read(.env)"]).ruling is Ruling.ALLOW
+    assert rule(folder, way, "git checkout $BRANCH", ["Read(.env)"]).ruling is not Ruling.ALLOW

@@ -29,7 +29,7 @@ from everturn.permissions.shell.matching import patterns_of
 from everturn.permissions.shell.openings import Opening, find_listed, open_word
 from everturn.permissions.shell.runners import RUNNERS, SHELLS
 from everturn.permissions.shell.scripts import is_interpreter
-from everturn.permissions.shell.shown_by_git import list_endings, may_git_show
+from everturn.permissions.shell.shown_by_git import find_opened_by_git, list_endings, may_git_show
 from everturn.permissions.shell.survey import Sight, Survey, list_ways_to_say
 from everturn.permissions.shell.syntax import FOLDER, HOME, UNKNOWN, Command, Here, Redirect, Word, write_marks
 from everturn.ports.policy import Ruling
@@ -152,6 +152,9 @@ class Doubts:
             if name == "git":
                 if may_git_show(sight, self._guard, self._world.home):
                     return f"{shown!r} shows what files hold or have held, and a rule keeps some from being read"
+                for word in find_opened_by_git(sight, self._world.home):
+                    if self._may_be_read(word, sight):
+                        return f"{shown!r} may open a file that a rule keeps from being read"
                 continue
             if opens_nothing(name) or (name in RUNNERS and name not in SHELLS):
                 # What a runner runs is looked at by itself.

@@ -43,11 +43,12 @@ def open_word(template: str, sight: Sight, home: str, listed: Opening | None = N
         return listed or Opening(ends=template.rpartition(_FOUND)[2])
     if template == UNKNOWN and listed is not None:
         return listed
-    word = _find_word(template, sight)
-    if word is None:
+    words = find_words(template, sight)
+    if not words:
         return _open_template(template, sight.here)
     reader = Reader(sight.source.scope, sight.here, home) if sight.source is not None else None
-    return _unite([_open_word(piece, reader, sight.here) for piece in expand_braces(word)])
+    pieces = [piece for word in words for piece in expand_braces(word)]
+    return _unite([_open_word(piece, reader, sight.here) for piece in pieces])
 
 
 def find_listed(sight: Sight, pipes: tuple[tuple[Command, ...], ...]) -> Opening | None:
@@ -71,9 +72,10 @@ def find_listed(sight: Sight, pipes: tuple[tuple[Command, ...], ...]) -> Opening
     return Opening(folders=tuple(starts) or (".",), like=names[0] if len(names) == 1 else "*")
 
 
-def _find_word(template: str, sight: Sight) -> Word | None:
+def find_words(template: str, sight: Sight) -> tuple[Word, ...]:
+    """All that look the same once a mark stands for each expansion: `"$f" "$Y"`."""
     words = sight.source.words if sight.source is not None else ()
-    return next((word for word in words if word.template == template), None)
+    return tuple(word for word in words if word.template == template)
 
 
 def _open_template(template: str, here: Here) -> Opening:

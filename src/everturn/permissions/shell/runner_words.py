@@ -89,6 +89,14 @@ def find_called(letters: str, argv: list[str]) -> Iterator[str]:
             yield word[cut.end() :] or following
 
 
+def find_git_aliases(rest: list[str]) -> Iterator[list[str]]:
+    """`git -c alias.p=push p x` runs `git push x`."""
+    for word, following in pairwise(rest[:MOST_WORDS]):
+        name, _, value = following.partition("=")
+        if word == "-c" and name.lower().startswith("alias.") and value and not value.startswith("!"):
+            yield ["git", *value.split(), *skip_options(rest)[1:]]
+
+
 def find_actions(argv: list[str]) -> list[list[str]]:
     """Of `find`: each command behind an `-exec`."""
     inner: list[list[str]] = []

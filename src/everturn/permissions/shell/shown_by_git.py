@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterable
+from itertools import takewhile
 from posixpath import join
 
 from everturn.core.git_config import UnclearError
@@ -13,33 +14,19 @@ from everturn.permissions.rules.patterns import parse_pattern
 from everturn.permissions.rules.rule import Rule
 from everturn.permissions.shell.fileguard import FileGuard
 from everturn.permissions.shell.folders import resolve
-from everturn.permissions.shell.runner_words import skip_options
+from everturn.permissions.shell.git_silence import SEVERAL, Call, find_opened, is_silent, keeps_to_paths, take_apart
+from everturn.permissions.shell.openings import find_words, open_word
+from everturn.permissions.shell.option_values import has_option
 from everturn.permissions.shell.survey import Sight
-from everturn.permissions.shell.syntax import UNKNOWN
+from everturn.permissions.shell.syntax import UNKNOWN, Word
 
-_ALWAYS = frozenset({
-    "annotate", "archive", "blame", "bundle", "cat-file", "difftool", "fast-export", "format-patch", "grep", "merge-file", "merge-tree",
-    "range-diff", "show", "diff", "diff-files", "unpack-file", "whatchanged", "filter-branch", "send-email", "request-pull",
-})  # fmt: skip
-"""They show lines of files, or carry them elsewhere, unless told otherwise."""
-_WITH_PATCH = frozenset(
-    {"log", "reflog", "rev-list", "diff-tree", "diff-index", "shortlog", "status", "stash", "commit", "add"}
-)
-"""They do so where an option asks for it."""
-_PATCH = re.compile(
-    r"-[pu]|-U.*|-[LSGcmWv].*|--(?:patch|unified|cc|dd|diff-merges|word-diff|color-words|function-context|binary|check|full-diff"
-    r"|find-object|verbose|remerge-diff|submodule|interactive|edit).*"
-)
-_NAMES = frozenset({
-    "--name-only", "--name-status", "--stat", "--shortstat", "--numstat", "--raw", "--summary", "--quiet", "-q", "-s", "--no-patch",
-    "--dirstat", "--compact-summary", "--list",
-})  # fmt: skip
-_ABOUT_OBJECTS = frozenset({"-e", "-t", "-s", "--batch-check"})
-_OF_THE_TREE = frozenset({"diff", "diff-files", "grep", "status", "difftool", "commit", "add"})
+_OF_THE_TREE = frozenset({"diff", "diff-files", "grep", "status", "commit", "add", "checkout", "restore", "stash"})
 """Without a revision they show what the index knows."""
-_ELSEWHERE = ("--git-dir", "--work-tree", "--namespace")
-"""Options, as `-C`, by which another repository is meant."""
-_SHOW_BLOBS = frozenset({"show", "diff", "difftool"})
+_SHOW_BLOBS = frozenset({"show", "diff"})
+_NO_REVISIONS = frozenset({"add", "stash"})
+_TYPES = frozenset({"blob", "tree", "commit", "tag"})
+_A_COMMIT = re.compile(rf"(?:HEAD|@|(?:[^:{UNKNOWN}]|@\{{[^{UNKNOWN}]*\}})+[~^]\d*)(?:[~^]\d*)*(?:\.\..*)?")
+"""Whatever it is called, it is no blob: `HEAD~2`, `main^`."""
 _HASH = re.compile(r"[0-9a-fA-F]{4,64}")
 _MAGIC = re.compile(r"[*?\[\\]")
 _ENDING = re.compile(r"[^/]\.[A-Za-z0-9]+$")
@@ -52,57 +39,81 @@ _MOST_INDEX = 64 * 2**20
 
 def may_git_show(sight: Sight, guard: FileGuard, home: str) -> bool:
     """Some of what it shows may be of a file that rules keep from being read."""
-    subcommand, *words = skip_options(list(sight.argv[1:])) or [""]
-    if not _shows_lines(subcommand, words):
-        return False
-    before = sight.argv[1 : len(sight.argv) - len(words) - 1]
-    if any(word == "-C" or word.startswith(_ELSEWHERE) for word in before):
+    call = take_apart(_spell_out(sight, home))
+    if is_silent(call):
+        return call.subcommand == "show" and _names_objects("show", _find_operands(call.words))
+    if call.is_elsewhere:
         return True
     folder = next(iter(sight.here)) if sight.here else None
     places = find_git_places(folder, home) if folder is not None else None
     root = places.root if places is not None else folder
     if root is not None and not guard.may_pass_by(root, frozenset({root})):
         return False
-    revisions, paths = _sort_operands(subcommand, words, sight)
+    revisions, named, paths = _sort_operands(call, sight)
+    is_kept = keeps_to_paths(call) and bool(named or paths) and (bool(paths) or not revisions)
     if (
-        paths
-        and all(_is_safe(path, sight, guard, root) for path in paths)
-        and not _names_objects(subcommand, revisions)
+        is_kept
+        and all(_is_safe(path, sight, guard, root) for path in (*named, *paths))
+        and not _names_objects(call.subcommand, revisions)
     ):
         return False
-    if revisions or subcommand not in _OF_THE_TREE or places is None or "--no-index" in words or "--untracked" in words:
+    if revisions or call.subcommand not in _OF_THE_TREE or not call.is_known or places is None or _goes_beyond(call):
         return True
     return _may_track(places.git, guard.read_rules)
 
 
-def _shows_lines(subcommand: str, words: list[str]) -> bool:
-    options = [word for word in words if word.startswith("-")]
-    if subcommand == "cat-file":
-        return _ABOUT_OBJECTS.isdisjoint(options)
-    if subcommand == "stash":
-        return words[:1] == ["show"] and (_NAMES.isdisjoint(options) or any(map(_PATCH.fullmatch, options)))
-    if subcommand in {"commit", "add"}:
-        return any(option in {"-v", "-p", "--verbose", "--patch", "-i", "-e"} for option in options)
-    if subcommand in _WITH_PATCH:
-        return any(map(_PATCH.fullmatch, options))
-    if subcommand not in _ALWAYS:
-        return False
-    if _NAMES.isdisjoint(options) or any(map(_PATCH.fullmatch, options)):
-        return True
-    # A blob is shown as it is, whatever the options say.
-    return subcommand == "show" and any(_HASH.fullmatch(word) for word in words)
+def find_opened_by_git(sight: Sight, home: str) -> tuple[str, ...]:
+    """Words that may be files which git opens by name: `commit -F f`, `diff --no-index a b`."""
+    return find_opened(take_apart(_spell_out(sight, home)))
 
 
-def _sort_operands(subcommand: str, words: list[str], sight: Sight) -> tuple[list[str], list[str]]:
-    """Revisions, and names of files."""
-    if subcommand == "stash":
-        words = words[1:]
-    behind = words[words.index("--") + 1 :] if "--" in words else []
-    before = [word for word in words[: words.index("--") if "--" in words else None] if not word.startswith("-")]
-    if subcommand == "grep" and not any(re.match(r"-[a-z]*[ef]", word) for word in words):
+def _goes_beyond(call: Call) -> bool:
+    """It looks at more than the index knows."""
+    return has_option(call.words, names=("--no-index", "--untracked", "--include-untracked"))
+
+
+def _spell_out(sight: Sight, home: str) -> tuple[str, ...]:
+    """Its words, with braces and known variables put in; what is not known begins with a mark."""
+    words: list[str] = []
+    for template in sight.argv[1:]:
+        opening = open_word(template, Sight(sight.argv, None, sight.source), home)
+        if opening.ends is None and not opening.folders:
+            words.extend(opening.texts)
+        elif UNKNOWN in template or "{" in template:
+            found = find_words(template, sight)
+            is_one = bool(found) and all(_stays_one(word) for word in found)
+            words.append(template if is_one else f"{SEVERAL}{template}")
+        else:
+            words.append(template)
+    return tuple(words)
+
+
+def _stays_one(word: Word) -> bool:
+    return not word.brace and all(isinstance(part, str) or part.quoted for part in word.parts)
+
+
+def _find_operands(words: Iterable[str]) -> list[str]:
+    return [word for word in takewhile("--".__ne__, words) if not word.startswith("-")]
+
+
+def _sort_operands(call: Call, sight: Sight) -> tuple[list[str], list[str], list[str]]:
+    """Revisions, files of revisions (`HEAD:f`), and names of files: only the last keep it from showing others."""
+    words = call.words
+    behind = words[words.index("--") + 1 :] if "--" in words else ()
+    before = _find_operands(words)
+    if call.subcommand == "grep" and not has_option(words, "ef"):
         before = before[1:]
-    paths = [word for word in before if _is_path(word, sight)] + behind
-    return [word for word in before if not _is_path(word, sight)], paths
+    if call.subcommand == "cat-file" and before[:1] and before[0] in _TYPES:
+        before = before[1:]
+    if call.subcommand == "stash" and before[:1] in (["push"], ["save"]):
+        before = before[1:]
+    revisions = [word for word in before if not _is_path(word, sight) and call.subcommand not in _NO_REVISIONS]
+    named = [word for word in before if _is_path(word, sight)]
+    return (
+        revisions,
+        [word for word in named if ":" in word],
+        [*(word for word in named if ":" not in word), *behind],
+    )
 
 
 def _is_path(word: str, sight: Sight) -> bool:
@@ -113,7 +124,9 @@ def _is_path(word: str, sight: Sight) -> bool:
 
 
 def _names_objects(subcommand: str, revisions: Iterable[str]) -> bool:
-    """`git show BLOB -- f` shows the blob, whatever file is named."""
+    """`git show BLOB -- f` shows the blob, whatever file is named and whatever the options say; a tag may be one of a blob."""
+    if subcommand == "show":
+        return not all(map(_A_COMMIT.fullmatch, revisions))
     return subcommand in _SHOW_BLOBS and any(_HASH.fullmatch(word) or UNKNOWN in word for word in revisions)
 
 

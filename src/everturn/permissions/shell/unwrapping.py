@@ -12,6 +12,7 @@ from everturn.permissions.shell.runner_words import (
     find_actions,
     find_called,
     find_commands,
+    find_git_aliases,
     find_script,
     is_assignment,
     mark_input,
@@ -143,6 +144,12 @@ def _look_behind(argv: list[str], found: Found, depth: int) -> None:
         # An alias that is a script: `-c alias.x='!..'`, `config alias.x '!..'`.
         found.scripts.extend(word.partition("=!")[2] for word in rest if "=!" in word)
         found.scripts.extend(word[1:] for word in rest if word.startswith("!") and "config" in rest)
+        for inner in find_git_aliases(rest):
+            _look_behind(inner, found, depth + 1)
+    if name.startswith("git-") and name != "git-":
+        # A program of git's own, by its path: `/usr/lib/git-core/git-push`.
+        _look_behind(["git", name.removeprefix("git-"), *rest], found, depth + 1)
+        return
     found.listens = found.listens or name in LISTENERS or (name == "sudo" and not _SHELL_OF_SUDO.isdisjoint(rest))
     behind = next((at for at, word in enumerate(rest[:-1]) if word in BEHIND.get(name, ())), None)
     if behind is not None:
