@@ -170,9 +170,11 @@ def test_what_cannot_read_one_is(folder, way, command):
 
 
 @pytest.mark.parametrize("way", ["bypassPermissions", "the sandbox"])
-@pytest.mark.parametrize("command", ["find src -exec wc -l {} +", "find . -name '*.py' -exec wc -l {} +"])
+@pytest.mark.parametrize(
+    "command", ["find src -exec wc -l {} +", "find . -name '*.py' -exec wc -l {} +", "find . -name '*.pyc' -delete"]
+)
 def test_find_names_no_denied_file_where_there_is_none(folder, way, command):
-    verdict = rule(folder, way, command, ["Read(.env)", "Read(*.pem)"])
+    verdict = rule(folder, way, command, ["Read(.env)", "Read(*.pem)", "Edit(*.lock)"])
 
     assert (verdict.ruling, command) == (Ruling.ALLOW, command), verdict.reason
 
@@ -224,7 +226,11 @@ def test_rules_of_every_form_hold(folder, way, deny, command):
 @pytest.mark.parametrize(
     "command",
     [
-        "echo x > out.txt", "sed -i s/o/e/ src/*.py", "cp README.md c.txt", "touch src/new.py", "cat a.lock", "rm -r src", "nobodyknows a.lock",
+        "echo x > out.txt", "sed -i s/o/e/ src/*.py", "cp README.md c.txt", "touch src/new.py", "cat a.lock", "rm -r src", "nobodyknows src/a.py", "sort -uo out.txt a.lock",
+        "curl -sSLo out.txt file:///etc/hostname", "sed -n p a.lock", "awk '{ print $1 > \"out.txt\" }' README.md", "uniq a.lock", "tar cf out.tar a.lock",
+        "gzip -dc a.lock", "git checkout -b new", "git diff a.lock", "git add a.lock", "python3 -c 'print(1)'",
+        "python3 tool.py src/a.py", "tar czf out.tgz --exclude a.lock .", "nobodyknows --exclude a.lock", "git config user.name me",
+        "git commit -m 'Update a.lock'", "gh pr create --title 'Update a.lock'",
     ],
 )  # fmt: skip
 def test_what_cannot_write_a_file_that_rules_keep_is_let_through(folder, way, command):

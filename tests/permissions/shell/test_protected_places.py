@@ -30,6 +30,52 @@ WRITING = [
     "sort -o .bashrc a",
     "curl -o .bashrc https://a.example",
     "tar xf a.tar -C .git/hooks",
+    "sort -uo .git/hooks/x a",
+    "sort --outp=.git/hooks/x a",
+    "curl -sSLo .git/hooks/x https://a.example",
+    "curl --outpu .git/hooks/x https://a.example",
+    "curl -sD .git/hooks/x https://a.example",
+    "curl -sO https://a.example/.envrc",
+    "curl --output-dir .git/hooks -O https://a.example/x",
+    "wget -qO .git/hooks/x https://a.example",
+    "wget https://a.example/.npmrc?x=1",
+    "wget -qP .git/hooks https://a.example/x",
+    "sed --in-pl s/a/b/ .git/config",
+    "sed -n 'w .git/hooks/x' a",
+    "sed 's/a/b/gw .git/hooks/x' a",
+    "awk '{ print > \".git/hooks/x\" }' a",
+    "awk -v f=.git/hooks/x '{ print > f }' a",
+    "perl -0777pi -e 1 .git/config",
+    "perl -e 'open F, q(>), \".git/hooks/x\"'",
+    'python3 -c \'open(".git/hooks/x","w")\'',
+    "tar cf .git/hooks/x a",
+    "tar -xC .git/hooks -f a.tar",
+    "tar xCf .git/hooks a.tar",
+    "tar x --dir=.git/hooks -f a.tar",
+    "unzip -qod .git/hooks a.zip",
+    "uniq a .git/hooks/x",
+    "gzip -k .git/config",
+    "zip .git/hooks/x a",
+    "split a .git/hooks/x",
+    "git log --output=.git/hooks/x",
+    "git diff --outp .git/hooks/x",
+    "git archive -o .git/hooks/x HEAD",
+    "git config core.fsmonitor ./x",
+    "git config --global core.pager ./x",
+    "git config -f .git/config core.fsmonitor ./x",
+    "git config --unset user.name",
+    "find . -fprint .git/hooks/x",
+    "strace -fo .git/hooks/x true",
+    "openssl rand -out .git/hooks/x 8",
+    "nobodyknows .git/hooks/x",
+    "nobodyknows --to=.git/hooks/x",
+    "nobodyknows -vo.git/hooks/x",
+    "tee $(echo .git/hooks/x)",
+    "touch $X",
+    "touch $X.py",
+    "cp a {b,.git/hooks}",
+    "xargs -I% touch .git/hooks/%",
+    "xargs touch",
     "timeout 5 cp a .git/config",
     "cp a /proc/self/cwd/b",
 ]
@@ -38,13 +84,22 @@ WRITING = [
 @pytest.mark.parametrize("command", WRITING)
 @pytest.mark.parametrize("mode", ["default", "acceptEdits", "dontAsk"])
 def test_no_rule_approves_what_is_written_to_a_protected_place(command, mode):
-    name = command.removeprefix("timeout 5 ").split()[0]
+    name = command.removeprefix("timeout 5 ").removeprefix("xargs ").split()[0]
     for rule in (f"Bash({name}:*)", "Bash(*)", "Bash", f"Bash({command})"):
         judgement = judge(command, {"allow": [rule, "Edit"]}, mode)
         assert (str(judgement.ruling), judgement.rule) == ("ask", None)
 
 
-@pytest.mark.parametrize("command", ["cp .git/config a", "cat .bashrc", "cp a b", "rm -r build", "sed s/a/b/ .bashrc"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cp .git/config a", "cat .bashrc", "cp a b", "rm -r build", "sed s/a/b/ .bashrc", "sort -u .bashrc -o a", "awk '{ print $1 }' .bashrc", "uniq .bashrc",
+        "tar czf a.tgz --exclude .git .", "tar tf .git/a.tar", "nobodyknows --exclude .git", "nobodyknows src", "git config user.name me", "git config core.fsmonitor",
+        "git config --get core.pager", "curl -X HEAD https://a.example", "curl -sSLo a https://a.example/.bashrc", "grep -rn x .git/config", "git log HEAD",
+        "git add .gitmodules", "git commit -m 'Change .git/config'", "python3 manage.py migrate", "bash .husky/pre-commit", "ls .git", "f=a; touch $f",
+        "gh pr create --title 'Change AGENTS.md'", "gzip -dc .git/x.gz", "wget -qO- https://a.example/.npmrc", "npm test -- --watch=false", "make -j4",
+    ],
+)  # fmt: skip
 def test_what_is_only_read_there_is_no_reason_to_ask(command):
     assert str(judge(command, {"allow": ["Bash(*)"]}).ruling) == "allow"
 

@@ -17,6 +17,7 @@ from everturn.permissions.shell.listing import judge_stage
 from everturn.permissions.shell.matching import Pattern, patterns_of
 from everturn.permissions.shell.nesting import is_same_repository
 from everturn.permissions.shell.placing import Placed
+from everturn.permissions.shell.possible_writes import PossibleWrites
 from everturn.permissions.shell.readonly.find import may_act
 from everturn.permissions.shell.readonly.judge import Reads
 from everturn.permissions.shell.resolving import judge_resolved
@@ -62,6 +63,8 @@ class Approval:
         is_trusted = self._used is not None or self._unapproved.edits
         if not trouble and is_trusted and (path := self._guard.find_guarded("write")):
             trouble = f"it writes {path[:_SHOWN]}, which is protected: no rule approves that ahead of time"
+        if not trouble and self._used is not None:
+            trouble = PossibleWrites(self._survey, self._world, self._guard).find_protected()
         if not trouble and self._guard.read_rules and (path := self._guard.find_guarded("read")):
             trouble = f"it reads {path[:_SHOWN]}, which may be a file that a rule keeps from being read"
         if not trouble and self._used is not None:

@@ -27,6 +27,7 @@ from everturn.permissions.shell.folders import resolve
 from everturn.permissions.shell.hints import find_assigned_hints, find_fed_hints, find_hints
 from everturn.permissions.shell.matching import patterns_of
 from everturn.permissions.shell.openings import Opening, find_listed, open_word
+from everturn.permissions.shell.possible_writes import PossibleWrites
 from everturn.permissions.shell.runners import RUNNERS, SHELLS
 from everturn.permissions.shell.scripts import is_interpreter
 from everturn.permissions.shell.shown_by_git import find_opened_by_git, list_endings, may_git_show
@@ -116,8 +117,10 @@ class Doubts:
         """About the files that it reads and writes."""
         if self._guard.read_rules and (trouble := self._find_read()):
             return trouble
-        if self._write_rules and (trouble := self._find_written()):
-            return trouble
+        if self._write_rules:
+            writes = PossibleWrites(self._survey, self._world, self._guard)
+            if trouble := self._find_written() or writes.find_ruled():
+                return trouble
         is_there = (self._guard.read_rules and self._covered("read") != ()) or (
             self._write_rules and self._covered("write") != ()
         )
@@ -314,6 +317,8 @@ class Doubts:
 
     def _find_written(self) -> str:
         for sight in self._sights:
+            if sight.argv[0] == "find" and "-delete" in sight.argv and self._may_delete(sight):
+                return f"{write_marks(' '.join(sight.argv))[:_SHOWN]!r} may remove a file that a rule keeps from being changed"
             for use, path in find_files(sight.argv):
                 if use == "write" and (
                     self._may_be_written(path, sight) or self._is_made(path, sight.here, sight, use)
@@ -327,6 +332,11 @@ class Doubts:
                 if target.path is not None or self._may_be_written(sight.argv[1], sight):
                     return f"it may write a file that a rule keeps from being written ({redirect.target.raw[:_SHOWN]})"
         return ""
+
+    def _may_delete(self, sight: Sight) -> bool:
+        """`find -delete` may come upon a file that rules keep."""
+        opening = find_listed(sight, self._survey.reading.pipes) or Opening(folders=(".", "/"))
+        return any(self._holds_unwritten(folder, sight, opening.like) for folder in opening.folders)
 
     def _may_be_written(self, path: str, sight: Sight) -> bool:
         if path.endswith("/_") and UNKNOWN not in path:
@@ -350,7 +360,8 @@ class Doubts:
 
     def _holds_unwritten(self, folder: str, sight: Sight, like: str = "*") -> bool:
         places = resolve(sight.here, folder.replace(HOME, self._world.home).replace(FOLDER, self._world.cwd))
-        there = self._covered("write", like)
+        # What the line brings there itself is no file that somebody wanted to keep.
+        there = self._narrow(self._unwritten, like)
         if not places or not there:
             # By its own name the folder was judged before.
             return not places and there != ()
@@ -358,7 +369,9 @@ class Doubts:
 
     def _covered(self, use: FileUse, like: str = "*") -> tuple[str, ...] | None:
         """Files that rules cover; of a folder, all that is in it is, whatever its name."""
-        there = None if self._brings_files else self._covered_now(use)
+        return self._narrow(None if self._brings_files else self._covered_now(use), like)
+
+    def _narrow(self, there: tuple[str, ...] | None, like: str) -> tuple[str, ...] | None:
         if there is None or like == "*":
             return there
         wanted = like.casefold()

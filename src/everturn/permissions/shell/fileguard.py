@@ -71,9 +71,13 @@ class FileGuard:
     def find_guarded(self, wanted: FileUse) -> str | None:
         """A file that a part opens although no rule opens its place."""
         for use, path, here in self._named:
-            if use == wanted and any(self._ask(use, place).guarded for place in resolve(here, path) or (path,)):
+            if use == wanted and self.is_guarded(use, path, here):
                 return path
         return None
+
+    def is_guarded(self, use: FileUse, path: str, here: Here) -> bool:
+        """No rule opens one of the places that it may mean."""
+        return any(self._ask(use, place).guarded for place in resolve(here, path) or (path,))
 
     def list_opened(self) -> tuple[str, ...]:
         """What was asked about and may be read because a rule says so, wherever it lies."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from posixpath import basename
 
 from everturn.permissions.judgement import FileUse
+from everturn.permissions.shell.writers import find_written
 
 _READERS = frozenset({
     "cat", "head", "tail", "less", "more", "grep", "egrep", "fgrep", "zgrep", "rg", "ag", "sed", "awk", "gawk", "mawk",
@@ -56,23 +57,6 @@ _IN_AWK = re.compile(r"""["']([^"']+)["']""")
 _WRITERS = frozenset({
     "rm", "rmdir", "mkdir", "touch", "tee", "truncate", "chmod", "chown", "chgrp", "unlink", "shred", "patch",
 })  # fmt: skip
-_TO_LAST = frozenset({
-    "cp", "mv", "ln", "install", "rsync", "scp",
-})  # fmt: skip
-_IN_PLACE = {"sed": re.compile(r"-[A-Za-z]*i|--in-place"), "perl": re.compile(r"-[A-Za-z]*i")}
-_RECURSIVE = re.compile(r"-[A-Za-z]*[rR]|--recursive")
-_OUTPUTS = {
-    "sort": ("-o", "--output"),
-    "curl": ("-o", "--output"),
-    "wget": ("-O", "--output-document"),
-    "unzip": ("-d",),
-    "tar": ("-C", "--directory"),
-}
-"""Options whose value is written to."""
-_INTO = frozenset({"cp", "mv", "ln", "install"})
-_GIVES_FOLDER = re.compile(r"(?:-[A-SU-Za-su-z]*t|--t[a-z-]*=?)(.*)")
-"""Of these the folder that they write into: `-t x`, `-rtx`, `--target=x`."""
-_ONLY_INDEX = frozenset({"--cached", "--staged", "-S"})
 _PATTERN_FIRST = frozenset({
     "grep", "rgrep", "egrep", "fgrep", "zgrep", "rg", "ag", "sed", "awk", "gawk", "mawk", "jq", "yq", "perl",
 })  # fmt: skip
@@ -135,7 +119,7 @@ def find_files(argv: tuple[str, ...]) -> Iterator[tuple[FileUse, str]]:
         values = [word.partition("=")[2] for word in words if "=" in word]
         found = (*operands, *values, *_find_in_scripts(name, words), *_find_joined(name, words))
         yield from (("read", path) for path in found if path)
-    yield from (("write", path) for path in _find_written(name, words, operands))
+    yield from (("write", path) for path in find_written(argv, operands) if path)
 
 
 def _find_joined(name: str, words: tuple[str, ...]) -> Iterator[str]:
@@ -172,53 +156,3 @@ def _find_paths_of_git(word: str) -> Iterator[str]:
         yield from (last, last.lstrip("/!^"), last.rpartition(")")[2])
     else:
         yield word
-
-
-def _find_written(name: str, words: tuple[str, ...], operands: list[str]) -> Iterator[str]:
-    if name in _WRITERS or (name in _IN_PLACE and any(_IN_PLACE[name].match(word) for word in words)):
-        yield from operands
-    if name in _TO_LAST and operands:
-        *sources, target = operands
-        yield target
-        # Into a folder, if it is one.
-        yield from (f"{target}/{basename(source.rstrip('/'))}" for source in sources)
-    if name == "mv":
-        yield from operands
-    if name == "mv" or (name == "rm" and any(_RECURSIVE.match(word) for word in words)):
-        # With a folder goes what is in it.
-        yield from (f"{folder}/_" for folder in operands)
-    if name in _INTO:
-        for at, word in enumerate(words):
-            found = _GIVES_FOLDER.fullmatch(word)
-            if found and (folder := found[1] or "".join(words[at + 1 : at + 2])):
-                yield from (folder, f"{folder}/_")
-                yield from (f"{folder}/{basename(source.rstrip('/'))}" for source in operands)
-    for option in _OUTPUTS.get(name, ()):
-        for at, word in enumerate(words):
-            if word == option:
-                yield from words[at + 1 : at + 2]
-                yield from (f"{folder}/_" for folder in words[at + 1 : at + 2])
-            elif word.startswith(option):
-                given = word.removeprefix(option).removeprefix("=")
-                yield from (given, f"{given}/_")
-    if name == "git":
-        yield from _find_written_by_git(words)
-    if name == "dd":
-        yield from (word.removeprefix("of=") for word in words if word.startswith("of="))
-
-
-def _find_written_by_git(words: tuple[str, ...]) -> Iterator[str]:
-    """Files of the working tree that a subcommand names; what it does to the index alone changes none."""
-    subcommand = words[0] if words else ""
-    if not _ONLY_INDEX.isdisjoint(words):
-        return
-    if subcommand in {"restore", "rm", "mv"}:
-        # What follows `--source` is a commit, such as HEAD.
-        before = ("", *words)
-        yield from (
-            word
-            for at, word in enumerate(words)
-            if at and not word.startswith("-") and not (subcommand == "restore" and before[at] in {"-s", "--source"})
-        )
-    elif subcommand == "checkout" and "--" in words:
-        yield from words[words.index("--") + 1 :]

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 
 import msgspec
 
-from everturn.permissions.shell.option_values import find_values, has_option
+from everturn.permissions.shell.option_values import Options, find_values, has_option
 from everturn.permissions.shell.readonly.git_tables import GIT_TABLES
 from everturn.permissions.shell.readonly.options import Arity, Table
 from everturn.permissions.shell.syntax import UNKNOWN
@@ -268,10 +268,10 @@ def keeps_to_paths(call: Call) -> bool:
 
 def find_opened(call: Call) -> tuple[str, ...]:
     """Words, and values of options, that may be files which git opens by name, and shows or keeps."""
-    letters = _OPENING_LETTERS.get(call.subcommand, "")
-    if call.subcommand not in _OPENERS and not has_option(call.words, letters, _OPENING_NAMES):
+    options = Options(letters=_OPENING_LETTERS.get(call.subcommand, ""), names=_OPENING_NAMES)
+    if call.subcommand not in _OPENERS and not has_option(call.words, options):
         return ()
-    return (*call.words, *find_values(call.words, letters, _OPENING_NAMES))
+    return (*call.words, *find_values(call.words, options))
 
 
 def is_known_command(subcommand: str) -> bool:

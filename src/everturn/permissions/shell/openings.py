@@ -152,12 +152,12 @@ def _expand(folder: str, pattern: str) -> Iterator[str | None]:
             if left < 0 or "**" in part:
                 yield None
                 return
-            below += [join(each, name) for name in names if _fits(name, part)]
+            below += [join(each, name) for name in names if fits(name, part)]
         level = below
     yield from level
 
 
-def _fits(name: str, part: str) -> bool:
+def fits(name: str, part: str) -> bool:
     """As bash matches, and wider: case is not looked at, sets that fnmatch reads otherwise stand for any character."""
     wide = re.sub(r"\[(?:\[[:.=][^]]*[:.=]\]|[^]])*\]", "?", part) if "[[" in part or "[^" in part else part
     return fnmatchcase(name.lower(), wide.lower())

@@ -16,7 +16,7 @@ from everturn.permissions.shell.fileguard import FileGuard
 from everturn.permissions.shell.folders import resolve
 from everturn.permissions.shell.git_silence import SEVERAL, Call, find_opened, is_silent, keeps_to_paths, take_apart
 from everturn.permissions.shell.openings import find_words, open_word
-from everturn.permissions.shell.option_values import has_option
+from everturn.permissions.shell.option_values import Options, has_option
 from everturn.permissions.shell.survey import Sight
 from everturn.permissions.shell.syntax import UNKNOWN, Word
 
@@ -24,6 +24,8 @@ _OF_THE_TREE = frozenset({"diff", "diff-files", "grep", "status", "commit", "add
 """Without a revision they show what the index knows."""
 _SHOW_BLOBS = frozenset({"show", "diff"})
 _NO_REVISIONS = frozenset({"add", "stash"})
+_BEYOND = Options(names=("--no-index", "--untracked", "--include-untracked"))
+_PATTERNS = Options(letters="ef")
 _TYPES = frozenset({"blob", "tree", "commit", "tag"})
 _A_COMMIT = re.compile(rf"(?:HEAD|@|(?:[^:{UNKNOWN}]|@\{{[^{UNKNOWN}]*\}})+[~^]\d*)(?:[~^]\d*)*(?:\.\..*)?")
 """Whatever it is called, it is no blob: `HEAD~2`, `main^`."""
@@ -69,7 +71,7 @@ def find_opened_by_git(sight: Sight, home: str) -> tuple[str, ...]:
 
 def _goes_beyond(call: Call) -> bool:
     """It looks at more than the index knows."""
-    return has_option(call.words, names=("--no-index", "--untracked", "--include-untracked"))
+    return has_option(call.words, _BEYOND)
 
 
 def _spell_out(sight: Sight, home: str) -> tuple[str, ...]:
@@ -101,7 +103,7 @@ def _sort_operands(call: Call, sight: Sight) -> tuple[list[str], list[str], list
     words = call.words
     behind = words[words.index("--") + 1 :] if "--" in words else ()
     before = _find_operands(words)
-    if call.subcommand == "grep" and not has_option(words, "ef"):
+    if call.subcommand == "grep" and not has_option(words, _PATTERNS):
         before = before[1:]
     if call.subcommand == "cat-file" and before[:1] and before[0] in _TYPES:
         before = before[1:]
