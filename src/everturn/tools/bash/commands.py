@@ -63,6 +63,8 @@ class Commands:
         self._limits = limits or Limits()
         self._shell = Shell(shell, scratch)
         self._scratch = scratch
+        self._watched = ""
+        """The scratch folder that the watcher knows."""
         self._watcher = Watcher(self._shell.session, self._shell.seal)
         self._files = OutputFiles(outputs, self._watcher.note_folder)
         self._tasks: Tasks | None = None
@@ -97,6 +99,9 @@ class Commands:
         """`note_end` is told the exit code of a held command, and what it was refused."""
         # Before the first command: whenever the program is killed, somebody is there to end what it started.
         self._watcher.start()
+        if (scratch := self._scratch.make()) not in {"", self._watched}:
+            self._watched = scratch
+            self._watcher.note_folder(scratch)
         start, cell = await self._confine(call, context)
         bounds = self._holder.bounds if self._holder is not None and context.holding is not None else None
         with ExitStack() as failed:

@@ -12,7 +12,9 @@ _GRACE_S = 1
 _KILLS = "KILL " * 5
 """As long as somebody is found: who was searched for may have started another meanwhile."""
 _SCRIPT = f"""
-while IFS= read -r line; do folder=$line; done
+session=$1 seal=$2
+shift 2
+while IFS= read -r line; do set -- "$@" "$line"; done
 find_marked() {{
     grep -lsF -e "$1." /proc/[0-9]*/environ | while IFS=/ read -r _ _ pid _; do echo "$pid"; done
     [ "$2" = 0 ] || grep -lsE "^Max msgqueue size +[0-9]+ +$2 " /proc/[0-9]*/limits | while IFS=/ read -r _ _ pid _; do
@@ -20,14 +22,14 @@ find_marked() {{
     done
 }}
 for number in TERM {_KILLS}; do
-    found=$(find_marked "$1" "$2")
+    found=$(find_marked "$session" "$seal")
     [ -n "$found" ] || break
     kill -s "$number" $found
     [ "$number" = KILL ] || sleep {_GRACE_S}
 done
-[ -z "$folder" ] || rm -rf -- "$folder"
+[ $# = 0 ] || rm -rf -- "$@"
 """
-"""Waits for the end of its input, which nobody but the program can hold open. A line of it names a folder to remove."""
+"""Waits for the end of its input, which nobody but the program can hold open. Each line of it names a folder to remove."""
 
 
 class Watcher:
@@ -49,7 +51,7 @@ class Watcher:
             self._pid = os.posix_spawn(
                 _SHELL,
                 [_SHELL, "-c", _SCRIPT, "everturn-watcher", self._session, str(self._seal)],
-                {"PATH": _PATH, "folder": ""},
+                {"PATH": _PATH},
                 file_actions=[
                     (os.POSIX_SPAWN_DUP2, heard, 0),
                     (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
