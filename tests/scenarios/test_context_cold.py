@@ -8,7 +8,7 @@ from everturn.modelserver import ModelServer, call, text
 from everturn.sessions.loading import stream_told
 from everturn.testing import FakeClock
 
-NEVER_WHILE_WARM = {"clear_share": 0, "clear_gain": 1, "clear_keeps": 1}
+NEVER_WHILE_WARM = {"clear_share": 0, "clear_gain": 1, "clear_keeps": 1, "clear_small": 0}
 
 
 def reads(bench, count):

@@ -26,7 +26,7 @@ STAGES = {
 OPTIONS = {
     "spill": {"limits": {"message_results": 3_000, "result_preview": 500}},
     "snip": {"limits": {"snip_tokens": 500}},
-    "clear": {"limits": {"clear_share": 0, "clear_gain": 0.002, "clear_keeps": 1}},
+    "clear": {"limits": {"clear_share": 0, "clear_gain": 0.002, "clear_keeps": 1, "clear_small": 0}},
     "collapse": {
         "permission_mode": "bypassPermissions",
         "limits": {"collapse_from": 0, "collapse_share": 0, "clear_share": 1},

@@ -15,7 +15,14 @@ OPTIONS = {
     "fallback_models": ["claude-opus-5"],
     "work_budget": 1,
     "session_id": "rich",
-    "limits": {"message_results": 3_000, "result_preview": 2_500, "clear_share": 0, "clear_gain": 0, "clear_keeps": 1},
+    "limits": {
+        "message_results": 3_000,
+        "result_preview": 2_500,
+        "clear_share": 0,
+        "clear_gain": 0,
+        "clear_keeps": 1,
+        "clear_small": 0,
+    },
 }
 KINDS = {str(kind.__struct_config__.tag) for kind in Record.__subclasses__()}
 

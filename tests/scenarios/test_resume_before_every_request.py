@@ -9,7 +9,7 @@ from everturn.core.state import Reason
 from everturn.modelserver import call, error, say, text, too_long, when
 
 SMALL = [{"id": "claude-sonnet-5", "window": 20_000, "max_output": 2_000}]
-TINY_STEPS = {"clear_share": 0, "clear_gain": 0, "clear_worth": 0, "clear_keeps": 1}
+TINY_STEPS = {"clear_share": 0, "clear_gain": 0, "clear_worth": 0, "clear_keeps": 1, "clear_small": 0}
 ASIDE = ("Write a summary", "finished stretch")
 
 

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.tools.processes import until
 
 from everturn.compose.scratch import SessionScratch
 from everturn.modelserver import call, text
@@ -526,7 +527,7 @@ async def test_where_edits_are_accepted_files_go_there_and_back(bench):
 
     assert approver.asked == []
     assert answers(bench) == ["b.txt\nc\ntwo"]
-    assert list_names(bench.folder) == ["d.txt"]
+    await until(lambda: list_names(bench.folder) == ["d.txt"])
 
 
 async def test_what_needs_more_than_a_wall_for_readers_is_asked_about(bench):

@@ -164,10 +164,10 @@ class Parts:
         if replay.mode in set(MODES):
             self.policy.mode = replay.mode
         # A journal may be anybody's: it opens no file but those that a session of this project has put aside.
-        there = [path for path in replay.spilled if results is not None and is_result(path, results)]
-        for path in there:
+        ours = [path for path in replay.spilled if results is not None and is_result(path, results)]
+        for path in ours:
             outputs.add(path)
-        if gone := [path for path in replay.spilled if path not in there]:
+        if gone := [path for path in replay.spilled if path not in ours or not Path(path).exists()]:
             self.notes.append(say_gone(gone))
             self.replay = msgspec.structs.replace(replay, gone=tuple(gone))
 

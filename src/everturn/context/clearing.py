@@ -22,8 +22,8 @@ CLEARED_BY_API = RERUNNABLE - {SHELL, WAITER}
 """The API does not know which command failed last, and that one must stay in sight."""
 WIDE = 375_000
 """Tokens of a window beyond which no more need be freed at once: writing and reading cost the same in every window."""
-SMALL, SMALL_SHARE = 2_000, 0.012
-"""Tokens, and share of the window, up to which a result that is not old yet stays: many such cost less than reading one again."""
+SMALL_SHARE = 0.012
+"""Of the window: what is larger is not small, whatever `clear_small` says."""
 LARGE_SHARE = 0.25
 """Of the window: a result so large is in the way even if it is the latest."""
 
@@ -46,7 +46,7 @@ def _find_stale(seen: Sequence[Shown], situation: Situation) -> Iterator[Shown]:
     """All but those in use and, of as many again as may be in use, the small ones."""
     old = len(seen) - count_in_use(seen, situation)
     recent = len(seen) - 2 * situation.limits.clear_keeps
-    small = min(SMALL, SMALL_SHARE * usable_window(situation))
+    small = min(situation.limits.clear_small, SMALL_SHARE * usable_window(situation))
     return (each for at, each in enumerate(seen[:old]) if at < recent or each.tokens > small)
 
 

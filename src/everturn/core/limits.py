@@ -73,7 +73,9 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     clear_worth: float = 0.5
     """And of what stands behind the first cleared result: what clearing must free at once."""
     clear_keeps: int = 5
-    """Results that are not stale: the latest, besides those that no request has carried yet. Of as many before them, small ones stay."""
+    """Results that are not stale: the latest, besides those that no request has carried yet."""
+    clear_small: int = 2_000
+    """Tokens of a result up to which it stays while it is not old: of as many before the latest, and never more than 1.2 % of the window."""
     clear_kept: float = 0.06
     """Of the window without the reserved output: what these may take together. At least half of them stay."""
     auto_compact: bool = True

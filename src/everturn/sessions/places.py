@@ -83,10 +83,10 @@ def results_folder(file: Path) -> Path:
 
 
 def is_result(path: str, results: Path) -> bool:
-    """Whether it is a file in the folder of results of this or another session of the same project: a fork names those of its origin."""
+    """Whether it is in the folder of results of this or another session of the same project: a fork names those of its origin."""
     real = Path(os.path.realpath(path))
     projects = Path(os.path.realpath(results.parent.parent))
-    return real.is_file() and real.parent.name == results.name and real.parent.parent.parent == projects
+    return real.parent.name == results.name and real.parent.parent.parent == projects
 
 
 def make_folder(disk: Disk, folder: Path) -> None:
