@@ -114,7 +114,9 @@ NEEDS = {
         try_out=try_bubblewrap_as_nobody,
     ),
     "Landlock": Need("the sandbox without bubblewrap (Linux 6.2 or newer)", try_out=try_landlock),
-    "curl": Need("hosts that a command in the sandbox reaches, options of curl", programs=("curl",), packages=("curl",)),
+    "curl": Need(
+        "hosts that a command in the sandbox reaches, options of curl", programs=("curl",), packages=("curl",)
+    ),
     "strace": Need(
         "sessions killed at every kind of write; what a hostile repository could start, send and write; what commands that "
         "nobody approved open, start, send and write",
