@@ -137,12 +137,12 @@ def test_what_was_done_is_to_be_seen():
         ),
     ],
 )
-def test_a_megabyte_takes_less_than_a_tenth_of_a_second(piece):
+def test_a_megabyte_takes_less_than_a_fifth_of_a_second(piece):
     texts = [piece * (MEGABYTE // len(piece)), "<" + piece[1:] * (MEGABYTE // max(len(piece) - 1, 1))]
     harmless("é" + ATTACK), harmless(ATTACK)
 
     for text in texts:
-        assert min(seconds_for(text) for _ in range(3)) < 0.1
+        assert min(seconds_for(text) for _ in range(3)) < 0.2
 
 
 def seconds_for(text):
