@@ -19,7 +19,7 @@ from everturn.sandbox.held.hidden import HiddenFiles, TooManyError
 NAMES = st.sampled_from(["a", "A", "b", ".env", ".ENV", "é", "é", "*", "[ab]", "?", "**", "a*", "*.key", "x.key"])
 PLAIN = st.sampled_from(["a", "A", "b", ".env", ".Env", "é", "é", "x.key", "work", "deep", "c"])
 RULES = st.builds(
-    "Read({}{})".format, st.sampled_from(["", "./", "/", "//", "//work/", "~/", "../"]), st.lists(NAMES, min_size=1, max_size=4).map("/".join)
+    "Read({}{})".format, st.sampled_from(["", "./", "/", "//", "//project/", "~/", "../"]), st.lists(NAMES, min_size=1, max_size=4).map("/".join)
 )  # fmt: skip
 FILE_CLOCK = 5
 """The one that Linux stamps files with (CLOCK_REALTIME_COARSE)."""
@@ -44,7 +44,7 @@ def step_down(hides, path):
 
 @given(st.lists(RULES, min_size=1, max_size=4), st.lists(PLAIN, min_size=1, max_size=5), st.integers(0, 4))
 def test_name_by_name_as_by_the_whole_path(rules, names, start):
-    hides = hides_of("/work/a", rules[:2], rules[2:])
+    hides = hides_of("/project/a", rules[:2], rules[2:])
     path = f"/{'/'.join(names)}"
     prefixes = [f"/{'/'.join(names[:count])}" for count in range(1, len(names) + 1)]
     highest = next((each for each in prefixes if hides(each)), "")

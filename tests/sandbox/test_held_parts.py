@@ -88,11 +88,15 @@ def test_a_folder_around_the_working_folder_is_not_opened_because_the_path_leads
     assert any(is_below(str((app / entry / "program").resolve()), place) for place in programs)
 
 
-@given(st.lists(st.sampled_from(["/work", "/work/bin", "", ".", "bin", "/usr/bin", "/work2", "/opt/../work/x"])))
+@given(
+    st.lists(
+        st.sampled_from(["/project", "/project/bin", "", ".", "bin", "/usr/bin", "/project2", "/opt/../project/x"])
+    )
+)
 def test_no_entry_of_the_path_is_relative_or_inside(entries):
-    cleaned = clean_path(os.pathsep.join(entries), ("/work",)).split(os.pathsep)
+    cleaned = clean_path(os.pathsep.join(entries), ("/project",)).split(os.pathsep)
 
-    assert all(entry.startswith("/") and not is_below(os.path.normpath(entry), "/work") for entry in cleaned)
+    assert all(entry.startswith("/") and not is_below(os.path.normpath(entry), "/project") for entry in cleaned)
 
 
 def test_the_environment_is_a_short_list():
