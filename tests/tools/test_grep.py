@@ -103,6 +103,10 @@ async def test_a_match_may_span_lines_on_request(search):
     [
         ({"glob": "*.py"}, "src/a.py"),
         ({"glob": "!*.py"}, "src/b.js\n.hidden"),
+        ({"glob": "*.py,*.nothing"}, "src/a.py"),
+        ({"glob": "*.nothing, *.py"}, "src/a.py"),
+        ({"glob": "*.{nothing,py},*.md"}, "src/a.py"),
+        ({"glob": "!*.py,!*.md"}, "src/b.js\n.hidden"),
         ({"type": "js"}, "src/b.js"),
         ({"type": "js", "glob": "*.py"}, "No matches found."),
         ({"path": "src"}, "src/a.py\nsrc/b.js"),
@@ -310,3 +314,16 @@ async def test_bytes_that_are_not_text_are_shown_as_such(search, desk):
     desk.write("latin.txt", b"caf\xe9 needle\n")
 
     assert (await search(pattern="needle", output_mode="content")).content == "latin.txt:1:caf\ufffd needle"
+
+
+def test_a_glob_with_a_comma_is_a_list_and_may_still_be_the_name_of_a_file():
+    parted = {
+        "*.py": ("*.py",),
+        "*.{ts,tsx}": ("*.{ts,tsx}",),
+        "[a,b].py": ("[a,b].py",),
+        "a\\,b": ("a\\,b",),
+        "*.py,*.{ts,{c,h}}": ("*.py,*.{ts,{c,h}}", "*.py", "*.{ts,{c,h}}"),
+        "a,b.txt": ("a,b.txt", "a", "b.txt"),
+        "*.py, !test_*,": ("*.py", "!test_*"),
+    }
+    assert {text: plan_query(TOOL.parse({"pattern": "x", "glob": text}), "/", None).globs for text in parted} == parted

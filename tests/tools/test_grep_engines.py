@@ -80,7 +80,21 @@ CALLS = st.fixed_dictionaries(
     },
     optional={
         "path": st.sampled_from([".", "src", "src/a.py", "build", "a.py"]),
-        "glob": st.sampled_from(["*.py", "!*.py", "src/**", "*.{py,js}", "**/deep/*", "a.py", "/a.py", "src/", "*"]),
+        "glob": st.sampled_from(
+            [
+                "*.py",
+                "!*.py",
+                "src/**",
+                "*.{py,js}",
+                "**/deep/*",
+                "a.py",
+                "/a.py",
+                "src/",
+                "*",
+                "*.py,*.js",
+                "*.py, !a.*",
+            ]
+        ),
         "type": st.sampled_from(["py", "js", "txt"]),
         "output_mode": st.sampled_from(["files_with_matches", "content", "count"]),
         "-i": st.booleans(),

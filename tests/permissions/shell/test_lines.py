@@ -366,3 +366,29 @@ def test_a_file_that_stands_for_options_in_it_asks_where_names_are_not_known(tmp
     (tmp_path / "@a").write_text("/etc/shadow")
 
     assert judge_command(line, rules, world).ruling is Ruling.ASK
+
+
+@pytest.mark.parametrize(
+    ("line", "names_the_cure"),
+    [
+        ("pytest -q && git diff", True),
+        ("pytest -q; sed -n 1,5p a.py", True),
+        ("pytest -q | sed -n 1,5p", False),
+        ("for f in a b; do pytest $f; git diff; done", False),
+    ],
+)
+def test_a_reader_beside_an_allowed_command_is_told_to_come_alone(line, names_the_cure):
+    rules = parse_rules({"allow": ["Bash(pytest:*)"]})
+    judgement = judge_command(line, rules, make_world(rules))
+
+    assert judgement.ruling is Ruling.ASK
+    assert ("a call of its own" in judgement.why) is names_the_cure
+
+
+@pytest.mark.parametrize("line", ["git diff", "sed -n 1,5p a.py"])
+def test_what_is_told_to_come_alone_runs_held_when_it_does(line):
+    rules = parse_rules({"allow": ["Bash(pytest:*)"]})
+    judgement = judge_command(line, rules, make_world(rules))
+
+    assert judgement.ruling is Ruling.ALLOW
+    assert judgement.holding is not None

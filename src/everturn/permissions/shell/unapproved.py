@@ -155,7 +155,13 @@ class Unapproved:
 
     def _say_beside(self, used: Rule, command: Command) -> str:
         why = f"{used.shown} allows a part of the line, so that the system does not hold it; {command.text[:_SHOWN]!r} beside it needs a rule, too"
-        return f"{why}, since the line has a loop or sets a variable" if self._survey.reading.own_names else why
+        if self._survey.reading.own_names:
+            return f"{why}, since the line has a loop or sets a variable"
+        only_reads = any(part is command and reads is not None for part, reads in self._parts)
+        is_piped = any(stage is command for pipe in self._survey.reading.pipes for stage in pipe if len(pipe) > 1)
+        if only_reads and self._world.walls.reads and not is_piped:
+            return f"{why}, or a call of its own: alone, a command that only reads is held and needs none"
+        return why
 
     def _is_harmless(self, command: Command, words: tuple[Word, ...], reads: Reads) -> bool:
         """Nothing of it depends on what the line sets. Git is held, or asked about: it follows whatever its repository holds."""

@@ -1,5 +1,6 @@
 """What Grep was asked, and what either engine answers: lines of files, before they are cut and rendered."""
 
+import re
 from typing import Annotated, Literal
 
 import msgspec
@@ -7,6 +8,8 @@ from msgspec import UNSET, Meta, UnsetType
 
 Mode = Literal["files_with_matches", "content", "count"]
 LIMIT = 250
+_GLOB_COMMA = re.compile(r"\\.|\[[^\]]*\]|\{(?:[^{}]|\{[^{}]*\})*\}|,", re.DOTALL)
+"""A comma that parts a list of globs, or a piece of a glob that may hold commas of its own."""
 
 _Lines = Annotated[int, Meta(ge=0, le=1_000)] | UnsetType
 
@@ -49,7 +52,8 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     """A folder, or the folder of `file`."""
     file: str | None
     """The name of the only file to search, in `root`."""
-    glob: str | None
+    globs: tuple[str, ...]
+    """A file fits if one of them does; of those with `!` the last that fits decides."""
     type: str | None
     mode: Mode
     ignore_case: bool
@@ -93,7 +97,7 @@ def plan_query(call: GrepInput, root: str, file: str | None) -> Query:
         pattern=call.pattern,
         root=root,
         file=file,
-        glob=None if call.glob is UNSET else call.glob,
+        globs=() if call.glob is UNSET else split_globs(call.glob),
         type=None if call.type is UNSET else call.type,
         mode=call.output_mode,
         ignore_case=call.ignore_case,
@@ -102,3 +106,20 @@ def plan_query(call: GrepInput, root: str, file: str | None) -> Query:
         after=(around if call.after is UNSET else call.after) if content else 0,
         multiline=call.multiline,
     )
+
+
+def split_globs(text: str) -> tuple[str, ...]:
+    """The members of a list with commas (`*.py,*.md`), and the text as a whole: a file's name may hold a comma.
+
+    Commas in braces, in brackets and behind a backslash belong to the pattern.
+    """
+    members, start = [], 0
+    for found in _GLOB_COMMA.finditer(text):
+        if found[0] == ",":
+            members.append(text[start : found.start()].strip())
+            start = found.end()
+    if not start:
+        return (text,)
+    members = [member for member in (*members, text[start:].strip()) if member]
+    # A list with `!` is read as a list only: as one pattern it would close what its members open.
+    return tuple(members) if any(member.startswith("!") for member in members) else (text, *members)

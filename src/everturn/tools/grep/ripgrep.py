@@ -69,10 +69,8 @@ def plan_arguments(query: Query, *, in_repository: bool) -> list[str]:
         # Our own list where we have one: versions of ripgrep differ.
         added = [f"--type-add={query.type}:{name}" for name in TYPES.get(query.type, ())]
         arguments += [*([f"--type-clear={query.type}"] if added else []), *added, "--type", query.type]
-    if query.glob:
-        arguments += ["--glob", query.glob]
     # Later globs win: nothing opens what is closed.
-    arguments += [part for glob in query.closed for part in ("--glob", glob)]
+    arguments += [part for glob in (*query.globs, *query.closed) for part in ("--glob", glob)]
     return [*arguments, *_mode_arguments(query), "--regexp", query.pattern, "--", query.file or "."]
 
 

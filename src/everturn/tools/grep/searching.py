@@ -108,7 +108,7 @@ def _load(path: str) -> str:
 
 
 def _walk(query: Query) -> Iterator[str]:
-    globs = (*([query.glob] if query.glob else ()), *query.closed)
+    globs = (*query.globs, *query.closed)
     filters = tuple(rule for rule in map(_filter, globs) if rule is not None)
     # As an override, a plain pattern keeps what fits and drops all other files.
     chooses = any(rule.keeps for rule in filters)

@@ -72,7 +72,7 @@ def choose_engine(folders: tuple[str, ...]) -> Engine:
 
 def _of_type(query: Query, found: Matches) -> Matches:
     """Both engines let a glob overrule the type; to us they both must hold."""
-    if query.type is None or query.glob is None or query.file is not None:
+    if query.type is None or not query.globs or query.file is not None:
         return found
     kind = query.type
     return Matches(files=tuple(file for file in found.files if is_of_type(kind, file.path)), complete=found.complete)
