@@ -65,7 +65,7 @@ def test_a_whole_request_has_these_fields():
         effort="xhigh",
         task_budget=TaskBudget(total=50_000, remaining=20_000),
         fast=True,
-        output_schema={"type": "object"},
+        output_schema={"type": "integer", "minimum": 0},
         stop_sequences=("END",),
     )
 
@@ -76,7 +76,7 @@ def test_a_whole_request_has_these_fields():
         "thinking": {"type": "adaptive", "display": "summarized"},
         "output_config": {
             "effort": "xhigh",
-            "format": {"type": "json_schema", "schema": {"type": "object"}},
+            "format": {"type": "json_schema", "schema": {"type": "integer", "description": "minimum: 0"}},
             "task_budget": {"type": "tokens", "total": 50_000, "remaining": 20_000},
         },
         "speed": "fast",

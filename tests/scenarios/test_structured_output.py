@@ -69,3 +69,29 @@ async def test_an_answer_that_never_fits_is_no_success_however_often_it_was_sent
     assert run.reason is Reason.STRUCTURED_OUTPUT_RETRIES
     assert run.result.is_error
     assert run.of("notice") == []
+
+
+async def test_an_ordinary_schema_is_sent_as_the_api_takes_it_and_the_answer_is_judged_by_all_of_it(bench):
+    counted = {"type": "object", "properties": {"answer": {"type": "integer", "minimum": 0}}, "required": ["answer"]}
+    bench.model(text('{"answer": -1}'), text('{"answer": 42}'))
+
+    run = await bench.run(output_schema=counted)
+
+    assert run.result.structured_output == {"answer": 42}
+    assert run.transitions == ["stop_hook_blocking"]
+    assert bench.bodies[0]["output_config"]["format"]["schema"] == {
+        "type": "object",
+        "properties": {"answer": {"type": "integer", "description": "minimum: 0"}},
+        "required": ["answer"],
+        "additionalProperties": False,
+    }
+
+
+async def test_a_schema_that_the_api_has_no_terms_for_is_judged_here_alone(bench):
+    ages = {"type": "object", "additionalProperties": {"type": "integer"}}
+    bench.model(text('{"Ann": "three"}'), text('{"Ann": 3}'))
+
+    run = await bench.run(output_schema=ages)
+
+    assert run.result.structured_output == {"Ann": 3}
+    assert "output_config" not in bench.bodies[0]

@@ -9,6 +9,7 @@ from everturn.core.messages import text_block
 from everturn.core.transcript import encode_wire
 from everturn.core.wires import encode_wires
 from everturn.models.anthropic.cache_marks import mark, plan_marks
+from everturn.models.anthropic.schemas import fit_schema
 from everturn.models.anthropic.thinking import plan_effort, plan_thinking
 from everturn.models.catalog import LONG_WINDOW
 from everturn.ports.model import Clearing, ModelCard, Request
@@ -59,8 +60,8 @@ def plan_output(request: Request, card: ModelCard, thinking: dict[str, Any] | No
     output: dict[str, Any] = {}
     if (effort := plan_effort(request.effort, card, thinking)) is not None:
         output["effort"] = effort
-    if request.output_schema is not None:
-        output["format"] = {"type": "json_schema", "schema": request.output_schema}
+    if request.output_schema is not None and (schema := fit_schema(request.output_schema)) is not None:
+        output["format"] = {"type": "json_schema", "schema": schema}
     if request.task_budget is not None and card.task_budget:
         output["task_budget"] = {"type": "tokens", "total": request.task_budget.total}
         if request.task_budget.remaining is not None:
