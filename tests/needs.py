@@ -134,7 +134,11 @@ NEEDS = {
     "our ripgrep": Need("the same with the ripgrep of our Python packages", try_out=try_our_ripgrep),
     "zsh": Need("completion in zsh", programs=("zsh",), packages=("zsh",)),
     "fish": Need("completion in fish", programs=("fish",), packages=("fish",)),
-    "Node": Need("ccusage reads our sessions", programs=("node", "npm"), packages=("nodejs", "npm")),
+    "Node": Need(
+        "ccusage reads our sessions; the vendor's JavaScript SDK talks to our model server",
+        programs=("node", "npm"),
+        packages=("nodejs", "npm"),
+    ),
     "patch": Need("files that `patch` changes are noticed", programs=("patch",), packages=("patch",)),
     "mount namespaces": Need(
         "the tests that use these programs, once more with all of them hidden",
@@ -147,7 +151,8 @@ NEEDS = {
         try_out=partial(try_command, *NAMESPACES, "true"),
     ),
     "package registry": Need(
-        "installation with pip, pipx and uv; programs of others that read our sessions", try_out=try_registry
+        "installation with pip, pipx and uv; programs of others that read our sessions or talk to our model server",
+        try_out=try_registry,
     ),
 }
 

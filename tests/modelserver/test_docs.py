@@ -62,4 +62,4 @@ async def test_the_python_on_the_page_runs(source, client, ask):
 
 
 def test_the_page_has_examples_of_each_kind():
-    assert [len(blocks(language)) for language in ("json", "jsonl", "python")] == [3, 1, 4]
+    assert [len(blocks(language)) for language in ("json", "jsonl", "python")] == [4, 1, 4]

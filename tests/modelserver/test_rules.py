@@ -11,12 +11,15 @@ MODEL = "claude-opus-4-8"
 
 
 async def send(client, example: Example):
-    async with ModelServer(script(text("Hello"), key=example.key, window=example.window)) as server:
+    answers = [text("Hello", id=f"msg_{count}") for count in range(1, 9)]
+    async with ModelServer(script(*answers, key=example.key, window=example.window)) as server:
         server.handed.remember(MODEL, example.handed)
+        for earlier in example.before:
+            assert (await client.post(server.url, earlier.made_body, headers=earlier.headers)).status == 200
         body = example.made_body
         if example.method == "GET":
-            return await client.send(server.url, "GET", example.path, b"", example.headers), server.requests[0]
-        return await client.post(server.url, body, headers=example.headers, path=example.path), server.requests[0]
+            return await client.send(server.url, "GET", example.path, b"", example.headers), server.requests[-1]
+        return await client.post(server.url, body, headers=example.headers, path=example.path), server.requests[-1]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
@@ -34,7 +37,7 @@ async def test_the_refused_example_is_refused_by_its_rule(rule, client):
     error = reply.json["error"]
     assert reply.json == {
         "type": "error",
-        "error": {"type": rule.type, "message": error["message"]},
+        "error": {"type": rule.type, "message": error["message"]} | ({"details": rule.details} if rule.details else {}),
         "request_id": reply.headers["request-id"],
     }
     assert error["message"]

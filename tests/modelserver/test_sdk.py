@@ -1,7 +1,14 @@
 """The vendor's client as an independent judge: it reads what the server writes, streamed and whole."""
 
 import pytest
-from anthropic import APIStatusError, AsyncAnthropic, BadRequestError, InternalServerError, NotFoundError
+from anthropic import (
+    APIStatusError,
+    AsyncAnthropic,
+    BadRequestError,
+    InternalServerError,
+    NotFoundError,
+    beta_async_tool,
+)
 
 from everturn.modelserver import (
     ModelServer,
@@ -107,3 +114,56 @@ async def test_the_sdk_counts_tokens_and_lists_models():
         128_000,
         True,
     )
+
+
+LOST = error(404, message="Gone.", details={"error_code": "thread_not_found"})
+UNTHREADED = error(400, message="Not here.", details={"error_code": "thread_unsupported_request"})
+BOTH = say(thinking("I need both."), calls(("get_weather", {"location": "Paris"}), ("get_time", {"zone": "CET"})))
+
+
+def seen(ask):
+    return f"{len(ask.messages)} messages, {len(ask.tools)} tools."
+
+
+RUNS = {
+    "held": ([BOTH, seen], ["create", "continue"]),
+    "lost": ([BOTH, LOST, seen], ["create", "continue", "create"]),
+    "not to be had": ([UNTHREADED, BOTH, seen], ["create", None, None]),
+}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("name", RUNS)
+async def test_the_sdks_tool_runner_finishes_whether_its_thread_is_held_or_not(name, stream):
+    """Where it is not, the runner sends the whole conversation again."""
+    ran = []
+
+    @beta_async_tool
+    async def get_weather(location: str) -> str:
+        """The weather in a place."""
+        ran.append(location)
+        return "sunny"
+
+    @beta_async_tool
+    async def get_time(zone: str) -> str:
+        """The time in a zone."""
+        ran.append(zone)
+        return "12:00"
+
+    answers, threads = RUNS[name]
+    async with ModelServer(answers) as server, client_of(server) as client:
+        runner = client.beta.messages.tool_runner(
+            model=MODEL,
+            max_tokens=1000,
+            system="Be brief.",
+            tools=[get_weather, get_time],
+            messages=PROMPT,
+            stream=stream,
+        )
+        said = [await each.get_final_message() if stream else each async for each in runner]
+        sent = [(received.body.get("thread") or {}).get("type") for received in server.asked()]
+    assert [[block.type for block in message.content] for message in said] == [
+        ["thinking", "tool_use", "tool_use"],
+        ["text"],
+    ]
+    assert (said[-1].content[0].text, sorted(ran), sent) == ("3 messages, 2 tools.", ["CET", "Paris"], threads)

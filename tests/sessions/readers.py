@@ -1,74 +1,29 @@
 """Programs of others that read session files: installed once from their registries, and asked what they see."""
 
-import fcntl
 import json
-import os
-import shutil
 import subprocess
-import sys
 from contextlib import contextmanager
-from pathlib import Path
 
-from tests.needs import leave_out
+from tests.shelf import find_node_modules, find_python, run
 
-SHELF = Path(__file__).parents[2] / ".venv" / "readers"
 CCUSAGE = "20.0.24"
 CLAUDE_CODE_LOG = "1.7.0"
 AGENT_SDK = "0.2.182"
-PATIENCE_S = 900
-
-
-def run(*command, cwd, **env):
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("ANTHROPIC_", "EVERTURN_"))}
-    ended = subprocess.run(
-        [str(word) for word in command],
-        cwd=cwd,
-        env=clean | {name: str(value) for name, value in env.items()},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=False,
-    )
-    assert ended.returncode == 0, f"{command} exited with {ended.returncode}:\n{ended.stdout}{ended.stderr}"
-    return ended.stdout
 
 
 def find_ccusage():
-    folder = SHELF / f"ccusage-{CCUSAGE}"
-
-    def install():
-        (folder / "package.json").write_text('{"private":true}')
-        run("npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", f"ccusage@{CCUSAGE}", cwd=folder)
-
-    _install(folder, install)
+    folder = find_node_modules(f"ccusage-{CCUSAGE}", f"ccusage@{CCUSAGE}")
     return folder / "node_modules" / ".bin" / "ccusage"
 
 
 def find_claude_code_log():
-    folder = SHELF / f"claude-code-log-{CLAUDE_CODE_LOG}"
-
-    def install():
-        run(sys.executable, "-m", "venv", "--without-pip", folder, cwd=SHELF)
-        pip = (sys.executable, "-m", "pip", "--quiet", "--python", folder / "bin" / "python")
-        run(*pip, "install", f"claude-code-log=={CLAUDE_CODE_LOG}", cwd=SHELF)
-
-    _install(folder, install)
-    return folder / "bin" / "python"
+    return find_python(f"claude-code-log-{CLAUDE_CODE_LOG}", f"claude-code-log=={CLAUDE_CODE_LOG}")
 
 
 def find_agent_sdk():
     """Made from its source: what is built for a platform carries a program with it that is not free."""
-    folder = SHELF / f"claude-agent-sdk-{AGENT_SDK}"
     name = "claude-agent-sdk"
-
-    def install():
-        run(sys.executable, "-m", "venv", "--without-pip", folder, cwd=SHELF)
-        pip = (sys.executable, "-m", "pip", "--quiet", "--python", folder / "bin" / "python")
-        run(*pip, "install", "--no-binary", name, f"{name}=={AGENT_SDK}", cwd=SHELF)
-
-    _install(folder, install)
-    return folder / "bin" / "python"
+    return find_python(f"{name}-{AGENT_SDK}", "--no-binary", name, f"{name}=={AGENT_SDK}")
 
 
 def ask_ccusage(program, home):
@@ -150,20 +105,3 @@ def render_markdown(python, path, target):
     program = python.with_name("claude-code-log")
     run(program, path, "--format", "md", "-o", target, "--no-cache", cwd=path.parent)
     return target.read_text("utf-8")
-
-
-def _install(folder, install):
-    """Once for all workers; an installation that broke off is done again."""
-    SHELF.mkdir(parents=True, exist_ok=True)
-    with (SHELF / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        ready = folder / ".ready"
-        if ready.exists():
-            return
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
-        try:
-            install()
-        except (AssertionError, OSError, subprocess.SubprocessError) as error:
-            leave_out("package registry", f"it could not be installed: {error}")
-        ready.touch()

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from everturn.modelserver.models import KNOWN_MODELS, Model, Models, permissive
 from everturn.modelserver.signing import Handed
+from everturn.modelserver.threads import Threads
 
 Block = Mapping[str, Any]
 THINKING_TYPES = ("thinking", "redacted_thinking")
@@ -44,9 +45,14 @@ class Ask:
         models: Models = KNOWN_MODELS,
         window: int | None = None,
         handed: Handed | None = None,
+        threads: Threads | None = None,
         counting: bool = False,
     ) -> None:
-        self.body = body
+        self.threads = threads or Threads()
+        self.sent = body
+        """The body as it came."""
+        self.body = self.threads.rebuild(body)
+        """The whole request: with what is held of the thread that it continues."""
         self.headers = {name.lower(): value for name, value in (headers or {}).items()}
         self.models = models
         self.handed = handed or Handed()

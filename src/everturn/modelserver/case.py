@@ -18,6 +18,7 @@ from everturn.modelserver.rules.rule import Envelope, Violation, first_violation
 from everturn.modelserver.scripts import Playhead, Script
 from everturn.modelserver.signing import Handed
 from everturn.modelserver.steps import Steps
+from everturn.modelserver.threads import Threads, is_threaded
 from everturn.modelserver.wire import Wire, plan_wire, thoughts_of
 
 _TOO_DEEP = Violation(
@@ -38,11 +39,18 @@ class Response(NamedTuple):
     """To be called when the answer begins."""
 
 
+class Memory(NamedTuple):
+    """What stays of earlier requests when another script is put on."""
+
+    cache: PromptCache
+    threads: Threads
+
+
 class Case:
-    def __init__(self, script: Script, handed: Handed, cache: PromptCache, clock: Callable[[], float]) -> None:
+    def __init__(self, script: Script, handed: Handed, memory: Memory, clock: Callable[[], float]) -> None:
         self._script = script
         self._playhead = Playhead(script)
-        self._cache = cache
+        self._cache, self._threads = memory
         self._handed = handed
         self._clock = clock
 
@@ -84,6 +92,7 @@ class Case:
             models=self._script.models,
             window=self._script.window,
             handed=self._handed,
+            threads=self._threads,
             counting=counting,
         )
 
@@ -133,6 +142,9 @@ class Case:
             # As with the API, an entry can be read once the answer that wrote it has begun.
             self._cache.commit(use, self._clock())
             self._handed.remember(ask.model.id, message.content)
+            # Of an answer that breaks off the API keeps nothing.
+            if say.ending is None and is_threaded(ask.sent):
+                self._threads.hold(ask.sent, ask.body, message.id, message.content)
 
         return Response(plan_say(say, message, streams=ask.streams, request_id=request_id), body, on_start=on_start)
 
@@ -145,7 +157,7 @@ def _decoded(raw: bytes) -> Any:
 
 
 def _refuse(violation: Violation, request_id: str, body: Any) -> Response:
-    fail = Fail(status=violation.status, type=violation.type, message=violation.message)
+    fail = Fail(status=violation.status, type=violation.type, message=violation.message, details=violation.details)
     return Response(plan_fail(fail, request_id=request_id, rule=violation.rule), body, refused=violation.rule)
 
 

@@ -44,7 +44,10 @@ def derive_id(prefix: str, *seed: object) -> str:
 def compose(say: Say, ask: Ask, use: CacheUse, *, seed: str, chunk: int) -> Message:
     """`seed` tells this request from all others of the session."""
     blocks, stop_reason, stop_sequence = (say.blocks, None, None) if say.verbatim else _fit(say, ask, use)
-    usage = derive_usage(use, sum(count_output(block) for block in blocks)) | say.usage
+    speed = {"speed": ask.body["speed"]} if ask.body.get("speed") else {}
+    usage = derive_usage(use, sum(count_output(block) for block in blocks)) | speed | say.usage
+    # Nothing is cleared here; a script that clears something says so itself.
+    edits: Json = {"context_management": {"applied_edits": []}} if ask.body.get("context_management") else {}
     composer = _Composer(ask, seed, say.chunk or chunk)
     return Message(
         id=say.id or derive_id("msg", seed),
@@ -56,7 +59,7 @@ def compose(say: Say, ask: Ask, use: CacheUse, *, seed: str, chunk: int) -> Mess
         stop_sequence=say.stop_sequence or stop_sequence,
         stop_details=say.stop_details,
         usage=usage,
-        extra=say.extra,
+        extra=edits | say.extra,
     )
 
 

@@ -23,17 +23,22 @@ def render_model(model: Model) -> dict[str, Any]:
 
 
 def render_models(models: Models, query: str) -> dict[str, Any]:
-    """A page of the list; `limit` and `after_id` in the query choose it."""
+    """A page of the list; `limit` and `after_id` or `before_id` in the query choose it."""
     wanted = parse_qs(query)
     limit = wanted.get("limit", [""])[0]
-    after = wanted.get("after_id", [""])[0]
+    after, before = wanted.get("after_id", [""])[0], wanted.get("before_id", [""])[0]
     ids = [model.id for model in models.listed]
-    start = ids.index(after) + 1 if after in ids else 0
     size = int(limit) if limit.isdecimal() and int(limit) else _PAGE
-    page = [render_model(model) for model in models.listed[start : start + size]]
+    if before in ids:
+        end = ids.index(before)
+        start, more = max(0, end - size), end > size
+    else:
+        start = ids.index(after) + 1 if after in ids else 0
+        end, more = start + size, start + size < len(ids)
+    page = [render_model(model) for model in models.listed[start:end]]
     return {
         "data": page,
-        "has_more": start + size < len(ids),
+        "has_more": more,
         "first_id": page[0]["id"] if page else None,
         "last_id": page[-1]["id"] if page else None,
     }

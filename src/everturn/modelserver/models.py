@@ -1,5 +1,7 @@
 """The models this server knows: the limits and abilities on which rules and usage depend."""
 
+from typing import Literal
+
 import msgspec
 
 EFFORTS = ("low", "medium", "high", "xhigh", "max")
@@ -22,16 +24,26 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     images: int = 600
     image_tokens: int = 4_784
     """The most that one image costs: larger ones are scaled down."""
-    fast: bool = False
+    fast: Literal["no", "beta", "yes"] = "no"
+    """Whether it has a fast mode; `beta`: with the beta header only."""
     task_budget: bool = False
     system_messages: bool = False
     """Takes `system` messages in mid-conversation."""
     prefill: bool = False
+    sampling: bool = False
+    """Takes `temperature`, `top_p` and `top_k` other than their defaults."""
 
 
 _SMALL = {"window": 200_000, "max_output": 64_000, "images": 100, "image_tokens": 1_568}
-_MANUAL = {"thinking": ("enabled", "disabled"), "prefill": True, **_SMALL}
-_BOTH = {"thinking": ("adaptive", "enabled", "disabled"), "efforts": ("low", "medium", "high", "max")}
+_MANUAL = {"thinking": ("enabled", "disabled"), "prefill": True, "sampling": True, **_SMALL}
+_BOTH = {
+    "thinking": ("adaptive", "enabled", "disabled"),
+    "efforts": ("low", "medium", "high", "max"),
+    "image_tokens": 1_568,
+    "sampling": True,
+}
+_NEWER = {"min_cacheable": 512, "thinks_unasked": True, "system_messages": True}
+_ALWAYS_THINKING = {"thinking": ("adaptive",), **_NEWER}
 
 
 def _model(identity: str, name: str, **traits: object) -> Model:
@@ -39,37 +51,16 @@ def _model(identity: str, name: str, **traits: object) -> Model:
 
 
 KNOWN = (
-    _model(
-        "claude-fable-5",
-        "Claude Fable 5",
-        min_cacheable=512,
-        thinking=("adaptive",),
-        thinks_unasked=True,
-        task_budget=True,
-        system_messages=True,
-    ),
-    _model(
-        "claude-mythos-5",
-        "Claude Mythos 5",
-        min_cacheable=512,
-        thinking=("adaptive",),
-        thinks_unasked=True,
-        task_budget=True,
-        system_messages=True,
-    ),
-    _model(
-        "claude-opus-5",
-        "Claude Opus 5",
-        min_cacheable=512,
-        thinks_unasked=True,
-        off_up_to_high=True,
-        fast=True,
-        task_budget=True,
-        system_messages=True,
-    ),
-    _model("claude-opus-4-8", "Claude Opus 4.8", fast=True, task_budget=True, system_messages=True),
+    _model("claude-fable-5-2", "Claude Fable 5.2", **_ALWAYS_THINKING),
+    _model("claude-fable-5-1", "Claude Fable 5.1", task_budget=True, **_ALWAYS_THINKING),
+    _model("claude-mythos-5-1", "Claude Mythos 5.1", task_budget=True, **_ALWAYS_THINKING),
+    _model("claude-fable-5", "Claude Fable 5", task_budget=True, **_ALWAYS_THINKING),
+    _model("claude-mythos-5", "Claude Mythos 5", task_budget=True, **_ALWAYS_THINKING),
+    _model("claude-opus-5-5", "Claude Opus 5.5", fast="yes", task_budget=True, **_ALWAYS_THINKING),
+    _model("claude-opus-5", "Claude Opus 5", off_up_to_high=True, fast="beta", task_budget=True, **_NEWER),
+    _model("claude-opus-4-8", "Claude Opus 4.8", fast="beta", task_budget=True, system_messages=True),
     _model("claude-opus-4-7", "Claude Opus 4.7", min_cacheable=2_048, task_budget=True),
-    _model("claude-opus-4-6", "Claude Opus 4.6", min_cacheable=4_096, image_tokens=1_568, **_BOTH),
+    _model("claude-opus-4-6", "Claude Opus 4.6", min_cacheable=4_096, **_BOTH),
     _model(
         "claude-opus-4-5-20251101",
         "Claude Opus 4.5",
@@ -78,9 +69,11 @@ KNOWN = (
         efforts=("low", "medium", "high"),
         **_MANUAL,
     ),
+    _model("claude-sonnet-5-5", "Claude Sonnet 5.5", task_budget=True, **_ALWAYS_THINKING),
     _model("claude-sonnet-5", "Claude Sonnet 5", thinks_unasked=True),
-    _model("claude-sonnet-4-6", "Claude Sonnet 4.6", image_tokens=1_568, **_BOTH),
+    _model("claude-sonnet-4-6", "Claude Sonnet 4.6", **_BOTH),
     _model("claude-sonnet-4-5-20250929", "Claude Sonnet 4.5", aliases=("claude-sonnet-4-5",), efforts=(), **_MANUAL),
+    _model("claude-haiku-5-5", "Claude Haiku 5.5", task_budget=True, **_NEWER),
     _model(
         "claude-haiku-4-5-20251001",
         "Claude Haiku 4.5",
@@ -99,10 +92,11 @@ def permissive(identity: str) -> Model:
         name=identity,
         min_cacheable=0,
         thinking=("adaptive", "enabled", "disabled"),
-        fast=True,
+        fast="yes",
         task_budget=True,
         system_messages=True,
         prefill=True,
+        sampling=True,
     )
 
 

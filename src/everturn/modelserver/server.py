@@ -14,7 +14,7 @@ from urllib.parse import unquote
 import h11
 
 from everturn.modelserver.answers import Fail
-from everturn.modelserver.case import Case, Response
+from everturn.modelserver.case import Case, Memory, Response
 from everturn.modelserver.composing import derive_id
 from everturn.modelserver.connection import ClientLeftError, Connection, Incoming
 from everturn.modelserver.log import LogFile, Received, without_credentials
@@ -24,6 +24,7 @@ from everturn.modelserver.prompt_cache import PromptCache
 from everturn.modelserver.rules.envelope import MAX_BYTES, MESSAGES
 from everturn.modelserver.scripts import Reply, Script, When, script
 from everturn.modelserver.signing import Handed
+from everturn.modelserver.threads import Threads
 
 Playable = Script | Sequence[Reply | str | When]
 """A script, or just its answers in a list."""
@@ -72,15 +73,16 @@ class ModelServer:
         self._tasks: set[asyncio.Task[None]] = set()
         self._listener: asyncio.Server | None = None
         self._closing = False
-        self._caches: dict[str, PromptCache] = {}
+        self._memories: dict[str, Memory] = {}
         self._cases: dict[str, Case] = {}
         for name, playable in {**({} if played is None else {"": played}), **(cases or {})}.items():
             self.play(playable, case=name)
 
     def play(self, played: Playable, *, case: str = "") -> None:
-        """Put a script on, from its beginning, in place of the one that was there. The prompt cache stays."""
+        """Put a script on, from its beginning, in place of the one that was there. The prompt cache and the threads stay."""
         put_on = played if isinstance(played, Script) else script(*played)
-        self._cases[case] = Case(put_on, self.handed, self._caches.setdefault(case, PromptCache()), self._clock)
+        memory = self._memories.setdefault(case, Memory(PromptCache(), Threads(self._clock)))
+        self._cases[case] = Case(put_on, self.handed, memory, self._clock)
 
     @property
     def url(self) -> str:

@@ -11,9 +11,12 @@ from everturn.modelserver.rules.limits import LIMITS
 from everturn.modelserver.rules.media import MEDIA
 from everturn.modelserver.rules.messages import MESSAGES
 from everturn.modelserver.rules.rule import Envelope, Rule, Violation, first_violation
+from everturn.modelserver.rules.sampling import SAMPLING
+from everturn.modelserver.rules.schemas import SCHEMAS
 from everturn.modelserver.rules.shape import SHAPE
 from everturn.modelserver.rules.texts import PREFILL, TEXTS
 from everturn.modelserver.rules.thinking import THINKING
+from everturn.modelserver.rules.threads import THREADS
 from everturn.modelserver.rules.tools import TOOLS
 from everturn.modelserver.signing import Handed
 
@@ -21,12 +24,15 @@ ENVELOPE_RULES: tuple[Rule[Envelope], ...] = (*ADDRESS.all, *HEADERS.all, *CONTE
 # The first broken rule is the one that is named: a mark on an empty text before the text, an open call before a prefill.
 BODY_RULES: tuple[Rule[Ask], ...] = (
     *SHAPE.all,
+    *THREADS.all,
     *MESSAGES.all,
     *CACHING.all,
     *TEXTS.all,
     *TOOLS.all,
     *PREFILL.all,
     *THINKING.all,
+    *SAMPLING.all,
+    *SCHEMAS.all,
     *MEDIA.all,
     *LIMITS.all,
 )

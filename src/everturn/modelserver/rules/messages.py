@@ -29,7 +29,9 @@ _ASSISTANT = (
 )
 _SYSTEM = ("tool_addition", "tool_removal")
 _OTHER = ("mcp_tool_listing", "fallback", "browser_state")
-_RESULT = ("text", "image", "document", "search_result", "tool_reference")
+_RESULT = ("text", "image", "document", "search_result", "tool_reference", "browser_state")
+_MESSAGE = {"role", "content"}
+_SYSTEM_MESSAGE = {*_MESSAGE, "clear_at", "output_config"}
 _KNOWN = ("text", *_USER, *_ASSISTANT, *_SYSTEM, *_OTHER)
 
 _REQUIRED = {
@@ -66,7 +68,7 @@ def _shape(ask: Ask) -> str | None:
         for field in ("role", "content"):
             if field not in message:
                 return f"{where}.{field}: Field required"
-        strange = set(message) - {"role", "content"}
+        strange = set(message) - (_SYSTEM_MESSAGE if message["role"] == "system" else _MESSAGE)
         if strange:
             return f"{where}.{min(strange)}: Extra inputs are not permitted"
         content = message["content"]
@@ -117,7 +119,9 @@ def _types(ask: Ask) -> str | None:
 
 
 @MESSAGES.rule(
-    "result-content", REFERENCE, "A tool result holds text, pictures, documents, search results or tool references."
+    "result-content",
+    REFERENCE,
+    "A tool result holds text, pictures, documents, search results, tool references or the state of a browser.",
 )
 def _result(ask: Ask) -> str | None:
     for placed in ask.of_type("tool_result"):

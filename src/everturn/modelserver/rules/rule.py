@@ -1,7 +1,7 @@
 """What a rule is: a sentence, where it comes from, and a check that says what is wrong."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
@@ -17,6 +17,7 @@ class Violation(msgspec.Struct, frozen=True, kw_only=True):
     status: int
     type: str
     message: str
+    details: dict[str, Any] | None = None
 
 
 class Rule(msgspec.Struct, Generic[Subject], frozen=True, kw_only=True):
@@ -27,6 +28,8 @@ class Rule(msgspec.Struct, Generic[Subject], frozen=True, kw_only=True):
     """The API's message when the rule is broken, else None. May rely on the rules before it."""
     status: int = 400
     type: str = "invalid_request_error"
+    details: dict[str, Any] | None = None
+    """What programs read of the error, besides its type."""
 
 
 class Envelope(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,10 +53,20 @@ class Rules(Generic[Subject]):
         self.all: list[Rule[Subject]] = []
 
     def rule(
-        self, identity: str, source: str, summary: str, *, status: int = 400, kind: str = "invalid_request_error"
+        self,
+        identity: str,
+        source: str,
+        summary: str,
+        *,
+        status: int = 400,
+        kind: str = "invalid_request_error",
+        details: dict[str, Any] | None = None,
     ) -> Callable[[Callable[[Subject], str | None]], Callable[[Subject], str | None]]:
         def add(check: Callable[[Subject], str | None]) -> Callable[[Subject], str | None]:
-            self.all.append(Rule(id=identity, source=source, summary=summary, check=check, status=status, type=kind))
+            rule = Rule(
+                id=identity, source=source, summary=summary, check=check, status=status, type=kind, details=details
+            )
+            self.all.append(rule)
             return check
 
         return add
@@ -66,5 +79,5 @@ def first_violation(rules: Iterable[Rule[Subject]], subject: Subject) -> Violati
     for rule in rules:
         message = rule.check(subject)
         if message is not None:
-            return Violation(rule=rule.id, status=rule.status, type=rule.type, message=message)
+            return Violation(rule=rule.id, status=rule.status, type=rule.type, message=message, details=rule.details)
     return None

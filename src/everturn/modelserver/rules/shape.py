@@ -76,6 +76,7 @@ _FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "fallback_credit_token": (_is_text, "a valid string"),
     "diagnostics": (_is_object, "a valid dictionary"),
     "compaction": (_is_object, "a valid dictionary"),
+    "billing_policy": (_is_object, "a valid dictionary"),
     "thread": (_is_object, "a valid dictionary"),
     "user_profile_id": (_is_text, "a valid string"),
     "workspace_id": (_is_text, "a valid string"),
@@ -86,18 +87,47 @@ _NULLABLE = {
     "context_management",
     "diagnostics",
     "compaction",
+    "billing_policy",
     "thread",
     "fallbacks",
     "fallback_credit_token",
     "inference_geo",
     "speed",
 }
-_NOT_COUNTED = {"max_tokens", "stream", "stop_sequences", "metadata", "service_tier"}
+_OF_THE_ANSWER = {
+    "max_tokens",
+    "stream",
+    "stop_sequences",
+    "temperature",
+    "top_p",
+    "top_k",
+    "metadata",
+    "service_tier",
+    "inference_geo",
+    "container",
+    "diagnostics",
+    "fallbacks",
+    "fallback_credit_token",
+    "thread",
+}
+"""Counting takes none of them."""
+_BETAS = {
+    "mcp_servers": "mcp-client-",
+    "fallbacks": "server-side-fallback-",
+    "fallback_credit_token": "fallback-credit-",
+    "compaction": "compact-",
+    "billing_policy": "user-profiles-billing-",
+}
+"""How the header begins that each of these fields needs; its date changes."""
 
 
-@SHAPE.rule("fields-known", REFERENCE, "There are no unknown fields at the top; count_tokens takes no max_tokens.")
+@SHAPE.rule(
+    "fields-known",
+    REFERENCE,
+    "There are no unknown fields at the top; count_tokens takes none that concern the answer.",
+)
 def _known(ask: Ask) -> str | None:
-    strange = [field for field in ask.body if field not in _FIELDS or (ask.counting and field in _NOT_COUNTED)]
+    strange = [field for field in ask.body if field not in _FIELDS or (ask.counting and field in _OF_THE_ANSWER)]
     return f"{strange[0]}: Extra inputs are not permitted" if strange else None
 
 
@@ -114,6 +144,14 @@ def _typed(ask: Ask) -> str | None:
         fits, wanted = _FIELDS[field]
         if not fits(value) and not (value is None and field in _NULLABLE):
             return f"{field}: Input should be {wanted}"
+    return None
+
+
+@SHAPE.rule("fields-beta", REFERENCE, "A field of a beta comes with its header.")
+def _beta(ask: Ask) -> str | None:
+    for field, prefix in _BETAS.items():
+        if ask.body.get(field) is not None and not any(beta.startswith(prefix) for beta in ask.betas):
+            return f"{field}: Extra inputs are not permitted"
     return None
 
 

@@ -6,7 +6,7 @@ from everturn.modelserver.rules.rule import BodyRules
 
 THINKING = BodyRules()
 
-_MODES = ("adaptive", "enabled", "disabled")
+_MODES = ("adaptive", "enabled", "disabled", "between_tools")
 _MIN_BUDGET = 1024
 _INTERLEAVED = "interleaved-thinking-2025-05-14"
 _TASK_BUDGETS = "task-budgets-2026-03-13"
@@ -20,16 +20,21 @@ _REFUSALS = {
     "enabled": '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.',
     "disabled": '"thinking.type.disabled" is not supported for this model.',
     "adaptive": "adaptive thinking is not supported on this model",
+    "between_tools": '"thinking.type.between_tools" is not supported for this model.',
 }
 
 
-@THINKING.rule("thinking-shape", "conventions §6.5", "thinking is adaptive, enabled (with budget_tokens) or disabled.")
+@THINKING.rule(
+    "thinking-shape",
+    "conventions §6.5",
+    "thinking is adaptive, enabled (with budget_tokens), disabled or between_tools.",
+)
 def _shape(ask: Ask) -> str | None:
     if "thinking" not in ask.body:
         return None
     mode = ask.thinking.get("type")
     if mode not in _MODES:
-        return "thinking: Input tag found using 'type' does not match any of the expected tags: 'adaptive', 'disabled', 'enabled'"
+        return "thinking: Input tag found using 'type' does not match any of the expected tags: 'adaptive', 'between_tools', 'disabled', 'enabled'"
     if mode == "enabled" and not isinstance(ask.thinking.get("budget_tokens"), int):
         return "thinking.enabled.budget_tokens: Field required"
     return None
@@ -38,7 +43,9 @@ def _shape(ask: Ask) -> str | None:
 @THINKING.rule("thinking-mode", "conventions §6.5", "The model takes this kind of thinking.")
 def _mode(ask: Ask) -> str | None:
     mode = ask.thinking.get("type")
-    return None if mode is None or mode in ask.model.thinking else _REFUSALS[mode]
+    # Between its calls a model thinks that can decide by itself when to.
+    ability = "adaptive" if mode == "between_tools" else mode
+    return None if mode is None or ability in ask.model.thinking else _REFUSALS[mode]
 
 
 @THINKING.rule("thinking-budget-minimum", "conventions §6.5", "budget_tokens is at least 1024.")
@@ -122,18 +129,20 @@ def _speed(ask: Ask) -> str | None:
     )
 
 
-@THINKING.rule("fast-beta", "conventions §6.2", "speed fast needs the beta header fast-mode-2026-02-01.")
+@THINKING.rule(
+    "fast-beta", "conventions §6.2", "On Opus 5 and 4.8 speed fast needs the beta header fast-mode-2026-02-01."
+)
 def _fast_beta(ask: Ask) -> str | None:
-    return (
-        "speed: Extra inputs are not permitted" if ask.body.get("speed") == "fast" and _FAST not in ask.betas else None
-    )
+    if ask.body.get("speed") == "fast" and ask.model.fast == "beta" and _FAST not in ask.betas:
+        return "speed: Extra inputs are not permitted"
+    return None
 
 
 @THINKING.rule("fast-model", "conventions §6.2", "The model has a fast mode.")
 def _fast_model(ask: Ask) -> str | None:
     return (
         "speed: fast mode is not supported for this model"
-        if ask.body.get("speed") == "fast" and not ask.model.fast
+        if ask.body.get("speed") == "fast" and ask.model.fast == "no"
         else None
     )
 

@@ -41,8 +41,9 @@ def _name(ask: Ask) -> str | None:
 
 @TOOLS.rule("tool-names-unique", REPORTS, "No two tools have the same name.")
 def _unique(ask: Ask) -> str | None:
-    names = [tool.get("name") for tool in ask.tools]
-    return None if len(set(map(str, names))) == len(names) else "tools: Tool names must be unique."
+    # A toolset has no name of its own.
+    names = [str(tool["name"]) for tool in ask.tools if "name" in tool]
+    return None if len(set(names)) == len(names) else "tools: Tool names must be unique."
 
 
 @TOOLS.rule("tool-schema-object", "conventions §6.7", "The root of an input schema is of type object.")

@@ -23,6 +23,9 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
     handed: tuple[Json, ...] = ()
     """Blocks that the model gave out earlier in the session."""
 
+    before: tuple["Example", ...] = ()
+    """Requests that were answered before, in order; the answers have the ids msg_1, msg_2 and so on."""
+
     @property
     def made_body(self) -> Json | bytes:
         return self.body if isinstance(self.body, dict | bytes) else self.body()

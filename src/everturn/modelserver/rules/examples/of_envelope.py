@@ -33,5 +33,6 @@ PAIRS: dict[str, Pair] = {
     "fields-known": (ask(metadata={"user_id": "u"}), ask(beta="x")),
     "fields-required": (ask(), _but(body={"model": "claude-opus-4-8", "messages": [user()]})),
     "fields-typed": (ask(stream=False, max_tokens=0), ask(stream="yes")),
+    "fields-beta": (ask(mcp_servers=[], betas="mcp-client-2025-11-20"), ask(mcp_servers=[])),
     "model-known": (ask(model="claude-haiku-4-5"), ask(model="claude-opus-4-1")),
 }

@@ -27,9 +27,12 @@ _ROUND = _round(used())
 
 PAIRS: dict[str, Pair] = {
     "tool-shape": (with_tools(), with_tools(tools=[{"name": "Read"}])),
-    "tool-name-pattern": (with_tools(tools=[tool("mcp__files__read-all")]), with_tools(tools=[tool("read file")])),
+    "tool-name-pattern": (
+        with_tools(tools=[tool("mcp__files__read-all" + "l" * 108)]),
+        with_tools(tools=[tool("read file")]),
+    ),
     "tool-names-unique": (
-        with_tools(tools=[tool("Read"), tool("Write")]),
+        with_tools(tools=[tool("Read"), *({"type": "mcp_toolset", "mcp_server_name": name} for name in ("a", "b"))]),
         with_tools(tools=[tool("Read"), tool("Read")]),
     ),
     "tool-schema-object": (with_tools(), with_tools(tools=[tool(input_schema={"type": "string"})])),
