@@ -47,7 +47,8 @@ fuzz: $(STAMP) ## all properties with new random examples; 20,000 lines that run
 	EVERTURN_EXAMPLES=fuzz EVERTURN_SHELL_FUZZ=$${EVERTURN_SHELL_FUZZ:-100000} $(BIN)/pytest -n auto --dist worksteal tests/permissions/shell
 	EVERTURN_EXAMPLES=fuzz EVERTURN_ADVERSARY=$${EVERTURN_ADVERSARY:-20000} $(BIN)/pytest -n auto --dist worksteal tests/adversary/test_adversary.py
 
-soak: $(STAMP) ## a million files; a session killed ten thousand times at its system calls (an hour or two; needs strace)
+soak: $(STAMP) ## litellm's proxy before the model server; a million files; a session killed ten thousand times at its system calls (an hour or two; needs strace)
+	$(BIN)/python -m tests.modelserver.soak
 	$(BIN)/python -m tests.tools.soak
 	$(BIN)/python -m tests.sessions.kill.soak
 
