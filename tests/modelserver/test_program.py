@@ -116,7 +116,15 @@ async def test_bad_arguments_and_scripts_are_told_in_a_line(hello, tmp_path):
         == f"modelserver: {hello}: there is another script without an id"
     )
     assert "No such file" in await complaint("--script", str(tmp_path / "none.json"))
-    assert "port" in await complaint("--script", str(hello), "--port", "99999")
+    assert await complaint("--script", str(hello), "--port", "99999") == (
+        "modelserver: cannot listen on 127.0.0.1:99999: bind(): port must be 0-65535."
+    )
+    assert await complaint("--script", str(hello), "--log", str(tmp_path / "none" / "log")) == (
+        f"modelserver: the log {tmp_path / 'none' / 'log'} cannot be written: No such file or directory"
+    )
+    assert await complaint(str(hello)) == f"{prefix} a script is named like this: --script {hello}"
+    assert await complaint("--scripts", str(hello)) == f"{prefix} there is no option --scripts"
+    assert await complaint("--script", str(hello), "--time-scale", "-1") == f"{prefix} --time-scale is 0 or more"
     assert "tls" in (await complaint("--script", str(hello), "--tls-cert", str(hello), "--tls-key", str(hello))).lower()
 
 

@@ -149,12 +149,15 @@ def test_json_lines_are_cases_and_bytes_are_not_judged():
 
 
 BAD = [
-    ('["Hello",\n {"txt": "Hello"}]', "s.json:2: [1]: Object contains unknown field `txt`"),
+    ('["Hello",\n {"txt": "Hello"}]', "s.json:2: [1]: Object contains unknown field `txt`; did you mean `text`?"),
     ('{"answers": [\n  "Hello",\n  {"text": 5}\n]}', "s.json:3: answers[1].text: Expected `str | null`, got `int`"),
-    ('["Hello"', "s.json:1: Expecting ',' delimiter (column 9)"),
-    ('[\n"Hello",\nx]', "s.json:3: Expecting value (column 1)"),
+    ('["Hello"', "s.json:1: this is not JSON: Expecting ',' delimiter (column 9)"),
+    ('[\n"Hello",\nx]', "s.json:3: this is not JSON: Expecting value (column 1)"),
     ("{}", "s.json:1: there is no answer: give answers, responses or when"),
-    ('"Hello"', "s.json:1: Expected `object`, got `str`"),
+    ('"Hello"', "s.json:1: a script is a list of answers, or an object with answers and settings"),
+    ('{"anwers": ["Hello"]}', "s.json:1: Object contains unknown field `anwers`; did you mean `answers`?"),
+    ('{"answers": ["Hello"], "xyz": 1}', "s.json:1: Object contains unknown field `xyz`"),
+    (" \n", "s.json: the script is empty"),
     ('[{"error": 529, "text": "Hello"}]', "s.json:1: [0]: error does not go with text"),
     ('[{"blocks": ["a"], "text": "b"}]', "s.json:1: [0]: blocks does not go with text"),
     ('[{"text": "a", "cut": true, "stall": true}]', "s.json:1: [0]: give one of cut, stall, broken"),

@@ -56,9 +56,15 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--tls-cert", type=Path, metavar="FILE", help="serve HTTPS with this certificate (PEM)")
     parser.add_argument("--tls-key", type=Path, metavar="FILE", help="the certificate's private key (PEM)")
     parser.add_argument("--rules", action="store_true", help="print the rules by which requests are refused, and exit")
-    arguments = parser.parse_args()
+    arguments, others = parser.parse_known_args()
+    if others and not others[0].startswith("-"):
+        parser.error(f"a script is named like this: --script {others[0]}")
+    if others:
+        parser.error(f"there is no option {others[0]}")
     if not arguments.rules and not arguments.script:
         parser.error("--script FILE is needed")
+    if arguments.time_scale < 0:
+        parser.error("--time-scale is 0 or more")
     if bool(arguments.tls_cert) != bool(arguments.tls_key):
         parser.error("--tls-cert and --tls-key go together")
     return arguments
@@ -110,7 +116,7 @@ def main() -> int:
         return 0
     try:
         asyncio.run(_run(arguments, _load(arguments.script)))
-    except (ScriptError, OSError, OverflowError) as error:
+    except (ScriptError, OSError) as error:
         print(f"modelserver: {error}", file=sys.stderr)
         return 2
     return 0

@@ -45,7 +45,10 @@ class LogFile:
     """One JSON object for each request, a line each, written at once."""
 
     def __init__(self, path: Path) -> None:
-        self._file: IO[str] = path.open("a", encoding="utf-8")
+        try:
+            self._file: IO[str] = path.open("a", encoding="utf-8")
+        except OSError as error:
+            raise OSError(f"the log {path} cannot be written: {error.strerror}") from error
 
     def append(self, received: Received) -> None:
         """The body is written as it came: a key that is also a word would be torn out of it."""

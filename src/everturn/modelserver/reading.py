@@ -1,5 +1,6 @@
 """Reads scripts from files: one JSON script, or JSON lines with a case each; an error names the line and the field."""
 
+import difflib
 import json
 import re
 from pathlib import Path
@@ -7,11 +8,15 @@ from typing import Any
 
 import msgspec
 
+from everturn.modelserver.answer_forms import AnswerForm, BlockForm, ErrorForm
 from everturn.modelserver.positions import line_of
-from everturn.modelserver.script_forms import ScriptForm
-from everturn.modelserver.scripts import Script
+from everturn.modelserver.script_forms import ModelForm, ScriptForm, WhenForm
+from everturn.modelserver.scripts import Match, Script
+from everturn.modelserver.wire import Wire
 
 _WHERE = re.compile(r"(?P<what>.*?)(?: - at `(?P<path>[^`]*)`)?", re.DOTALL)
+_UNKNOWN = re.compile(r"Object contains unknown field `(?P<name>.*)`", re.DOTALL)
+_INNER = (AnswerForm, BlockForm, ErrorForm, WhenForm, ModelForm, Match, Wire)
 
 
 class ScriptError(Exception):
@@ -31,6 +36,8 @@ def load_cases(path: Path) -> dict[str, Script]:
 
 def parse_cases(text: str, *, name: str = "script") -> dict[str, Script]:
     """The scripts of a text: one JSON document (an object, or a list of answers), or a case on each line."""
+    if not text.strip():
+        raise ScriptError(f"{name}: the script is empty")
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     if len(lines) > 1 and all(line.lstrip().startswith("{") and line.rstrip().endswith("}") for _, line in lines):
         cases: dict[str, Script] = {}
@@ -49,9 +56,13 @@ def _case(text: str, name: str, line: int) -> tuple[str, Script]:
     try:
         value: Any = json.loads(text)
     except json.JSONDecodeError as error:
-        raise ScriptError(f"{name}:{line + error.lineno - 1}: {error.msg} (column {error.colno})") from error
+        raise ScriptError(
+            f"{name}:{line + error.lineno - 1}: this is not JSON: {error.msg} (column {error.colno})"
+        ) from error
     except RecursionError as error:
         raise ScriptError(f"{name}:{line}: nested too deeply") from error
+    if not isinstance(value, dict | list):
+        raise ScriptError(f"{name}:{line}: a script is a list of answers, or an object with answers and settings")
     bare = isinstance(value, list)
     try:
         form = msgspec.convert({"answers": value} if bare else value, ScriptForm)
@@ -61,4 +72,15 @@ def _case(text: str, name: str, line: int) -> tuple[str, Script]:
         what, path = (found["what"], found["path"] or "$") if found else (str(error), "$")
         path = path.replace("$.answers", "$", 1) if bare else path
         where = f"{path.removeprefix('$').lstrip('.')}: " if path != "$" else ""
-        raise ScriptError(f"{name}:{line + line_of(text, path) - 1}: {where}{what}") from error
+        raise ScriptError(f"{name}:{line + line_of(text, path) - 1}: {where}{_hinted(what, path)}") from error
+
+
+def _hinted(what: str, path: str) -> str:
+    """With the field that was probably meant."""
+    unknown = _UNKNOWN.fullmatch(what)
+    if unknown is None:
+        return what
+    forms = (ScriptForm,) if path == "$" else _INNER
+    names = sorted({name for form in forms for name in form.__struct_fields__})
+    near = difflib.get_close_matches(unknown["name"], names, 1)
+    return f"{what}{f'; did you mean `{near[0]}`?' if near else ''}"

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import hashlib
+import os
 import ssl
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -111,7 +112,10 @@ class ModelServer:
 
     async def __aenter__(self) -> Self:
         self._log = LogFile(self._log_path) if self._log_path else None
-        self._listener = await asyncio.start_server(self._accept, self._host, self._port, ssl=self._tls)
+        try:
+            self._listener = await asyncio.start_server(self._accept, self._host, self._port, ssl=self._tls)
+        except (OSError, OverflowError) as error:
+            raise OSError(f"cannot listen on {self._host}:{self._port}: {_reason_of(error)}") from error
         self._port = self._listener.sockets[0].getsockname()[1]
         return self
 
@@ -202,6 +206,13 @@ class ModelServer:
         first, _, rest = path.lstrip("/").partition("/")
         name = unquote(first)
         return (name, f"/{rest}") if name in self._cases or "" not in self._cases else ("", path)
+
+
+def _reason_of(error: OSError | OverflowError) -> str:
+    """In the words of the system: asyncio's own repeat the address."""
+    if isinstance(error, OSError) and error.errno is not None:
+        return os.strerror(error.errno) if error.errno > 0 else str(error.strerror)
+    return str(error)
 
 
 def _no_case(name: str, seed: str) -> Response:
