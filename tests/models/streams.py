@@ -168,6 +168,10 @@ STREAMS = {
     "cut by the cap": stream_of(text("long"), stop="max_tokens"),
     "a pause": stream_of(text("Still at it.\n"), search("", '{"query": "x"}'), stop="pause_turn"),
     "context management": stream_of(text("a"), context_management=EDITS),
+    "content that is changed on its way in": stream_of(text("a"), input_transformations=[{"type": "thinking_dropped"}]),
+    "a credit for a fallback": stream_of(
+        text("a"), usage={"output_tokens": 8, "fallback_credit": {"type": "redeemed", "tokens": 5}}
+    ),
     "all counts at the end": stream_of(text("a"), usage=ALL_COUNTS),
     "counts that are null": stream_of(
         text("a"), usage={"output_tokens": 8, "input_tokens": None, "cache_read_input_tokens": None, "iterations": None}

@@ -113,6 +113,17 @@ OURS_ALONE = {
             [{"type": "future_tool_use", "id": "future_tool_use_1", "name": "Read", "input": {"a": 1}}],
         ),
     ),
+    "a message that begins with content that is null": (
+        [message_start(content=None), *block(0, *text("a")), message_delta()],
+        ("end_turn", [{"type": "text", "text": "a"}]),
+    ),
+    "input that is no JSON": (
+        [message_start(), *block(0, *call("", '{"unit": celsius}')), message_delta("tool_use")],
+        (
+            "tool_use",
+            [{"type": "tool_use", "id": "tool_use_1", "name": "Read", "input": {INVALID_JSON: '{"unit": celsius}'}}],
+        ),
+    ),
     "a call that the cap cut off before its block ended": (
         [
             message_start(),
