@@ -337,3 +337,25 @@ def test_any_stream_adds_up_to_the_message_and_keeps_the_limit(parts, chunk, lim
     message = compose(say(*parts), asked, CacheUse(fresh=4), seed="s", chunk=chunk)
     assert fold([event.data for event in render_events(message)]) == render_message(message)
     assert message.usage["output_tokens"] <= limit
+
+
+async def test_an_answer_tells_the_speed_and_the_edits_that_were_asked_for(client, ask):
+    betas = "fast-mode-2026-02-01,context-management-2025-06-27"
+    headers = {"x-api-key": "k", "anthropic-version": "2023-06-01", "anthropic-beta": betas}
+    edits = {"edits": [{"type": "clear_tool_uses_20250919"}]}
+    applied = {"context_management": {"applied_edits": [{"type": "clear_tool_uses_20250919", "cleared_tool_uses": 1}]}}
+    async with ModelServer(["Hello", text("Hello", extra=applied), "Hello"]) as server:
+        asked = ask(speed="fast", context_management=edits)
+        first, second = [(await client.post(server.url, asked, headers=headers)).json for _ in range(2)]
+        plain = (await client.post(server.url, ask())).json
+    assert [answer["usage"]["speed"] for answer in (first, second)] == ["fast", "fast"]
+    assert first["context_management"] == {"applied_edits": []}
+    assert second["context_management"] == applied["context_management"]
+    assert not {"context_management", "speed"} & {*plain, *plain["usage"]}
+
+
+async def test_the_newest_fast_mode_needs_no_beta(client, ask):
+    async with ModelServer(["Hello"]) as server:
+        newest = await client.post(server.url, ask(model="claude-opus-5-5", speed="fast"))
+        older = await client.post(server.url, ask(model="claude-opus-5", speed="fast"))
+    assert (newest.status, older.headers["everturn-rule"]) == (200, "fast-beta")

@@ -220,6 +220,15 @@ async def test_models_are_listed_page_by_page(client):
     assert first["has_more"]
 
 
+async def test_models_are_listed_backwards_too(client):
+    async with ModelServer(["Hello"]) as server:
+        ids = [model["id"] for model in (await client.get(server.url, "/v1/models")).json["data"]]
+        before = (await client.get(server.url, f"/v1/models?limit=2&before_id={ids[5]}")).json
+        first = (await client.get(server.url, f"/v1/models?limit=3&before_id={ids[3]}")).json
+    assert ([model["id"] for model in before["data"]], before["has_more"]) == (ids[3:5], True)
+    assert ([model["id"] for model in first["data"]], first["has_more"]) == (ids[:3], False)
+
+
 async def test_one_model_is_described_by_its_alias_too(client):
     async with ModelServer(["Hello"]) as server:
         reply = await client.get(server.url, "/v1/models/claude-haiku-4-5")
