@@ -46,6 +46,7 @@ fuzz: $(STAMP) ## all properties with new random examples; 20,000 lines that run
 	EVERTURN_EXAMPLES=fuzz $(BIN)/pytest -n auto --dist worksteal tests/properties tests/core tests/context tests/models
 	EVERTURN_EXAMPLES=fuzz EVERTURN_SHELL_FUZZ=$${EVERTURN_SHELL_FUZZ:-100000} $(BIN)/pytest -n auto --dist worksteal tests/permissions/shell
 	EVERTURN_EXAMPLES=fuzz EVERTURN_ADVERSARY=$${EVERTURN_ADVERSARY:-20000} $(BIN)/pytest -n auto --dist worksteal tests/adversary/test_adversary.py
+	EVERTURN_EXAMPLES=fuzz EVERTURN_STARTINGS=$${EVERTURN_STARTINGS:-20000} $(BIN)/pytest -n auto --dist worksteal tests/adversary/test_startings.py
 
 soak: $(STAMP) ## litellm's proxy before the model server; a million files; a session killed ten thousand times at its system calls (an hour or two; needs strace)
 	$(BIN)/python -m tests.modelserver.soak

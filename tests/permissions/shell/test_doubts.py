@@ -34,10 +34,46 @@ STARTS_RM = [
     "nobodyknows -c 'rm x'", "python3 run.py rm x", "nobodyknows <<< 'rm x'", "sg users -c 'rm x'", "systemd-inhibit rm x",
     "start-stop-daemon --start --exec /bin/rm -- x",
 ]  # fmt: skip
+STARTS_RM_BY_AN_OPTION = [
+    "tar xf a.tar --to-c='rm x'", "tar cf a.tar --use 'rm x' f", "tar cfI a.tar 'rm x' f", "tar -cvI'rm x' -f a.tar f", "tar --file -- --to-command='rm x' -x",
+    "sort --compress-p rm f", "rsync --rs='rm x' a b", "rsync -avze'rm x' a b", "man -aP'rm x' ls", "env --spl='rm x'", "env -vS'rm x'", "env -S 'rm\\_x'", "git rebase --ex 'rm x' HEAD~1",
+    "git rebase -ix 'rm x' HEAD~1", "git difftool -yx'rm x'", "git fetch --upload-p='rm x' .", "git clone -qu 'rm x' . y", "git push --exe 'rm x' .", "git clone 'ext::rm x' y",
+    "git fetch 'ext::sh -c rm% x'", "git grep --open='rm x' foo", "git send-email --to-cmd='rm x' f", "npm x -c 'rm x'", "npm explore y -- rm x", "npm run x --script-shell=rm",
+    "npm config set script-shell rm", "npx --cal='rm x'", "bun exec 'rm x'", "make --ev='x:;rm x' x", "make -E 'x:;rm x' x", "make CC='rm x' f.o", "bash -cO extglob 'rm x'",
+    "bash -co errexit 'rm x'", "fish -C 'rm x' -c true", "script -qc'rm x' f", "script --comm='rm x' f", "flock --comm 'rm x' f", "ssh -o 'proxycommand rm x' h", "ssh -o RemoteCommand='rm x' h",
+    "scp -qS rm a h:b", "docker run --entrypoint=rm a x", "docker container exec a rm x", "kubectl exec a rm x", "flatpak run --comm=rm a", "zip -rTTT 'rm x' a f", "split --fil='rm x' f",
+    "fd -Hxrm", "wget --use-ask=rm h", "start-stop-daemon -Sarm", "setarch -R rm x", "cmake -E env rm x", "cmake -E chdir d rm x", "cargo --config 'target.x.runner=\"rm\"' run",
+    "apt-get -o APT::Update::Pre-Invoke::='rm x' update", "dpkg --pre-invoke='rm x' -i f", "socat - EXEC:'rm x'", "just -c rm x", "uv tool run rm x", "hyperfine -p 'rm x' ls",
+    "coreutils --coreutils-prog=rm x", "timeout --signal 9 --kill-after 3 5 rm x", "setpriv --reuid 1 --regid 1 --clear-groups rm x", "nsenter --targ 1 --setuid 0 rm x",
+    "systemd-run --unit a --property b rm x", "install -s --strip-prog=rm a b", "mysql --pager='rm x'", "xargs --max-args 1 --max-procs 2 rm",
+]  # fmt: skip
+STARTS_RM_BY_CODE = [
+    "sed '/a/,/b/e rm x' f", "sed 's/.*/rm x/e' f", "echo 'rm x' | sed e", "sed -e '1{p' -e 'e rm x' -e '}' f", "sed --exp='1erm x' f", "echo 'e rm x' | sed -f - f",
+    "awk 'BEGIN { \"rm x\" | getline }'", "awk 'BEGIN { print \"x\" | \"rm x\" }'", "awk 'BEGIN { print \"rm x\" | \"sh\" }'", "awk -v c='rm x' 'BEGIN { system(c) }'",
+    "awk 'BEGIN { system(\"r\" \"m x\") }'", "echo '!rm x' | ed", "printf '%s\\n' '!rm x' | ex", "echo 'x:;rm x' | make -f-", "perl -e 'open(F, \"rm x|\")'", "perl -e 'system(qw(rm x))'",
+    "perl -e 'system(\"r\".\"m x\")'", "ruby -e '%x(rm x)'", "ruby -e 'Kernel.send(:system, \"rm x\")'", "php -r 'pcntl_exec(\"/bin/rm\", [\"x\"]);'", "lua -e 'os.execute(\"rm x\")'",
+    "node -e 'require(\"child_process\").execSync([\"r\",\"m\"].join(\"\"))'", "node -e 'const {execSync: e} = require(\"child_process\"); e(\"rm x\")'", "tclsh <<< 'exec rm x'",
+    "expect -c 'exec rm x'", "python3 -c 'import os; os.system(\"r\"+\"m x\")'", "python3 -c 'import os; getattr(os,\"sys\"+\"tem\")(\"rm x\")'",
+    "python3 -c 'from subprocess import run as r; r([\"rm\",\"x\"])'", "python3 -c 'import subprocess; c = [\"rm\"]; subprocess.run(c)'", "echo 'import os; os.system(\"rm x\")' | python3",
+    "base64 -d f | python3", "cat f | ed", "curl http://a | perl", "make -f <(echo 'x:;rm x')", "sed -f <(echo 'e rm x') f", "python3 <(echo 'import os; os.system(\"rm x\")')",
+    "deno eval 'new Deno.Command(\"rm\").outputSync()'", "bun -e 'await Bun.$`rm x`'", "pwsh -c 'rm x'", "jshell <<< 'Runtime.getRuntime().exec(\"rm x\")'", "heroku run 'rm x'",
+    "mvn exec:exec -Dexec.executable=rm",
+]  # fmt: skip
+STARTS_RM_BY_A_VARIABLE = [
+    "V='!rm x' git --config-env=alias.x=V x", "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.x GIT_CONFIG_VALUE_0='!'$(echo rm) git x", "git -c core.editor=$(echo rm) commit",
+    "GIT_CONFIG_GLOBAL=f git unknown", "TAR_OPTIONS='--to-command=rm' tar xf a", "RSYNC_RSH='rm x' rsync a h:b", "CC=rm make", "MAKEFLAGS='--eval=x:;rm' make", "WHAT=rm make",
+    "SUDO_ASKPASS=rm sudo -A ls", "env 'BASH_FUNC_ls%%=() { rm x; }' bash -c ls", "PAGER='nice -n 5 rm x' git log",
+]  # fmt: skip
+STARTS_RM = [*STARTS_RM, *STARTS_RM_BY_AN_OPTION, *STARTS_RM_BY_CODE, *STARTS_RM_BY_A_VARIABLE]
 ONLY_SPEAKS_OF_RM = [
     "which rm", "man rm", "echo rm", "git rm x", "docker rm x", "npm rm x", "apt-get install rm", "git commit -m 'rm x'", "make rm",
     "cat > notes <<'EOF'\nrm x\nEOF", "gh pr create --title 'rm x'", "nobodyknows --message 'please do not rm this'", "ls -l /bin/rm",
     "python3 -c 'print(\"rm x\")'", "aws s3 rm s3://a/b", "for f in *.py; do python3 $f; done", "FOO=rm npm test", "grep -n rm f",
+    "awk -F'|' '{ print $2 }' f", "awk '$1 ~ /rm|x/ { print \"rm|x\" }' f", "awk '{ print | \"sort -u\" }' f", "sed -i 's/rm x/e/g' f", "sed -n '/rm x/p' f", "sed '1i\\\nrm x e' f",
+    "perl -ne 'print if /system/' f", "python3 -c 'import platform; print(platform.system())'", "python3 -c 'import subprocess; subprocess.run([\"git\", \"status\"])'",
+    "node -e 'const m = /rm/.exec(s); console.log(`${m}`)'", "echo 'print(\"rm x\")' | python3 -", "cat a.json | python3 -m json.tool", "cat a.json | python3 -c 'import json'",
+    "docker run --rm -it -w /app image npm test", "make test ARGS='-k rm'", "git log --grep='rm x'", "npm test -- --grep 'rm x'", "npx prettier -c '**/*.{ts,tsx}'", 'git -c user.name="$N" commit -m x',
+    "terraform plan -var 'name=rm it'", "timeout --signal KILL --kill-after 5 60 pytest", "ls | parallel echo", "GIT_CONFIG_GLOBAL=/dev/null git unknown", "git unknown", "npm run unknown",
 ]  # fmt: skip
 
 
@@ -53,12 +89,12 @@ def folder(tmp_path):
     return place
 
 
-def rule(folder, way, command, deny=(), ask=(), *, walks=True, shell=None):
-    mode, allow, confinement = WAYS.get(way, UNASKED)
+def rule(folder, way, command, deny=(), ask=(), *, allow=(), walks=True, shell=None):
+    mode, allowed, confinement = WAYS.get(way, UNASKED)
     policy = RulePolicy(
         mode,
         Grounds(folder=str(folder), home=str(folder.parent)),
-        rules=rules_of(allow=allow, ask=ask, deny=deny, folder=str(folder)),
+        rules=rules_of(allow=(*allowed, *allow), ask=ask, deny=deny, folder=str(folder)),
         walls=lambda: KnownWalls(reads=True, edits=True),
         **({} if shell is None else {"shell": shell}),
     )

@@ -61,6 +61,10 @@ _COMMANDED = frozenset({
     "sqlite3", "ed", "ex", "vi", "vim", "nvim", "gdb", "lldb", "m4", "lftp", "sftp", "psql", "mysql", "cpio", "pax", "expect", "gnuplot", "parallel",
 })  # fmt: skip
 """They obey what they read, or open the files that it names."""
+_ARCHIVERS = frozenset({"cpio", "pax"})
+_OBEY = frozenset({"at", "batch", "script", "tclsh", "dc"})
+_MAKERS = frozenset({"make", "gmake"})
+_MAKEFILE = re.compile(r"-|(?:-[A-Za-z]*f|--[a-z]+=)?(?:-|/dev/stdin|/dev/fd/.*|/proc/.*)")
 _LISTS_FILES = re.compile(r"--files0?-from.*|--from-file.*|--arg-file.*|-K.*|--config.*|-T|--input-file.*")
 
 
@@ -91,6 +95,27 @@ def _list_unclear(survey: Survey, home: str, set_names: frozenset[str]) -> Itera
             yield f"{sight.argv[0]} looks for its file by a PATH that was set"
         if sight.source is not None and reads_code(sight.argv) and not _is_fed_plainly(sight.source, survey.readings):
             yield f"{basename(sight.argv[0])} runs what it reads"
+
+
+def find_obedience(survey: Survey) -> str:
+    """A program takes commands or code from a pipe, and what comes through it does not stand in the line; empty where none does."""
+    for sight in survey.sights:
+        if sight.source is None or not _obeys(sight.argv) or _is_fed_plainly(sight.source, survey.readings):
+            continue
+        return f"{basename(sight.argv[0])} runs what it reads"
+    return ""
+
+
+def _obeys(argv: tuple[str, ...]) -> bool:
+    name, words = basename(argv[0]), argv[1:]
+    if name in _MAKERS:
+        return any(map(_MAKEFILE.fullmatch, words))
+    if name == "parallel":
+        # With a command, what it reads are words for it.
+        return all(word.startswith("-") for word in words)
+    if name in SHELLS or (is_interpreter(name) and name not in _OBEY):
+        return reads_code(argv)
+    return name in _OBEY or name in _COMMANDED - _ARCHIVERS
 
 
 def list_set_names(survey: Survey) -> frozenset[str]:

@@ -13,7 +13,13 @@ from everturn.permissions.paths.judging import is_within
 from everturn.permissions.rules.globs import Glob
 from everturn.permissions.rules.patterns import parse_pattern
 from everturn.permissions.rules.rule import Rule, RuleSet
-from everturn.permissions.shell.clearness import find_unclear, list_said, list_set_names, reads_code
+from everturn.permissions.shell.clearness import (
+    find_obedience,
+    find_unclear,
+    list_said,
+    list_set_names,
+    reads_code,
+)
 from everturn.permissions.shell.fileguard import FileGuard
 from everturn.permissions.shell.files import (
     brings_files,
@@ -24,7 +30,7 @@ from everturn.permissions.shell.files import (
     takes_folders,
 )
 from everturn.permissions.shell.folders import resolve
-from everturn.permissions.shell.hints import find_assigned_hints, find_fed_hints, find_hints
+from everturn.permissions.shell.hints import MAKERS, find_assigned_hints, find_fed_hints, find_hints, find_renamed
 from everturn.permissions.shell.matching import patterns_of
 from everturn.permissions.shell.openings import Opening, find_listed, open_word
 from everturn.permissions.shell.possible_writes import PossibleWrites
@@ -33,6 +39,7 @@ from everturn.permissions.shell.scripts import is_interpreter
 from everturn.permissions.shell.shown_by_git import find_opened_by_git, list_endings, may_git_show
 from everturn.permissions.shell.survey import Sight, Survey, list_ways_to_say
 from everturn.permissions.shell.syntax import FOLDER, HOME, UNKNOWN, Command, Here, Redirect, Word, write_marks
+from everturn.permissions.shell.unwrapping import find_inner_words
 from everturn.ports.policy import Ruling
 
 _SHOWN = 80
@@ -65,6 +72,9 @@ _LISTED = re.compile(
 )
 _RENAME = frozenset({"ln", "mv", "cp", "install", "rsync", "link"})
 _KEEPS_LINKS = re.compile(r"-[A-Za-z]*[adPRrsl]|--(?:rec|arc|no-d|pre|sy|li)")
+_RUNS_FOR_GIT = re.compile(
+    r"GIT_(?:CONFIG_(?:VALUE_\d+|PARAMETERS)|\w*EDITOR|PAGER|SSH|SSH_COMMAND|EXTERNAL_DIFF|ASKPASS|PROXY_COMMAND)"
+)
 _REPEATS = re.compile(r"\b(?:for|while|until|function|eval|trap)\b|\(\)")
 """A part that stands first may run once more."""
 _JOINED_OPTION = re.compile(r"-[A-Za-z]")
@@ -98,20 +108,29 @@ class Doubts:
             for patterns in self._against:
                 if rule := patterns.find_possible(beginning):
                     return f"{rule.shown} may cover what {beginning[:_SHOWN]!r} goes on with"
+        if why := find_obedience(self._survey):
+            return why
+        for name, value in self._survey.assigned:
+            if UNKNOWN in value and _RUNS_FOR_GIT.fullmatch(name):
+                return f"what {name} holds is not known before it runs"
+        for name in (name for sight in self._survey.sights for name in find_renamed(sight.argv)):
+            if rule := next(filter(None, (patterns.find_possible(f"{name} ") for patterns in self._against)), None):
+                return f"it may give {name[:_SHOWN]!r} another name, and {rule.shown} is about that program"
         for text in dict.fromkeys(self._list_hints()):
             if rule := next(filter(None, (patterns.find(text) for patterns in self._against)), None):
                 return f"it may run {text[:_SHOWN]!r}, which {rule.shown} is about"
         return ""
 
     def _list_hints(self) -> Iterator[str]:
-        fed = tuple(self._survey.fed)
+        fed = tuple(self._fed)
         for sight in self._survey.sights:
             argv = list(sight.argv)
             for hint in (*find_hints(argv), *find_fed_hints(argv, fed)):
-                yield from list_ways_to_say(hint)
+                yield from _list_said_behind(hint)
+        place = next((name for sight in self._survey.sights if (name := basename(sight.argv[0])) in MAKERS), "")
         for name, value in self._survey.assigned:
-            for hint in find_assigned_hints(name, value):
-                yield from list_ways_to_say(hint)
+            for hint in find_assigned_hints(name, value, place=place):
+                yield from _list_said_behind(hint)
 
     def find_file(self) -> str:
         """About the files that it reads and writes."""
@@ -463,3 +482,13 @@ def _may_end_with(rule: Rule, ends: str) -> bool:
     _, slash, name = ends.rstrip("/").casefold().rpartition("/")
     tail = (last.literal if last.literal is not None else last.edges[1]).casefold()
     return last.folded(str.casefold).matches(name) if slash else tail.endswith(name) or name.endswith(tail)
+
+
+def _list_said_behind(hint: list[str]) -> Iterator[str]:
+    """The hint, and what it would run if it is a runner: `nice -n 5 rm x`."""
+    yield from list_ways_to_say(hint)
+    if len(hint) > 1 and basename(hint[0]) in RUNNERS:
+        found = find_inner_words(hint)
+        for inner in (*found.commands[1:], *(script.split() for script in found.scripts)):
+            if inner:
+                yield from list_ways_to_say(inner)

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, pairwise
 from posixpath import basename
 
 from everturn.permissions.shell.assignments import is_own_name
 from everturn.permissions.shell.files import is_file_command, opens_nothing
+from everturn.permissions.shell.foreign_code import find_shell_calls
 from everturn.permissions.shell.readonly.tables import TABLES
 from everturn.permissions.shell.runner_words import MOST_WORDS, is_assignment, skip_options
 from everturn.permissions.shell.runners import EVALUATORS, READERS_OF_CODE, RENAMERS, RUNNERS
@@ -29,16 +30,39 @@ _COPIERS = frozenset({"cp", "ln", "mv", "install", "dd"})
 """They can give a program another name."""
 _CAN_START = frozenset({
     "ed", "ex", "vi", "vim", "nvim", "view", "vimdiff", "emacs", "emacsclient", "gdb", "lldb", "less", "more", "sqlite3", "psql", "mysql",
-    "gnuplot", "m4", "ftp", "sftp", "lftp", "telnet", "mutt", "mail", "bc", "dc",
+    "gnuplot", "m4", "ftp", "sftp", "lftp", "telnet", "mutt", "mail", "bc", "dc", "jshell",
 })  # fmt: skip
 """They have commands of their own, of which some start programs: `:!rm x`, `shell rm x`."""
 _OF_PROGRAMS = re.compile(r"(?:^|=)/(?:[^/]+/)*s?bin/[^/]+")
+_IN_BIN = re.compile(r"(?:^|/)s?bin/[^/]+$")
 _CUTS = re.compile(r"[;|&\n(){}!`'\",]+")
 _PLAIN = re.compile(r"[\w./+@][\w./+=@-]*")
-_STARTS = re.compile(r"(?:!|\b(?:shell|system|exec|syscmd|esyscmd|spawn|python|pipe)\b)[\s(`'\"]*([^\n'\"`;|&)]+)")
+_STARTS = re.compile(
+    r"(?:[!|]|\b(?:she?l?l?|sy?s?t?e?m?|exec|syscmd|esyscmd|spawn|python|pipe|make)\b|;)[\s(`'\"]{0,9}([^\n'\"`;|&)]+)"
+)
+_PROGRAM_OPTION = re.compile(
+    r"--?(?:[A-Za-z]+[-_.])*(?:comm|comma|comman|command|cmd|exec[a-z]*|prog|progr|progra|program|shell|rsh|pager|editor|runner|wrapper|helper|askpass|hook"
+    r"|script|call|run|eval|entrypoint|launcher|filter-program|pre|post|start[a-z]*|action|interpreter|terminal|browser|viewer|opener|handler)"
+)
+"""By their names, options whose value is a program."""
+_TEXT_OPTION = re.compile(
+    r"-[mtbFSGe]|--?(?:[a-z]+[-_.])*(?:message|msg|title|body|notes?|description|desc|comment|subject|reason|summary|names?|labels?|grep|author|format|pretty"
+    r"|query|search|pattern|regexp?|text|data[a-z-]*|json|header|user-agent|date|since|until|trailer|annotation|reply|content|template|prompt|input|filter|set)"
+)
+"""By their names, options whose value is a text for people or for a search."""
+_NAMES_PROGRAM = re.compile(
+    r"(?:HOST)?(?:CC|CXX|CPP|LD|AR|AS|NM|STRIP|RANLIB|RUSTC|FC)|.*(?:_WRAPPER|_RSH|_SSH|ASKPASS|COMMAND|_CMD|SHELL|EDITOR|PAGER|VISUAL|BROWSER|RUNNER|_LINKER)"
+)
+"""Variables that name programs."""
+_OPTIONS_OF = re.compile(r"[A-Z]+(?:FLAGS|_OPTIONS|_OPTS)")
+"""Variables that hold options of a program."""
+_SETS = frozenset({"set", "config", "pkg", "c"})
 _MOST_PIECES = 40
 _LONGEST = 8
 """Words of one command that rules are held against."""
+_HANDERS = frozenset({"env", "export", "declare", "typeset", "sudo", "doas", "systemd-run", "cross-env"})
+"""They hand variables on to what they run."""
+MAKERS = frozenset({"make", "gmake", "ninja", "cmake"})
 _GIT_SETTINGS = frozenset({"-c", "config"})
 
 
@@ -47,6 +71,9 @@ def find_hints(argv: list[str]) -> Iterator[list[str]]:
     name, words = basename(argv[0]), argv[1:MOST_WORDS]
     if name == "git":
         yield from _find_in_settings(words)
+    elif name in {"npm", "pnpm", "yarn"} and not _SETS.isdisjoint(words):
+        for word in words:
+            yield from _find_in_text(word.partition("=")[2] or word)
     elif name in _CAN_START:
         for word in words:
             yield from _find_in_text(word)
@@ -55,18 +82,29 @@ def find_hints(argv: list[str]) -> Iterator[list[str]]:
         yield from (words[at : at + _LONGEST] for at, word in enumerate(words) if _PLAIN.fullmatch(word))
     elif name in _COPIERS or not _is_known(name):
         yield from _find_in_words(words)
+    if name not in TABLES and name not in _OF_THE_SHELL and not is_interpreter(name):
+        yield from _find_in_options(words)
     if not opens_nothing(name):
         yield from ([basename(word)] for word in words if _OF_PROGRAMS.search(word))
     for word in words:
         if is_assignment(word):
-            yield from find_assigned_hints(*word.split("=", 1))
+            given, value = word.split("=", 1)
+            yield from find_assigned_hints(given, value, place=name)
+
+
+def find_renamed(argv: tuple[str, ...]) -> Iterator[str]:
+    """Programs that it may give another name: what they are told by then is not known."""
+    if basename(argv[0]) in _COPIERS or argv[0] == "cat":
+        yield from (basename(word) for word in argv[1:MOST_WORDS] if _IN_BIN.search(word))
 
 
 def find_fed_hints(argv: list[str], fed: tuple[str, ...]) -> Iterator[list[str]]:
     """What a program is given to read that nobody knows, or whose own commands can start others (`ed`, `gdb`)."""
     name = basename(argv[0])
     if name in _CAN_START:
-        found = (started[1].split() for text in fed for started in islice(_STARTS.finditer(text), _MOST_PIECES))
+        started = (each[1] for text in fed for each in islice(_STARTS.finditer(text), _MOST_PIECES))
+        called = (script for text in fed for script in find_shell_calls(text, "python"))
+        found = (script.split() for script in (*started, *called))
     elif not is_interpreter(name) and not _is_known(name):
         found = (line.split() for text in fed for line in islice(text.splitlines(), _MOST_PIECES))
     else:
@@ -74,10 +112,30 @@ def find_fed_hints(argv: list[str], fed: tuple[str, ...]) -> Iterator[list[str]]
     yield from (words[:_LONGEST] for words in found if words)
 
 
-def find_assigned_hints(name: str, value: str) -> Iterator[list[str]]:
-    """`GIT_EDITOR='rm x'`, `PAGER=..`: programs take commands from the environment."""
-    if not is_own_name(name):
+def find_assigned_hints(name: str, value: str, *, place: str = "") -> Iterator[list[str]]:
+    """`GIT_EDITOR='rm x'`, `PAGER=..`: programs take commands from the environment.
+
+    `place`: the program among whose words it stands, or that is given it; empty where that may be any.
+    """
+    if place in MAKERS:
+        # In recipes, a variable may stand for a program.
+        yield from _find_in_text(value, (0,))
+    elif not is_own_name(name) or _NAMES_PROGRAM.fullmatch(name) or _OPTIONS_OF.fullmatch(name):
         yield from _find_in_text(value)
+    elif " " in value and (not place or place in _HANDERS):
+        yield from _find_in_text(value, (0,))
+
+
+def _find_in_options(words: list[str]) -> Iterator[list[str]]:
+    """Of a program whose words are its own: what an option is given, where that reads like a command."""
+    for word, following in pairwise([*words, ""]):
+        if not word.startswith("-") or word in {"-", "--"}:
+            continue
+        option, equals, value = word.partition("=")
+        value = value if equals else following
+        is_text = _TEXT_OPTION.fullmatch(option) is not None
+        if _PROGRAM_OPTION.fullmatch(option) or (" " in value and not is_text):
+            yield from _find_in_text(value, (0,))
 
 
 def _is_known(name: str) -> bool:
@@ -98,12 +156,17 @@ def _find_in_words(words: list[str]) -> Iterator[list[str]]:
             yield from _find_in_text(value if equals and word.startswith("-") else word)
 
 
-def _find_in_text(text: str) -> Iterator[list[str]]:
+def _find_in_text(text: str, places: tuple[int, ...] = (0, 1)) -> Iterator[list[str]]:
     """At the start of each piece, or behind one word: `shell rm x`, `:!rm x`, `(shell-command "rm x")`."""
     for piece in islice(_CUTS.split(text), _MOST_PIECES):
-        tokens = [token for token in piece.split()[: _LONGEST + 1] if not is_assignment(token)]
+        tokens = [token for token in map(_drop_option, piece.split()[: _LONGEST + 1]) if not is_assignment(token)]
         tokens = tokens[1:] if tokens and tokens[0].endswith(":") else tokens
-        yield from (tokens[at : at + _LONGEST] for at in (0, 1) if tokens[at:])
+        yield from (tokens[at : at + _LONGEST] for at in places if tokens[at:])
+
+
+def _drop_option(token: str) -> str:
+    """`--to-command=rm`: what the option is given."""
+    return token.partition("=")[2] or token if token.startswith("-") else token
 
 
 def _find_in_settings(words: list[str]) -> Iterator[list[str]]:

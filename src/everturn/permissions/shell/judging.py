@@ -1,5 +1,6 @@
 """May this command run? Deny, ask, what is critical, the mode, what only reads, and what the rules allow: in this order."""
 
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -12,12 +13,17 @@ from everturn.permissions.shell.doubts import Doubts
 from everturn.permissions.shell.fileguard import FileGuard
 from everturn.permissions.shell.matching import Patterns, patterns_of
 from everturn.permissions.shell.prescan import LONGEST_ARGUMENT
-from everturn.permissions.shell.survey import Survey, survey_command
+from everturn.permissions.shell.survey import Sight, Survey, survey_command
 from everturn.permissions.shell.syntax import write_marks
 from everturn.permissions.shell.unapproved import plan_trial
 from everturn.ports.policy import Ruling
 
 _SHOWN = 80
+_DEEPEST = 3
+_RUN_NAMES = frozenset({"git", "npm", "pnpm", "yarn", "bun"})
+"""They run what stands under a name in a file."""
+_MOST_NAMED = 16
+_MOST_PROGRAMS = 64
 
 
 def judge_command(
@@ -34,15 +40,18 @@ def judge_command(
     survey = survey_command(command, world.cwd, world.home, world.temporary, exports)
     guard = FileGuard(survey, rules, world)
     critical = _judge_critical(survey, world)
-    judgement = (
-        _judge_rules(Ruling.DENY, command, survey, rules, input or {})
-        or guard.find(Ruling.DENY)
-        or _judge_rules(Ruling.ASK, command, survey, rules, input or {})
-        or guard.find(Ruling.ASK)
-        or _judge_suspicions(survey, rules)
-        or critical
-        or _judge_mode(survey, rules, world, guard)
-    )
+    judgement = _judge_rules(Ruling.DENY, command, survey, rules, input or {}) or guard.find(Ruling.DENY)
+    if judgement is None:
+        named = _list_named(survey, rules, world)
+        judgement = (
+            _judge_named(Ruling.DENY, named, rules, world)
+            or _judge_rules(Ruling.ASK, command, survey, rules, input or {})
+            or guard.find(Ruling.ASK)
+            or _judge_named(Ruling.ASK, named, rules, world)
+            or _judge_suspicions(survey, rules)
+            or critical
+            or _judge_mode(survey, rules, world, guard)
+        )
     return msgspec.structs.replace(judgement, grave=True) if critical is not None and critical.grave else judgement
 
 
@@ -67,6 +76,37 @@ def _judge_rules(
             return _by_rule(rule, text)
     if rule := _find_bare(patterns):
         return _by_rule(rule, command)
+    return None
+
+
+def _list_named(survey: Survey, rules: RuleSet, world: World, depth: int = 0) -> list[tuple[str, Survey]]:
+    """What the line runs by a name that stands in a file. Without a rule about commands, nobody looks there."""
+    against = [patterns for ruling in (Ruling.DENY, Ruling.ASK) if (patterns := patterns_of(rules, ruling))]
+    if not against or depth >= _DEEPEST or not any(map(_may_be_named, survey.sights)):
+        return []
+    from everturn.permissions.shell.named_scripts import NamedScripts
+
+    programs = islice((name for patterns in against for name in patterns.list_programs()), _MOST_PROGRAMS)
+    named = NamedScripts(survey, world.cwd, world.home, programs, world.exports.get("PATH", ""))
+    found: list[tuple[str, Survey]] = []
+    for script in islice(named.find(), _MOST_NAMED):
+        inner = survey_command(script, world.cwd, world.home)
+        found += [(script, inner), *_list_named(inner, rules, world, depth + 1)]
+    return found
+
+
+def _may_be_named(sight: Sight) -> bool:
+    return "/" in sight.argv[0] or sight.argv[0] in _RUN_NAMES
+
+
+def _judge_named(ruling: Ruling, named: list[tuple[str, Survey]], rules: RuleSet, world: World) -> Judgement | None:
+    for script, inner in named:
+        if found := _judge_rules(ruling, script, inner, rules, {}):
+            return found
+        if ruling is Ruling.ASK:
+            doubt = Doubts(inner, rules, world, FileGuard(inner, rules, world)).find_command()
+            if doubt:
+                return Judgement(ruling=Ruling.ASK, why=f"{doubt}, in {script[:_SHOWN]!r}, which stands in a file")
     return None
 
 

@@ -124,6 +124,10 @@ class Patterns:
                     return rule
         return next((found[0][1] for found in self._by_tail.values()), None)
 
+    def list_programs(self) -> Iterator[str]:
+        """Names that the texts begin with which rules cover."""
+        return (name for head in self._heads if (name := head.partition(" ")[0]))
+
     def find_parameter(self, given: dict[str, Any]) -> Rule | None:
         """`Bash(run_in_background:true)`: a rule about what is sent beside the command."""
         for name, pattern, rule in self._parameters:

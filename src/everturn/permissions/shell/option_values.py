@@ -33,7 +33,8 @@ def find_options(words: Iterable[str], options: Options) -> Iterator[tuple[str, 
     """Each of the options by its full name, with what may be its value."""
     listed = list(words)
     for at, word in enumerate(listed):
-        if word == "--":
+        if word == "--" and not (at and listed[at - 1].startswith("-")):
+            # Behind an option it may be its value: `--file -- --to-command=x`.
             return
         following = listed[at + 1] if at + 1 < len(listed) else ""
         given, equals, value = word.partition("=")

@@ -2,22 +2,28 @@
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import islice, pairwise
+from shlex import quote
 
+from everturn.permissions.shell.option_values import Options, abbreviates, find_options, find_values
 from everturn.permissions.shell.runners import Runner
 from everturn.permissions.shell.syntax import UNKNOWN
 
 MOST_WORDS = 64
 """So many are looked at for options."""
+_MOST_DOUBTFUL = 6
 _ACTIONS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _COMPOUND = frozenset({"{", "if", "while", "until", "for", "case", "[["})
 _BEFORE_SUBCOMMAND = Runner(
     valued="Cc",
-    long=frozenset({
+    long=(
         "--git-dir", "--work-tree", "--namespace", "--config-env", "--prefix", "--registry", "--cwd", "--dir", "--context",
         "--kubeconfig", "--host", "--config", "--profile", "--region", "--project", "--workspace", "--filter",
-    }),
+    ),
 )  # fmt: skip
+_REPLACES = Options(letters="Ii", names=("--replace",), valued="IEnLPsda")
+_SEPARATE = "\0"
+"""Stands for a value that is a word of its own."""
 
 
 def skip_options(rest: list[str]) -> list[str]:
@@ -25,16 +31,17 @@ def skip_options(rest: list[str]) -> list[str]:
     return skip_own(_BEFORE_SUBCOMMAND, rest)
 
 
-def skip_own(runner: Runner, rest: list[str]) -> list[str]:
-    """Past options, assignments and operands."""
+def skip_own(runner: Runner, rest: list[str], *, script: str = "") -> list[str]:
+    """Past options, assignments and operands. `script`: more letters that take a value."""
     at, operands = 0, runner.operands
+    valued = runner.valued + script
     while at < min(len(rest), MOST_WORDS):
         word = rest[at]
         if word == "--":
             at += 1
             break
         if word.startswith("-") and len(word) > 1:
-            at += 2 if word in runner.long or _takes_next(word, runner.valued) else 1
+            at += 2 if _takes_next(word, valued) or _is_long(word, runner) else 1
         elif is_assignment(word):
             at += 1
         elif operands:
@@ -43,6 +50,11 @@ def skip_own(runner: Runner, rest: list[str]) -> list[str]:
         else:
             break
     return rest[at:]
+
+
+def _is_long(word: str, runner: Runner) -> bool:
+    """A long option that has no value yet, in as many letters as anybody may give it."""
+    return "=" not in word and any(abbreviates(word, name) for name in (*runner.long, *runner.scripts))
 
 
 def _takes_next(word: str, valued: str) -> bool:
@@ -59,26 +71,49 @@ def is_assignment(word: str) -> bool:
 
 
 def find_commands(runner: Runner, rest: list[str]) -> list[list[str]]:
-    """What may be the command; two readings where an option could have taken a word."""
-    plain = skip_own(runner, rest)
-    inner = [plain] if plain else []
+    """What may be the command: one reading more for each option that could have taken a word."""
+    plain = skip_own(runner, rest, script=runner.script)
     skipped = rest[: len(rest) - len(plain)]
-    takes_word = any(word.startswith("--") and "=" not in word and word != "--" for word in skipped)
-    if len(plain) > 1 and (takes_word or (runner.named and plain[1] in _COMPOUND)):
-        inner.append(plain[1:])
-    return inner
+    doubtful = sum(
+        word.startswith("--") and "=" not in word and not _is_long(word, runner) for word in skipped if word != "--"
+    )
+    readings = 1 + min(doubtful, _MOST_DOUBTFUL)
+    if runner.named and len(plain) > 1 and plain[1] in _COMPOUND:
+        readings += 1
+    return [plain[at:] for at in range(readings) if plain[at:]]
 
 
-def find_script(runner: Runner, rest: list[str]) -> str | None:
-    """The value of the option that takes one."""
+def find_scripts(runner: Runner, rest: list[str]) -> Iterator[str]:
+    """The values of the options that take one."""
+    own = rest[: len(rest) - len(skip_own(runner, rest, script=runner.script))]
+    options = Options(letters=runner.script, names=runner.scripts, valued=runner.valued + runner.script)
+    yield from find_values(own, options)
+
+
+def find_split(rest: list[str]) -> Iterator[str]:
+    """`env -S 'rm -f' x`: the words that follow belong to what was split."""
+    options = Options(letters="S", names=("--split-string",), valued="SuCa")
+    for inner in islice(find_behind(options, rest), 1):
+        yield " ".join([inner[0].replace("\\_", " "), *map(quote, inner[1:])])
+
+
+def find_script_of_shell(rest: list[str]) -> Iterator[str]:
+    """`-c` is a flag: the script is the first word that no option has taken."""
+    words = rest[:MOST_WORDS]
+    at = next((at for at, word in enumerate(words) if word[:1] == "-" and word[:2] != "--" and "c" in word), None)
+    if at is None:
+        return
+    taken = sum(word.count("o") + word.count("O") for word in words if word[:1] in {"-", "+"} and word[:2] != "--")
+    yield from islice((word for word in words[at + 1 :] if not word.startswith(("-", "+"))), 1 + taken)
+
+
+def find_behind(options: Options, rest: list[str]) -> Iterator[list[str]]:
+    """What begins with the value of such an option and goes on to the end."""
     for at, word in enumerate(rest[:MOST_WORDS]):
-        if word.startswith("-") and not word.startswith("--") and runner.script in word:
-            if not word.endswith(runner.script) and runner.script == "S":
-                return word.partition("S")[2]
-            return next((other for other in rest[at + 1 :] if not other.startswith(("-", "+"))), None)
-        if word.startswith(("--split-string", "--command", "--call", "--run")):
-            return word.partition("=")[2] or " ".join(rest[at + 1 : at + 2])
-    return None
+        for _, value in find_options([word, _SEPARATE], options):
+            inner = rest[at + 1 :] if value == _SEPARATE else [value, *rest[at + 1 :]]
+            if inner:
+                yield inner
 
 
 def find_called(letters: str, argv: list[str]) -> Iterator[str]:
@@ -110,9 +145,12 @@ def find_actions(argv: list[str]) -> list[list[str]]:
 
 def mark_input(options: list[str], inner: list[str]) -> list[str]:
     """What `xargs` runs: what it reads stands at the end, or in the place of a word of its own (`-I{}`)."""
-    for at, word in enumerate(options[: len(options) - len(inner)]):
-        if word.startswith(("-I", "-i", "--replace")):
-            joined = word.partition("=")[2] if word.startswith("--") else word[2:]
-            placeholder = joined or (options[at + 1] if word == "-I" else "{}")
-            return [each.replace(placeholder, UNKNOWN) for each in inner]
+    own = options[: len(options) - len(inner)]
+    given = list(find_options(own, _REPLACES))
+    if given:
+        # Of `-i` and `--replace`, the value may be left out.
+        placeholders = [value for _, value in given if value] + ["{}"] * any(option != "-I" for option, _ in given)
+        for placeholder in dict.fromkeys(placeholders):
+            inner = [each.replace(placeholder, UNKNOWN) for each in inner]
+        return inner
     return [*inner, UNKNOWN]

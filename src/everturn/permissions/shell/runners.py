@@ -6,45 +6,52 @@ import msgspec
 class Runner(msgspec.Struct, frozen=True, kw_only=True):
     valued: str = ""
     """Letters of the short options that take a value."""
-    long: frozenset[str] = frozenset()
-    """Long options whose value is the next word."""
+    long: tuple[str, ...] = ()
+    """Long options whose value may be the next word. They are recognised by any beginning, as getopt does it."""
     operands: int = 0
     """Words before the command."""
     named: bool = False
     """A name may stand before a compound command."""
     script: str = ""
-    """The letter of the option whose value is a script."""
+    """The letters of the options whose value is a script."""
+    scripts: tuple[str, ...] = ()
+    """The long ones."""
     joined: bool = False
     """All that follows, joined by blanks, is a script."""
 
 
 _PLAIN = Runner()
-_CONTAINER = Runner(valued="euw", long=frozenset({"--env", "--user", "--workdir", "--env-file"}), operands=1)
+_CONTAINER = Runner(valued="euw", long=("--env", "--user", "--workdir", "--env-file"), operands=1)
 _NEW_CONTAINER = Runner(
     valued="aceghlmpuvw",
-    long=frozenset({
+    long=(
         "--env", "--env-file", "--name", "--volume", "--mount", "--user", "--workdir", "--publish", "--network", "--net",
-        "--entrypoint", "--platform", "--label", "--add-host", "--memory", "--cpus", "--gpus", "--hostname", "--ipc",
+        "--platform", "--label", "--add-host", "--memory", "--cpus", "--gpus", "--hostname", "--ipc",
         "--pid", "--pull", "--restart", "--shm-size", "--tmpfs", "--ulimit", "--cap-add", "--security-opt", "--device",
-    }),
+    ),
+    scripts=("--entrypoint",),
     operands=1,
 )  # fmt: skip
 _COMPOSED = Runner(valued="fpeuw", operands=2)
 """`docker compose exec web ls`: the subcommand and the service stand before it."""
-_SHELL = Runner(script="c", valued="oO")
+_SHELL = Runner(script="c", valued="oO", long=("--rcfile", "--init-file"))
+_PACKAGES = ("--package", "--prefix", "--workspace", "--registry", "--cache", "--userconfig")
 
 RUNNERS: dict[str, Runner] = {
     # Those that the rules look through anyway.
-    "timeout": Runner(valued="ks", operands=1),
-    "time": Runner(valued="fo"),
-    "nice": Runner(valued="n"),
+    "timeout": Runner(valued="ks", long=("--kill-after", "--signal"), operands=1),
+    "time": Runner(valued="fo", long=("--format", "--output")),
+    "nice": Runner(valued="n", long=("--adjustment",)),
     "nohup": _PLAIN,
-    "stdbuf": Runner(valued="ioe"),
+    "stdbuf": Runner(valued="ioe", long=("--input", "--output", "--error")),
     "command": _PLAIN,
     "builtin": _PLAIN,
     "noglob": _PLAIN,
     "nocorrect": _PLAIN,
-    "xargs": Runner(valued="IEnLPsda"),
+    "xargs": Runner(
+        valued="IEnLPsda",
+        long=("--arg-file", "--delimiter", "--max-args", "--max-chars", "--max-procs", "--process-slot-var"),
+    ),
     # Builtins and keywords.
     "exec": Runner(valued="a"),
     "eval": Runner(joined=True),
@@ -60,20 +67,109 @@ RUNNERS: dict[str, Runner] = {
     "until": _PLAIN,
     "{": _PLAIN,
     # Another user, another environment, another place.
-    "env": Runner(valued="uC", script="S"),
-    "sudo": Runner(valued="ugpCDhrtTUR"),
+    "env": Runner(valued="uCa", long=("--unset", "--chdir", "--argv0"), script="S", scripts=("--split-string",)),
+    "sudo": Runner(
+        valued="ugpCDhrtTUR",
+        long=(
+            "--user",
+            "--group",
+            "--prompt",
+            "--close-from",
+            "--chdir",
+            "--host",
+            "--role",
+            "--type",
+            "--command-timeout",
+            "--other-user",
+            "--chroot",
+        ),
+    ),
     "doas": Runner(valued="uC"),
-    "su": Runner(valued="gGsw", script="c"),
-    "runuser": Runner(valued="gGsu", script="c"),
-    "pkexec": Runner(),
-    "chroot": Runner(operands=1),
-    "unshare": Runner(valued="SG"),
-    "nsenter": Runner(valued="tSG"),
-    "setpriv": _PLAIN,
+    "su": Runner(
+        operands=2,
+        valued="gGsw",
+        long=("--group", "--supp-group", "--shell", "--whitelist-environment"),
+        script="c",
+        scripts=("--command", "--session-command"),
+    ),
+    "runuser": Runner(
+        valued="gGsuw",
+        long=("--group", "--supp-group", "--shell", "--user", "--whitelist-environment"),
+        script="c",
+        scripts=("--command", "--session-command"),
+    ),
+    "pkexec": Runner(long=("--user",)),
+    "chroot": Runner(long=("--groups", "--userspec"), operands=1),
+    "unshare": Runner(
+        valued="SGRwl",
+        long=(
+            "--setuid",
+            "--setgid",
+            "--map-user",
+            "--map-group",
+            "--map-users",
+            "--map-groups",
+            "--root",
+            "--wd",
+            "--propagation",
+            "--setgroups",
+            "--monotonic",
+            "--boottime",
+        ),
+    ),
+    "nsenter": Runner(valued="tSGW", long=("--target", "--setuid", "--setgid", "--wdns")),
+    "setpriv": Runner(
+        long=(
+            "--ruid",
+            "--euid",
+            "--rgid",
+            "--egid",
+            "--reuid",
+            "--regid",
+            "--groups",
+            "--inh-caps",
+            "--ambient-caps",
+            "--bounding-set",
+            "--securebits",
+            "--pdeathsig",
+            "--selinux-label",
+            "--apparmor-profile",
+            "--ptracer",
+            "--landlock-access",
+            "--landlock-rule",
+            "--seccomp-filter",
+        ),
+    ),
     "firejail": _PLAIN,
-    "systemd-run": Runner(valued="pMHEu"),
-    "dbus-run-session": _PLAIN,
-    "fakeroot": _PLAIN,
+    "systemd-run": Runner(
+        valued="pMHEu",
+        long=(
+            "--unit",
+            "--property",
+            "--description",
+            "--slice",
+            "--service-type",
+            "--uid",
+            "--gid",
+            "--nice",
+            "--working-directory",
+            "--setenv",
+            "--machine",
+            "--host",
+            "--on-active",
+            "--on-boot",
+            "--on-calendar",
+            "--on-startup",
+            "--on-unit-active",
+            "--on-unit-inactive",
+            "--timer-property",
+            "--path-property",
+            "--socket-property",
+            "--background",
+        ),
+    ),
+    "dbus-run-session": Runner(long=("--config-file", "--dbus-daemon")),
+    "fakeroot": Runner(valued="lsib", long=("--lib", "--faked")),
     "proot": Runner(valued="rbw"),
     "gosu": Runner(operands=1),
     "su-exec": Runner(operands=1),
@@ -86,10 +182,19 @@ RUNNERS: dict[str, Runner] = {
     "podman exec": _CONTAINER,
     "docker run": _NEW_CONTAINER,
     "podman run": _NEW_CONTAINER,
-    "setarch": Runner(operands=1),
+    "podman unshare": _PLAIN,
+    "kubectl exec": Runner(valued="cnf", long=("--container", "--namespace", "--filename", "--context"), operands=1),
+    "flatpak run": Runner(scripts=("--command",), operands=1),
+    "snap run": Runner(long=("--shell",)),
+    "setarch": _PLAIN,
     **dict.fromkeys(("linux32", "linux64", "x86_64", "i386", "i686", "uname26"), _PLAIN),
     "choom": Runner(valued="np"),
     "logsave": Runner(operands=1),
+    "chdir": Runner(operands=1),
+    "heroku run": Runner(valued="ar", long=("--app", "--remote", "--size")),
+    "oc rsh": Runner(valued="cn", long=("--container", "--namespace", "--shell"), operands=1),
+    "pwsh": Runner(joined=True),
+    "powershell": Runner(joined=True),
     "ssh-agent": Runner(valued="atEPO"),
     "dbus-launch": _PLAIN,
     "sg": Runner(operands=1, script="c"),
@@ -113,19 +218,17 @@ RUNNERS: dict[str, Runner] = {
     "uclampset": Runner(valued="mMp"),
     "pasta": _PLAIN,
     "bwrap": Runner(
-        long=frozenset(
-            {
-                "--chdir",
-                "--uid",
-                "--gid",
-                "--hostname",
-                "--proc",
-                "--dev",
-                "--tmpfs",
-                "--dir",
-                "--unsetenv",
-                "--exec-label",
-            }
+        long=(
+            "--chdir",
+            "--uid",
+            "--gid",
+            "--hostname",
+            "--proc",
+            "--dev",
+            "--tmpfs",
+            "--dir",
+            "--unsetenv",
+            "--exec-label",
         )
     ),
     "screen": Runner(valued="cehpsStTX"),
@@ -134,12 +237,12 @@ RUNNERS: dict[str, Runner] = {
     "tmux new-window": Runner(valued="cent", joined=True),
     "tmux split-window": Runner(valued="celptF", joined=True),
     "xterm": Runner(valued="Tbf"),
-    "nix-shell": Runner(valued="pIA", script="r"),
+    "nix-shell": Runner(valued="pIA", scripts=("--run", "--command")),
     # Another schedule.
     "setsid": _PLAIN,
-    "ionice": Runner(valued="cnp"),
+    "ionice": Runner(valued="cnp", long=("--class", "--classdata", "--pid", "--pgid", "--uid")),
     "taskset": Runner(operands=1),
-    "chrt": Runner(operands=1, valued="TPD"),
+    "chrt": Runner(operands=1, valued="TPD", long=("--sched-runtime", "--sched-period", "--sched-deadline")),
     "numactl": Runner(valued="NmCpi"),
     "prlimit": _PLAIN,
     "caffeinate": _PLAIN,
@@ -147,16 +250,47 @@ RUNNERS: dict[str, Runner] = {
     "proxychains": Runner(valued="f"),
     "proxychains4": Runner(valued="f"),
     "xvfb-run": Runner(valued="nesfw"),
-    "flock": Runner(valued="wE", operands=1, script="c"),
-    "watch": Runner(valued="nq", joined=True),
+    "flock": Runner(
+        valued="wE",
+        long=("--timeout", "--wait", "--conflict-exit-code"),
+        operands=1,
+        script="c",
+        scripts=("--command",),
+    ),
+    "watch": Runner(valued="nqs", long=("--interval", "--equexit", "--shotsdir"), joined=True),
     "entr": _PLAIN,
-    "parallel": Runner(valued="jINP", joined=True),
+    "parallel": Runner(
+        valued="jINPaLSn",
+        long=("--jobs", "--max-args", "--arg-file", "--colsep", "--delay", "--timeout", "--sshlogin"),
+        joined=True,
+    ),
+    "sem": Runner(valued="jIN", long=("--jobs", "--id"), joined=True),
     # Another look.
-    "strace": Runner(valued="eopsuPaIOSXbE"),
+    "strace": Runner(
+        valued="eopsuPaIOSXbE",
+        long=(
+            "--output",
+            "--trace",
+            "--signal",
+            "--string-limit",
+            "--columns",
+            "--attach",
+            "--user",
+            "--env",
+            "--trace-path",
+            "--summary-sort-by",
+        ),
+    ),
     "ltrace": Runner(valued="eopsuanlFA"),
-    "script": Runner(script="c", valued="BEIOTmo"),
+    "script": Runner(
+        script="c",
+        scripts=("--command",),
+        valued="BEIOTmo",
+        long=("--echo", "--log-in", "--log-out", "--log-io", "--log-timing", "--logging-format", "--output-limit"),
+        operands=1,
+    ),
     "unbuffer": _PLAIN,
-    "gdb": Runner(valued="dx", long=frozenset({"-ex", "-iex", "-x", "--command"})),
+    "gdb": Runner(valued="dx", long=("-ex", "-iex", "-x", "--command", "--eval-command", "--init-eval-command")),
     "lldb": Runner(valued="oOsS"),
     "perf stat": Runner(valued="eCIorx"),
     "perf record": Runner(valued="ecCFo"),
@@ -166,12 +300,29 @@ RUNNERS: dict[str, Runner] = {
     "retry": Runner(valued="dt"),
     "valgrind": _PLAIN,
     "rlwrap": _PLAIN,
-    "hyperfine": Runner(valued="wrmMspLn", joined=True),
+    "hyperfine": Runner(
+        valued="wrmMLnS",
+        long=(
+            "--warmup",
+            "--runs",
+            "--min-runs",
+            "--max-runs",
+            "--parameter-list",
+            "--command-name",
+            "--export-json",
+            "--export-markdown",
+            "--style",
+        ),
+        script="spcC",
+        scripts=("--prepare", "--setup", "--cleanup", "--conclude", "--shell"),
+        joined=True,
+    ),
     "faketime": Runner(operands=1),
     # Boxes of programs.
     "busybox": _PLAIN,
     "toybox": _PLAIN,
-    "npx": Runner(valued="p", script="c"),
+    "coreutils": _PLAIN,
+    "npx": Runner(valued="pw", long=_PACKAGES, script="c", scripts=("--call",)),
     "pnpx": _PLAIN,
     "bunx": _PLAIN,
     "uvx": _PLAIN,
@@ -183,13 +334,32 @@ RUNNERS: dict[str, Runner] = {
     "doppler run": _PLAIN,
     "dotenvx run": Runner(valued="fe"),
     "aws-vault exec": Runner(operands=1),
-    "npm exec": Runner(script="c"),
+    "npm exec": Runner(valued="pw", long=_PACKAGES, script="c", scripts=("--call",)),
+    "npm x": Runner(valued="pw", long=_PACKAGES, script="c", scripts=("--call",)),
+    "npm explore": Runner(operands=1),
     "pnpm exec": _PLAIN,
     "yarn exec": _PLAIN,
+    "yarn run": _PLAIN,
+    "bun x": _PLAIN,
+    "bun exec": Runner(joined=True),
+    "uv tool": Runner(valued="p", long=("--from", "--with", "--python"), operands=1),
     "bundle exec": _PLAIN,
     "poetry run": _PLAIN,
     "pipenv run": _PLAIN,
-    "uv run": _PLAIN,
+    "uv run": Runner(
+        valued="pwCm",
+        long=(
+            "--with",
+            "--python",
+            "--project",
+            "--directory",
+            "--extra",
+            "--group",
+            "--env-file",
+            "--with-requirements",
+            "--package",
+        ),
+    ),
     "devbox run": _PLAIN,
     "mise exec": _PLAIN,
     "mise x": _PLAIN,
@@ -207,25 +377,27 @@ RUNNERS: dict[str, Runner] = {
     "cross-env": _PLAIN,
     "git bisect": Runner(operands=1),
     "git submodule": Runner(operands=1, joined=True),
-} | dict.fromkeys(("sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "fish", "rbash"), _SHELL)
+    "fish": Runner(script="cC", scripts=("--command", "--init-command"), valued="dDopf"),
+} | dict.fromkeys(("sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "rbash"), _SHELL)
 
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "fish", "rbash"})
-LISTENERS = frozenset({"su", "runuser", "ssh", "at", "batch", "capsh", "newgrp", "sg"})
+LISTENERS = frozenset(
+    {"su", "runuser", "ssh", "at", "batch", "capsh", "newgrp", "sg", "script", "crontab", "parallel", "systemd-run"}
+)
 """They may run what they read."""
 _DASHES = ("--",)
 BEHIND = dict.fromkeys(("kubectl", "oc", "lxc", "incus", "nomad"), _DASHES) | {
     "nix": ("-c", "--command", *_DASHES),
-    "fd": ("-x", "--exec", "-X", "--exec-batch"),
-    "fdfind": ("-x", "--exec", "-X", "--exec-batch"),
+    "tox": _DASHES,
+    "cmake": ("-E",),
     "gnome-terminal": _DASHES,
-    "start-stop-daemon": ("-x", "--exec", "-a", "--startas"),
     "zellij": _DASHES,
     "watchexec": _DASHES,
 }
 """Of these, what stands behind such a word runs, perhaps in some container."""
 INTERPRETERS = frozenset({
-    "python", "python2", "python3", "perl", "ruby", "node", "deno", "bun", "php", "lua", "awk", "gawk", "mawk", "tclsh",
-    "osascript", "pwsh",
+    "python", "python2", "python3", "pypy", "perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua", "luajit", "awk", "gawk", "mawk",
+    "tclsh", "wish", "osascript", "pwsh",
 })  # fmt: skip
 READERS_OF_CODE = frozenset({"source", "."})
 RENAMERS = frozenset({"alias", "enable", "hash"})

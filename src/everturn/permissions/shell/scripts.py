@@ -1,90 +1,147 @@
-"""Scripts where nobody looks for one: in an option of a program, and in code of another language. For deny rules alone."""
+"""Scripts where nobody looks for one: in an option of a program, and in programs of other languages. For deny rules alone."""
 
 import re
 from collections.abc import Iterator
-from itertools import islice, pairwise
 
+from everturn.permissions.shell.option_values import Options, find_options
 from everturn.permissions.shell.runner_words import MOST_WORDS, skip_options
 from everturn.permissions.shell.runners import INTERPRETERS
+from everturn.permissions.shell.stream_code import find_run_by_awk, find_run_by_sed
 
-_EDITORS = frozenset({"vi", "vim", "nvim", "ex", "view", "vimdiff"})
-_REMOTE = ("--upload-pack", "--receive-pack", "--exec")
-_OPTIONS: dict[str, tuple[str, ...]] = {
-    "tar": ("--to-command", "--checkpoint-action", "--use-compress-program", "--rsh-command", "--info-script", "-I", "-F"),
-    "rsync": ("-e", "--rsh", "--rsync-path"),
-    "ssh": ("-o",),
-    "scp": ("-o", "-S"),
-    "sftp": ("-o", "-S"),
-    "sort": ("--compress-program",),
-    "rg": ("--pre", "--hostname-bin"),
-    "man": ("-P", "--pager", "--html", "-H"),
-    "make": ("--eval",),
-    "zip": ("-TT", "--unzip-command"),
-    "nc": ("-c", "-e"),
-    "ncat": ("-c", "-e", "--sh-exec", "--exec"),
-    "entr": ("-s",),
-    "nodemon": ("-x", "--exec"),
-    "split": ("--filter",),
-    "git rebase": ("-x", "--exec"),
-    "git difftool": ("-x", "--extcmd"),
-    "git grep": ("-O", "--open-files-in-pager"),
-    "git filter-branch": (
-        "--setup", "--tree-filter", "--index-filter", "--msg-filter", "--env-filter", "--commit-filter", "--parent-filter",
-        "--tag-name-filter",
+_REMOTE = Options(letters="u", names=("--upload-pack", "--receive-pack", "--exec"), valued="ucobj")
+_COPY = Options(letters="oS", valued="cDFiJloPSXBbRs")
+_EDITOR = Options(letters="c", names=("--cmd",), valued="cSswWTuUi")
+_COMPILER = Options(names=("-wrapper",))
+_OF_NPM = Options(
+    names=("--script-shell", "--shell", "--editor", "--viewer", "--browser", "--git", "--node-gyp", "--call", "--init-module")
+)  # fmt: skip
+_OPTIONS: dict[str, Options] = {
+    "tar": Options(
+        letters="IF",
+        names=(
+            "--to-command", "--checkpoint-action", "--use-compress-program", "--rsh-command", "--rmt-command", "--info-script",
+            "--new-volume-script",
+        ),
+        valued="bCfFgHIKLNTVX",
     ),
-    **dict.fromkeys(_EDITORS, ("-c", "--cmd")),
-    **dict.fromkeys(("git fetch", "git pull", "git push", "git clone", "git ls-remote", "git archive"), _REMOTE),
+    "rsync": Options(letters="e", names=("--rsh", "--rsync-path"), valued="eBfMT"),
+    "ssh": Options(letters="o", valued="BbcDEeFIiJLlmOopQRSWw"),
+    "scp": _COPY,
+    "sftp": _COPY,
+    "sort": Options(names=("--compress-program",)),
+    "rg": Options(names=("--pre", "--hostname-bin")),
+    "man": Options(letters="PH", names=("--pager", "--html"), valued="CRLmMSserpTXHP"),
+    "make": Options(letters="E", names=("--eval",), valued="CEfIoW"),
+    "zip": Options(names=("--unzip-command",)),
+    "nc": Options(letters="ce", valued="ceIiMmOPpqsTVwXx"),
+    "ncat": Options(letters="ce", names=("--sh-exec", "--exec", "--lua-exec"), valued="ceidgGmopsw"),
+    "entr": Options(letters="s", valued="s"),
+    "nodemon": Options(letters="x", names=("--exec",), valued="xewid"),
+    "split": Options(names=("--filter",)),
+    "install": Options(names=("--strip-program",)),
+    "wget": Options(names=("--use-askpass",)),
+    "mysql": Options(names=("--pager",)),
+    "dpkg": Options(names=("--pre-invoke", "--post-invoke")),
+    "apt": Options(letters="o", names=("--option",), valued="octa"),
+    "cargo": Options(names=("--config",)),
+    "just": Options(names=("--shell",)),
+    "coreutils": Options(names=("--coreutils-prog", "--coreutils-prog-shebang")),
+    "capsh": Options(names=("--shell",)),
+    "git rebase": Options(letters="x", names=("--exec",), valued="xsXC"),
+    "git difftool": Options(letters="x", names=("--extcmd",), valued="xt"),
+    "git grep": Options(letters="O", names=("--open-files-in-pager",), valued="OefABCm"),
+    "git filter-branch": Options(
+        names=(
+            "--setup", "--tree-filter", "--index-filter", "--msg-filter", "--env-filter", "--commit-filter", "--parent-filter",
+            "--tag-name-filter",
+        ),
+    ),
+    "git send-email": Options(
+        names=("--sendmail-cmd", "--smtp-server", "--to-cmd", "--cc-cmd", "--header-cmd"),
+    ),
+    "git instaweb": Options(letters="db", names=("--httpd", "--browser"), valued="dbmp"),
+    "git daemon": Options(names=("--access-hook",)),
+    **dict.fromkeys(("vi", "vim", "nvim", "ex", "view", "vimdiff"), _EDITOR),
+    **dict.fromkeys(("gcc", "g++", "cc", "c++", "clang", "clang++"), _COMPILER),
+    **dict.fromkeys(("npm", "npx", "pnpm", "yarn"), _OF_NPM),
+    **dict.fromkeys((f"git {each}" for each in ("fetch", "pull", "push", "clone", "ls-remote", "archive", "fetch-pack", "send-pack")), _REMOTE),
 }  # fmt: skip
-"""Options whose value runs, by the program, or by the program and its subcommand."""
+"""Options whose value runs, by the program, or by the program and its subcommand. They are recognised in every spelling."""
+_OPTIONS["apt-get"] = _OPTIONS["apt-cache"] = _OPTIONS["apt"]
 _HAVE_SUBCOMMANDS = frozenset(name.partition(" ")[0] for name in _OPTIONS if " " in name)
-_IN_VALUE = re.compile(
-    r"(?:exec=|ProxyCommand[= ]|LocalCommand[= ]|KnownHostsCommand[= ]|:?!)(?P<script>.*)", re.DOTALL
-)
-"""Where only some values of the option run."""
-_ALSO_CODE = frozenset({"sed", "gsed", "expect", "m4"})
+_IN_VALUE = {
+    "--checkpoint-action": re.compile(r"exec=(?P<script>.*)", re.DOTALL),
+    **dict.fromkeys(
+        ("ssh", "scp", "sftp"),
+        re.compile(
+            r"[ \t\"]*(?:Proxy|Local|KnownHosts|AuthorizedKeys|Remote)Command[\s=]+\"?(?P<script>.*)|(?P<program>[^=\s]+)$",
+            re.DOTALL | re.IGNORECASE,
+        ),
+    ),
+    **dict.fromkeys(("-c", "--cmd"), re.compile(r".*?!(?P<script>.*)", re.DOTALL)),
+    **dict.fromkeys(("apt", "apt-get", "apt-cache"), re.compile(r".*(?:Invoke|Install-Pkgs|Command|Exec|Program|Script)[^=]*=(?P<script>.*)", re.DOTALL)),
+    "cargo": re.compile(r"[^=]*(?:runner|wrapper|linker|rustc|rustdoc|credential|process)[^=]*=(?P<script>.*)", re.DOTALL),
+}  # fmt: skip
+"""Where only some values of the option run, by the option or by the program."""
+_LISTED = re.compile(r"[\[\]\"',]+")
+_OLD_STYLE = re.compile(r"[A-Za-z]*[IF][A-Za-z]*")
+_VALUED_BY_TAR = frozenset("bfFgHIKLNTVX")
+_TEST = re.compile(r"-[A-Za-z]*TT(?P<script>.*)", re.DOTALL)
+"""Of `zip`: a test by another program."""
+_CHANNEL = re.compile(r"(?:EXEC|SYSTEM|SHELL):(?P<script>.*)", re.DOTALL | re.IGNORECASE)
+_SED, _AWK = frozenset({"sed", "gsed"}), frozenset({"awk", "gawk", "mawk", "nawk", "original-awk", "goawk"})
+_HAVE_SCRIPTS = frozenset(name.partition(" ")[0] for name in _OPTIONS) | _SED | _AWK | {"socat"}
+_ALSO_CODE = frozenset({"expect", "m4"})
 _VERSION = re.compile(r"[\d.]+$")
-_CALLS = re.compile(
-    r"""\b(?:system|popen\d?|Popen|exec\w*|spawn\w*|shell_exec|passthru|proc_open|check_call|check_output|getoutput|getstatusoutput"""
-    r"""|call|run|fork|do_shell_script|do\ shell\ script)\b[\s(]*(?:\[[^]]{0,200}\]|(?P<quote>["'`])(?P<said>.{0,2000}?)(?P=quote))"""
-    r"""|`(?P<ticks>[^`]*)`|\bqx\W(?P<qx>[^)}\]/|!]*)|\bspawn\s+(?P<spawned>[^\n;"'(]+)|(?:^|[;{\n])[\d,$/! ]*e\s+(?P<sed>[^\n]+)""",
-    re.DOTALL,
-)
-_STRINGS = re.compile(r"""(["'])(.*?)\1""", re.DOTALL)
-_MOST_CALLS = 8
-_LONGEST_CODE = 5_000
 
 
 def is_interpreter(name: str) -> bool:
     """Also by a name with a version: `python3.12`."""
-    return name in INTERPRETERS or name in _ALSO_CODE or _VERSION.sub("", name) in INTERPRETERS
+    return (
+        name in INTERPRETERS
+        or name in _ALSO_CODE
+        or name in _SED
+        or name in _AWK
+        or _VERSION.sub("", name) in INTERPRETERS
+    )
 
 
 def find_option_scripts(name: str, rest: list[str]) -> Iterator[str]:
+    if name not in _HAVE_SCRIPTS:
+        return
+    words = rest[:MOST_WORDS]
+    if name in _SED:
+        yield from find_run_by_sed(words)
+    elif name in _AWK:
+        yield from find_run_by_awk(words)
+    elif name == "tar":
+        yield from _find_old_style(words)
+    elif name == "zip":
+        tests = (
+            (found["script"], words[at + 1 :][:1]) for at, word in enumerate(words) if (found := _TEST.match(word))
+        )
+        yield from (joined or " ".join(following) for joined, following in tests)
+    elif name == "socat":
+        yield from (found["script"].partition(",")[0] for word in words if (found := _CHANNEL.match(word)))
     options = _OPTIONS.get(name)
     if options is None and name in _HAVE_SUBCOMMANDS and (subcommand := skip_options(rest)):
         options = _OPTIONS.get(f"{name} {subcommand[0]}")
-    if options is None:
-        return
-    for word, following in pairwise([*rest[:MOST_WORDS], ""]):
-        option, equals, value = word.partition("=")
-        if option in options:
-            value = value if equals else following
-        elif (option := word[:2]) in options and not word.startswith("--"):
-            value = word[2:]
-        else:
-            continue
-        if name in _EDITORS or option in {"--checkpoint-action", "-o"}:
-            found = _IN_VALUE.match(value)
-            value = found["script"] if found else ""
-        if value:
-            yield value
+    for option, value in find_options(words, options) if options else ():
+        yield from _find_in_value(name, option, value)
 
 
-def find_shell_calls(code: str) -> Iterator[str]:
-    """What code hands to a shell, or starts: `os.system("rm x")`, `subprocess.run(["rm", "x"])`, backticks."""
-    for call in islice(_CALLS.finditer(code[:_LONGEST_CODE]), _MOST_CALLS):
-        said = next((text for text in call.groupdict().values() if text not in {None, '"', "'", "`"}), None)
-        if said is None:
-            said = " ".join(text for _, text in _STRINGS.findall(call[0]))
-        if said.strip():
-            yield said
+def _find_in_value(name: str, option: str, value: str) -> Iterator[str]:
+    if (pattern := _IN_VALUE.get(option if option in _IN_VALUE and name not in {"nc", "ncat"} else name)) is not None:
+        found = pattern.match(value)
+        value = next((text for text in found.groupdict().values() if text), "") if found else ""
+    if name == "cargo" or option == "-wrapper":
+        value = _LISTED.sub(" ", value).strip()
+    if value:
+        yield value
+
+
+def _find_old_style(words: list[str]) -> Iterator[str]:
+    """`tar cIf 'rm x' a.tar`: letters without a dash, and then their values."""
+    if words and _OLD_STYLE.fullmatch(words[0]):
+        count = sum(letter in _VALUED_BY_TAR for letter in words[0])
+        yield from words[1 : 1 + count]

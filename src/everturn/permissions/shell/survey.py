@@ -9,11 +9,12 @@ import msgspec
 
 from everturn.permissions.shell.assignments import CODE_VARIABLES
 from everturn.permissions.shell.evaluating import find_settled
+from everturn.permissions.shell.foreign_code import find_shell_calls
 from everturn.permissions.shell.heredocs import lift_bodies, mask_bodies
 from everturn.permissions.shell.parsing import parse
 from everturn.permissions.shell.prescan import count_signs, find_hidden, find_obstacle
 from everturn.permissions.shell.runner_words import skip_options
-from everturn.permissions.shell.scripts import find_shell_calls
+from everturn.permissions.shell.scripts import find_option_scripts
 from everturn.permissions.shell.sketch import scatter_commands, sketch_commands
 from everturn.permissions.shell.syntax import (
     UNKNOWN,
@@ -159,7 +160,7 @@ def _read_with(command: str, start: Here, home: str, scope: Scope, temporary: st
 def _note(reading: Reading, survey: Survey, home: str) -> list[tuple[str, Here]]:
     """Scripts in strings are handed back, with the folders that they may run in."""
     scripts: list[tuple[str, Here]] = []
-    listens = interprets = False
+    listens, interpreters = False, dict[str, None]()
     settled = (each for command in reading.commands for each in find_settled(command, home))
     survey.fed.update(dict.fromkeys(reading.fed))
     survey.murky.extend(f"{name} names code that runs" for name in sorted(reading.own_names & CODE_VARIABLES))
@@ -171,7 +172,8 @@ def _note(reading: Reading, survey: Survey, home: str) -> list[tuple[str, Here]]
         for text in _spellings(command):
             survey.texts[text] = None
         found = find_inner(command)
-        listens, interprets = listens or found.listens, interprets or found.interprets
+        listens = listens or found.listens
+        interpreters.update(dict.fromkeys(found.interpreters))
         survey.murky.extend(found.murky)
         survey.unseen.extend(found.unseen)
         here = None if found.moves else command.here
@@ -182,9 +184,17 @@ def _note(reading: Reading, survey: Survey, home: str) -> list[tuple[str, Here]]
             known = next((at for at, word in enumerate(argv) if at and found.is_open(word)), None)
             if known is not None:
                 survey.beginnings.update({f"{text} ": None for text in list_ways_to_say(argv[:known])})
-    if interprets:
-        scripts.extend((script, None) for text in reading.fed for script in find_shell_calls(text))
-    return [*scripts, *((script, None) for script in _fed(reading))] if listens else scripts
+    if not listens and not interpreters:
+        return scripts
+    fed = list(_fed(reading))
+    for name in interpreters:
+        scripts.extend((script, None) for text in fed for script in _find_in_code(text, name))
+    return [*scripts, *((script, None) for script in fed)] if listens else scripts
+
+
+def _find_in_code(text: str, interpreter: str) -> Iterator[str]:
+    yield from find_shell_calls(text, interpreter)
+    yield from find_option_scripts(interpreter, [text])
 
 
 def _fed(reading: Reading) -> Iterator[str]:

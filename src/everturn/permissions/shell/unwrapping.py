@@ -3,17 +3,23 @@
 import re
 from collections.abc import Iterator
 from posixpath import basename
+from shlex import quote
 
 import msgspec
 
 from everturn.permissions.shell.assignments import CODE_VARIABLES
+from everturn.permissions.shell.foreign_code import find_shell_calls
+from everturn.permissions.shell.option_values import Options
 from everturn.permissions.shell.runner_words import (
     MOST_WORDS,
     find_actions,
+    find_behind,
     find_called,
     find_commands,
     find_git_aliases,
-    find_script,
+    find_script_of_shell,
+    find_scripts,
+    find_split,
     is_assignment,
     mark_input,
     skip_options,
@@ -30,7 +36,7 @@ from everturn.permissions.shell.runners import (
     SHELLS,
     Runner,
 )
-from everturn.permissions.shell.scripts import find_option_scripts, find_shell_calls, is_interpreter
+from everturn.permissions.shell.scripts import find_option_scripts, is_interpreter
 from everturn.permissions.shell.syntax import SPLIT, UNKNOWN, Command, Word, drop_marks, write_marks
 
 _FROM_ELSEWHERE = ("/dev/", "/proc/")
@@ -41,6 +47,17 @@ _TO_SHELL = frozenset({"--", "=="})
 """Of `capsh`: what follows are words for a shell."""
 _LOADER = re.compile(r"ld(?:-linux[\w.-]*|-musl[\w.-]*|\.so[\d.]*|-[\d.]+\.so)")
 """The loader of programs starts the one that it is given."""
+_MAKEFILE_FROM_STDIN = re.compile(
+    r"-|-[A-Za-z]*f(?:-|/dev/.*|/proc/.*)|/dev/(?:stdin|fd/.*)|/proc/.*/fd/.*|--[a-z]+=(?:-|/dev/.*)"
+)
+_EXEC = Options(letters="xX", names=("--exec", "--exec-batch"), valued="xXedtEcSo")
+_RUN_REST = {
+    "fd": _EXEC,
+    "fdfind": _EXEC,
+    "start-stop-daemon": Options(letters="xa", names=("--exec", "--startas"), valued="xapunsrgkdcPIN"),
+    "just": Options(letters="c", names=("--command",), valued="cfd"),
+}
+"""Options whose value begins a command that goes on to the end."""
 _SHELL_OF_SUDO = frozenset({"-s", "-i", "--shell", "--login"})
 _HAVE_SUBCOMMANDS = frozenset(name.partition(" ")[0] for name in RUNNERS if " " in name)
 _BUILTINS = READERS_OF_CODE | RENAMERS | EVALUATORS
@@ -50,6 +67,7 @@ _ELSEWHERE = frozenset(
 )
 _MOVES = re.compile(r"-[A-Za-z]*[CDwd]|--[a-z-]*(?:dir|wd|cwd|work|root|login|prefix)|-i$|-$")
 """Options by which runners go to another folder, as far as anybody knows them all."""
+_SEPARATOR = "\x1f"
 _DEEPEST = 8
 _MOST_FOUND = 200
 
@@ -66,8 +84,8 @@ class Found(msgspec.Struct):
     """A runner may change the folder first."""
     listens: bool = False
     """A shell is among them that runs what it reads."""
-    interprets: bool = False
-    """A program is among them that runs code of another language."""
+    interpreters: list[str] = msgspec.field(default_factory=list)
+    """Programs among them that run code of another language."""
     open: frozenset[str] = frozenset()
     """Templates of the words that may become something else: by expansion, as a glob, in braces."""
 
@@ -120,7 +138,7 @@ def _unknown_name(name: str) -> str:
 def _look_behind(argv: list[str], found: Found, depth: int) -> None:
     found.commands.append(argv)
     for word in argv[1:MOST_WORDS]:
-        if is_assignment(word) and word.partition("=")[0] in CODE_VARIABLES:
+        if word.startswith("BASH_FUNC_") or (is_assignment(word) and word.partition("=")[0] in CODE_VARIABLES):
             found.murky.append(f"{word.partition('=')[0]} names code that runs")
     if depth and (found.is_open(argv[0]) or argv[0].startswith("-")):
         _note_unseen(_unknown_name(argv[0]), found)
@@ -144,6 +162,11 @@ def _look_behind(argv: list[str], found: Found, depth: int) -> None:
         # An alias that is a script: `-c alias.x='!..'`, `config alias.x '!..'`.
         found.scripts.extend(word.partition("=!")[2] for word in rest if "=!" in word)
         found.scripts.extend(word[1:] for word in rest if word.startswith("!") and "config" in rest)
+        found.scripts.extend(_write_helper(word) for word in rest if "ext::" in word)
+        if any(map(_is_open_setting, rest, rest[1:])):
+            found.murky.append("a setting of git is not known before it runs")
+        if any(word.startswith("--config-e") for word in rest):
+            found.murky.append("a setting of git comes from a variable")
         for inner in find_git_aliases(rest):
             _look_behind(inner, found, depth + 1)
     if name.startswith("git-") and name != "git-":
@@ -158,21 +181,42 @@ def _look_behind(argv: list[str], found: Found, depth: int) -> None:
     if name == "capsh" and (at := next((at for at, word in enumerate(rest) if word in _TO_SHELL), None)) is not None:
         _look_behind(["bash", *rest[at + 1 :]], found, depth + 1)
         return
+    for inner in find_behind(_RUN_REST[name], rest) if name in _RUN_REST else ():
+        _look_behind(inner, found, depth + 1)
     if _LOADER.fullmatch(name):
         for inner in find_commands(RUNNERS["bwrap"], rest):
             _look_behind(inner, found, depth + 1)
         return
-    if name in {"make", "gmake"} and any(_FROM_STDIN.fullmatch(word) or word in {"-", "-f-"} for word in rest):
+    if name in {"make", "gmake"} and any(UNKNOWN in word or _MAKEFILE_FROM_STDIN.fullmatch(word) for word in rest):
         found.listens = True
     found.scripts.extend(find_option_scripts(name, rest))
     if is_interpreter(name):
-        found.interprets = True
-        found.scripts.extend(script for word in rest[:MOST_WORDS] for script in find_shell_calls(word))
+        found.interpreters.append(name)
+        found.scripts.extend(script for word in rest[:MOST_WORDS] for script in find_shell_calls(word, name))
     runner = RUNNERS.get(name)
     if runner is None and name in _HAVE_SUBCOMMANDS and (subcommand := skip_options(rest)):
+        if subcommand[0] == "container":
+            subcommand = subcommand[1:] or subcommand
         rest, runner = subcommand[1:], RUNNERS.get(f"{name} {subcommand[0]}")
     if runner is not None:
         _look_behind_runner(runner, name, rest, found, depth)
+
+
+def _is_open_setting(word: str, following: str) -> bool:
+    """`-c core.editor=$X`, of a setting that may be a command."""
+    if word != "-c" or UNKNOWN not in following:
+        return False
+    from everturn.core.git_config import Setting
+    from everturn.permissions.git.harmless import is_harmless
+
+    name, _, value = following.partition("=")
+    return not is_harmless(Setting(name.lower(), value))
+
+
+def _write_helper(word: str) -> str:
+    """`ext::sh -c rm% x`: git splits at blanks, and `% ` is one that stays."""
+    words = word.partition("ext::")[2].replace("% ", _SEPARATOR).split(" ")
+    return " ".join(quote(each.replace(_SEPARATOR, " ")) for each in words)
 
 
 def _note_unseen(why: str, found: Found) -> None:
@@ -188,11 +232,15 @@ def _look_behind_runner(runner: Runner, name: str, rest: list[str], found: Found
         _note_murk(name, rest, found)
     if runner.joined:
         found.scripts.append(" ".join(_join_script(runner, rest)))
+        found.scripts.extend(find_scripts(runner, rest))
         return
-    if runner.script and (script := find_script(runner, rest)) is not None:
-        found.scripts.append(script)
-        if name in SHELLS:
-            return
+    if name in SHELLS and name != "fish":
+        scripts = list(find_script_of_shell(rest))
+    else:
+        scripts = list(find_split(rest) if name == "env" else find_scripts(runner, rest))
+    found.scripts.extend(scripts)
+    if scripts and name in SHELLS:
+        return
     for inner in find_commands(runner, rest):
         command = mark_input(rest, inner) if name == "xargs" else inner
         _look_behind(command, found, depth + 1)

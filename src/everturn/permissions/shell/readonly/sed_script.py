@@ -11,6 +11,8 @@ _FIRST = re.compile(r"[0-9]+(?:~[0-9]+)?|\$")
 _SECOND = re.compile(r"[0-9]+|\$|[+~][0-9]+")
 _CASES = re.compile(r"[IM]*")
 _FLAGS = re.compile(r"[gpiImM0-9]*")
+_LOOSE_FLAGS = re.compile(r"[gpiImMe0-9]*(?:w[^\n]*)?")
+_LOOSE_TEXT = re.compile(r"(?:[^\n\\]|\\.)*+", re.DOTALL)
 _LABEL = re.compile(r"[ \t]*[A-Za-z0-9_]*")
 _NUMBER = re.compile(r"[ \t]*[0-9]*")
 _COMMENT = re.compile(r"[^\n]*")
@@ -23,6 +25,7 @@ _ALONE = frozenset("pd=nNPDgGhHxFz")
 _WITH_NUMBER = frozenset("lqQ")
 _BRANCHES = frozenset("btT")
 _TEXTS = frozenset("aic")
+_TO_LINE_END = frozenset("erRwW")
 _DEEPEST = 20
 
 
@@ -36,6 +39,16 @@ def is_plain_script(script: str) -> bool:
     except _NotPlainError:
         return False
     return True
+
+
+def list_run(script: str) -> list[str] | None:
+    """What it has a shell run, for deny rules: a text for each `e`, empty where that is what sed has read. None where we may misread it."""
+    read = _LooseScript(script)
+    try:
+        read.read()
+    except _NotPlainError:
+        return None
+    return read.run
 
 
 class _Script:
@@ -152,6 +165,33 @@ class _Script:
         """A bracket that is open at the end holds the delimiter for some versions of sed, and not for others."""
         if _has_open_bracket(self._until(delimiter)):
             raise _NotPlainError
+
+
+class _LooseScript(_Script):
+    """Also with the commands that read and write files, or run something."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.run: list[str] = []
+
+    def _verb(self, verb: str) -> None:
+        if verb in _TO_LINE_END:
+            start = self._at
+            self._must(_COMMENT)
+            if verb == "e":
+                self.run.append(self._text[start : self._at].strip())
+        elif verb in _TEXTS:
+            self._must(_LOOSE_TEXT)
+        elif verb == "s":
+            delimiter = self._delimiter()
+            self._until(delimiter)
+            self._until(delimiter)
+            start = self._at
+            self._must(_LOOSE_FLAGS)
+            if "e" in self._text[start : self._at].partition("w")[0]:
+                self.run.append("")
+        else:
+            super()._verb(verb)
 
 
 def _has_open_bracket(pattern: str) -> bool:

@@ -131,6 +131,8 @@ class _Walk(Compounds):
             self._around(node, here, frozenset({"|", "|&"}), first)
         stages = [child for child in node.children if child.is_named]
         text = self.text(node)
+        for quoted in (child for stage in stages for child in stage.children if child.type == "raw_string"):
+            text = text.replace(self.text(quoted), "''", 1)
         if all(stage.type in _SIMPLE for stage in stages) and not any(sign in text for sign in OTHER_INPUT):
             # Without substitutions, each stage has left one command.
             self.pipes.append(tuple(self.commands[-len(stages) :]))
