@@ -20,7 +20,7 @@ server on loopback.
 HOW = """## How it is measured
 
 - Each round runs all loops, beginning with another one each time. A ratio is taken within a round; the table shows the median of all rounds and, in
-  brackets, the quartiles.
+  brackets, the quartiles. A figure is reached where its upper quartile is.
 - The server is a process of its own and sends answers that were encoded before. It writes down when the last byte of a request came and when the last
   byte of its answer left. **Start** is from just before the process is started to the whole of its first request. **Harness time per turn** is from the
   end of one answer to the whole of the next request; the shell itself is in it, for all loops alike. Started in the leanest way it takes {tool} ms;
@@ -32,7 +32,8 @@ HOW = """## How it is measured
 - Everturn does more than the other two in the same time: it asks a permission policy, charges every call, and keeps the shell's folder.
   The commands here only read; before one that may change something it would also record the intent and force that to the disk.
 
-`make bench` takes less than half an hour on two cores, `python -m bench.run --quick` a few minutes; `--only shell,files` measures some parts.
+`make bench` ends with a comparison to the results that were committed last, and names each figure that is worse by more than its spread. It takes less than half an hour on two
+cores, `python -m bench.run --quick` a few minutes; `--only shell,files` measures some parts.
 `make bench-peers` installs other agents into `bench/.peers` and measures them in a network namespace that holds nothing but loopback.
 """
 

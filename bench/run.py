@@ -10,6 +10,7 @@ import sys
 from importlib import import_module
 
 from bench.aims import AIMS, FULL, QUICK, Found, Scale
+from bench.comparing import compare
 from bench.figures import PLAYS, in_turn, yardsticks
 from bench.keeping import check_docs, describe_loops, describe_part, keep_loops, keep_part, write_docs
 from bench.parts_page import list_rows
@@ -30,8 +31,8 @@ def main() -> int:
         if arguments.check_docs:
             return check_docs()
         if not arguments.docs:
-            rows = measure(names, choose_scale(arguments), keep=not arguments.forget)
-            print(render_table([HEAD, *rows]))
+            rows, comparison = measure(names, choose_scale(arguments), keep=not arguments.forget)
+            print(render_table([HEAD, *rows]), comparison, sep="\n\n")
         if not arguments.forget:
             write_docs()
     except StageError as error:
@@ -67,9 +68,14 @@ def choose_scale(arguments: argparse.Namespace) -> Scale:
     return scale._replace(size=arguments.size)
 
 
-def measure(names: list[str], scale: Scale, *, keep: bool) -> list[Row]:
-    """The loops first: a child's peak memory counts from this process's, and the parts make it larger."""
+def measure(names: list[str], scale: Scale, *, keep: bool) -> tuple[list[Row], str]:
+    """Rows of a table, and what changed since the last time.
+
+    The loops first: a child's peak memory counts from this process's, and the parts make it larger.
+    """
     rows: list[Row] = []
+    samples: Samples = {}
+    parts: dict[str, Found] = {}
     plays, whole = [name for name in names if name in PLAYS], scale.rounds >= FULL.rounds
     if plays:
         load = os.getloadavg()[0]
@@ -83,10 +89,11 @@ def measure(names: list[str], scale: Scale, *, keep: bool) -> list[Row]:
             print(f"part {name}", file=sys.stderr)
             load = os.getloadavg()[0]
             found: Found = import_module(f"bench.{name}").measure(scale)
+            parts[name] = found
             rows += list_rows(name, found)
             if keep and whole and scale.size == FULL.size:
                 keep_part(name, describe_part(found, load))
-    return rows
+    return rows, compare(samples, parts)
 
 
 def take_samples(plays: list[str], rounds: int) -> Samples:

@@ -23,7 +23,8 @@ class Line(NamedTuple):
 
     @property
     def reached(self) -> bool:
-        return self.spread[1] <= self.figure.reach
+        """With margin: in three of four rounds."""
+        return self.spread[2] <= self.figure.reach
 
 
 def judge(samples: Samples) -> list[Line]:

@@ -26,12 +26,14 @@ def test_a_round_of_a_play_prints_its_figures_with_their_reach_and_leaves_the_do
     done = run_bench("--rounds", "1", "--only", "shell", "--forget")
 
     assert (done.returncode, done.stderr) == (0, "round 1 of 1\n")
-    titles = [re.split(r"  +", line)[0] for line in done.stdout.splitlines()]
-    assert titles == [
+    table, comparison = done.stdout.split("\n\n")
+    assert [re.split(r"  +", line)[0] for line in table.splitlines()] == [
         "figure",
         "process start to first request, HTTP",
         "harness time per turn, shell tool, turns 2 to 10",
+        "the same at the first call",
     ]
+    assert comparison.startswith("Compared to the results that were committed last (taken ")
     assert page.read_bytes() == before
 
 
