@@ -1,6 +1,5 @@
 """A person's yes that holds longer than one call: tried on the policy before it is offered, then added, or written down."""
 
-import re
 from collections import deque
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from everturn.core.errors import OptionError
+from everturn.core.patterns import compile_late
 from everturn.permissions.modes import Mode
 from everturn.permissions.policy import RulePolicy
 from everturn.permissions.rules.rule import Rule, Source
@@ -23,12 +23,12 @@ HOST_RULE = "sandbox.network.allowedDomains: "
 """Stands before a host where a rule would stand."""
 MOST_REMEMBERED = 200
 MOST_SHOWN = 20
-_NAMES = re.compile(r"[A-Za-z_]\w*")
-_READS_ALL = re.compile(
+_NAMES = compile_late(r"[A-Za-z_]\w*")
+_READS_ALL = compile_late(
     r"\$\{!|\b(?:eval|env|printenv|export|declare|typeset|set|compgen|source|(?:ba|da|z|k|a)?sh)\b|(?:^|[;&|\s])\.\s|[\"'\\]\w*[\"'\\]"
 )
 """Names of variables may be put together there, or all of them be used."""
-_GOES_BACK = re.compile(r"\b(?:cd|pushd)\s+(?:--\s+)?-|~-|OLDPWD")
+_GOES_BACK = compile_late(r"\b(?:cd|pushd)\s+(?:--\s+)?-|~-|OLDPWD")
 UNTRUSTED = "it holds in this session at once; in later ones when you trust this folder: everturn trust"
 ONLY_MANAGED = "only managed settings may allow something for longer than one call"
 

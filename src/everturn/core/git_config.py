@@ -3,17 +3,19 @@
 import re
 from typing import NamedTuple
 
+from everturn.core.patterns import compile_late
+
 MAX_CONFIG = 131_072
 """Bytes of one file: some thousand branches."""
 
 _BOM = b"\xef\xbb\xbf"
-_GAP = re.compile(rb"(?:[ \t\r\n]++|[#;][^\n]*+)*+")
-_SECTION = re.compile(rb'\[([A-Za-z0-9.-]*+)(?:[ \t\r]++"((?:[^"\\\n]++|\\[^\n])*+)")?+\]')
-_NAME = re.compile(rb"([A-Za-z][A-Za-z0-9-]*+)[ \t]*+([=\n])")
-_ESCAPED = re.compile(rb"\\(.)", re.DOTALL)
-_BLANKS = re.compile(rb"[ \t\r]++")
-_BARE_TEXT = re.compile(rb'[^ \t\r\n"\\#;]++')
-_QUOTED_TEXT = re.compile(rb'[^\n"\\]++')
+_GAP = compile_late(rb"(?:[ \t\r\n]++|[#;][^\n]*+)*+")
+_SECTION = compile_late(rb'\[([A-Za-z0-9.-]*+)(?:[ \t\r]++"((?:[^"\\\n]++|\\[^\n])*+)")?+\]')
+_NAME = compile_late(rb"([A-Za-z][A-Za-z0-9-]*+)[ \t]*+([=\n])")
+_ESCAPED = compile_late(rb"\\(.)", re.DOTALL)
+_BLANKS = compile_late(rb"[ \t\r]++")
+_BARE_TEXT = compile_late(rb'[^ \t\r\n"\\#;]++')
+_QUOTED_TEXT = compile_late(rb'[^\n"\\]++')
 _ESCAPES = {b"\n": b"", b"t": b"\t", b"b": b"\b", b"n": b"\n", b"\\": b"\\", b'"': b'"'}
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from everturn.core.messages import Message, decode_block
+from everturn.core.patterns import compile_late
 
 MARK = "[EVERTURN_HIDDEN_CREDENTIAL]"
 MIN_LENGTH = 20
@@ -23,9 +24,9 @@ MIN_DIGIT_CHANGES = 3
 """Those of them between letters and digits: joinedWordsInCapitals have none."""
 _WORD = "A-Za-z0-9_-"
 """A neighbour of this kind makes it a part of something longer. All else ends a value: quotes, brackets, blanks, markup."""
-_CLASSES = re.compile(r"[A-Z]+|[a-z]+|[0-9]+")
-_LETTERS_AND_DIGITS = re.compile(r"[A-Za-z]+|[0-9]+")
-_WORDS = re.compile(r"[A-Za-z0-9]+")
+_CLASSES = compile_late(r"[A-Z]+|[a-z]+|[0-9]+")
+_LETTERS_AND_DIGITS = compile_late(r"[A-Za-z]+|[0-9]+")
+_WORDS = compile_late(r"[A-Za-z0-9]+")
 
 
 def is_unmistakable(secret: str) -> bool:

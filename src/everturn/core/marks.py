@@ -17,6 +17,7 @@ from enum import StrEnum
 from functools import cache
 
 from everturn.core.lookalikes import BRACKETS, HIDDEN, SCRIPTS, all_letters_like, letters_like, reveal
+from everturn.core.patterns import compile_late
 
 
 class Tag(StrEnum):
@@ -38,11 +39,11 @@ class Tag(StrEnum):
 OURS = (Tag.REMINDER, Tag.ERROR)
 """Whatever stands in these is ours, so no foreign text may hold them. The others only hold something together."""
 _FENCE_BYTES = 8
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-_ATTRIBUTES = re.compile(r'(?: [a-z]+="[\w.:-]*")*')
-_HIDDEN = re.compile(f"[{HIDDEN}]")
+_CONTROLS = compile_late(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_ATTRIBUTES = compile_late(r'(?: [a-z]+="[\w.:-]*")*')
+_HIDDEN = compile_late(f"[{HIDDEN}]")
 """Where one is, a text is read twice: without them, as people see it, and with the letters that they stand for, as models may."""
-_SQUARE = re.compile(r"(?<!\\)[\[\]]")
+_SQUARE = compile_late(r"(?<!\\)[\[\]]")
 
 
 def harmless(text: str, *also: Tag) -> str:

@@ -3,17 +3,18 @@
 import re
 
 from everturn.core.masking import mask_keys
+from everturn.core.patterns import compile_late
 
 _INTRODUCERS = "\x90\x98\x9d-\x9f"
 """The eight-bit forms of the beginnings of titles, links and device strings."""
-_SEQUENCES = re.compile(
+_SEQUENCES = compile_late(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # cursor, colours, modes
     r"|\x9b[0-?]*[ -/]*[@-~]"
     # Titles, links, clipboard: only with their end. No beginning stands inside, so that each is looked at once.
     rf"|(?:\x1b[\]PX^_]|[{_INTRODUCERS}])[^\x07\x1b\x9c{_INTRODUCERS}]*(?:\x07|\x1b\\|\x9c)"
     r"|\x1b[ -/]*[0-Z\\^-~]"
 )
-_CONTROLS = re.compile(
+_CONTROL = (
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # they reorder what stands beside them: a command would look like another
     # Unseen: two names would look alike, and the model would read what the person does not.
@@ -21,8 +22,9 @@ _CONTROLS = re.compile(
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
     "\u2028\u2029\ud800-\udfff]"
 )
-_UNSAFE = re.compile(f"\r|{_CONTROLS.pattern}")
-_OWN_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+_CONTROLS = compile_late(_CONTROL)
+_UNSAFE = compile_late(f"\r|{_CONTROL}")
+_OWN_COLOURS = compile_late(r"\x1b\[[0-9;]*m")
 
 
 def make_harmless(text: str) -> str:

@@ -3,11 +3,13 @@
 import re
 from collections.abc import Callable
 
-NEVER_KEPT = re.compile(
+from everturn.core.patterns import compile_late
+
+NEVER_KEPT = compile_late(
     r"BASH_.*|BASHOPTS|SHELLOPTS|ENV|PS4|PROMPT_COMMAND|POSIXLY_CORRECT|POSIX_PEDANTIC|EXECIGNORE|FPATH|CDPATH|GLOBIGNORE|GLOBSORT|IFS"
 )
 """Our own shell obeys these: with one of them each later command would be another one than was approved."""
-_FUNCTION = re.compile(r"BASH_FUNC_(.+)(?:%%|\(\))", re.DOTALL)
+_FUNCTION = compile_late(r"BASH_FUNC_(.+)(?:%%|\(\))", re.DOTALL)
 _BY_BEGINNING = (
     r"LD_|DYLD_|GLIBC_|MALLOC_|BASH|GIT_|SSH_|GPG|GNUPG|SSL|CURL_|WGET|XDG_|LESS|DBUS_|SUDO_|EVERTURN_|CLAUDE_|ANTHROPIC_|"
     # Languages, their package managers and build tools.
@@ -28,8 +30,8 @@ _BY_NAME = (
     r"IFS|TMPDIR|TEMP|TMP|TZDIR|CC|CXX|CPP|AR|AS|LD|NM|FC|F77|RANLIB|STRIP|OBJCOPY|LEX|YACC|SED|AWK|GREP|TAR|GZIP|M4|ZDOTDIR|GLOBIGNORE|"
     r"HOSTALIASES|LOCALDOMAIN|TERMINFO|TERMINFO_DIRS|TERMCAP|MAILCAPS|DISPLAY|PGPASSFILE|PGSERVICEFILE"
 )
-_MATTER = re.compile(rf"(?:{_BY_BEGINNING}).*|.*(?:{_BY_END})|(?:{_BY_NAME})", re.IGNORECASE)
-_OF_EVERY_PROGRAM = re.compile(
+_MATTER = compile_late(rf"(?:{_BY_BEGINNING}).*|.*(?:{_BY_END})|(?:{_BY_NAME})", re.IGNORECASE)
+_OF_EVERY_PROGRAM = compile_late(
     r"(?:LD|DYLD|GLIBC|MALLOC|GIT|XDG|BASH)_.*|GCONV_PATH|LOCPATH|NLSPATH|TZDIR|HOME|TMPDIR|ENV|IFS"
 )
 

@@ -1,14 +1,14 @@
 """Whether a configuration of git has nothing in it that could run a program: by a list of what is harmless, line by line."""
 
 import os
-import re
 
 from everturn.core.git_config import Setting
+from everturn.core.patterns import compile_late
 
 MOST_BYTES = 65_536
-_LINE = re.compile(r"[\t\x20-\x7e\x80-\U0010ffff]*")
-_SECTION = re.compile(r'\[([A-Za-z0-9.-]+)(?: "((?:[^"\\]|\\["\\])*)")?\]')
-_VALUE = re.compile(r"([A-Za-z][A-Za-z0-9-]*)(?:\s*=\s*(.*))?")
+_LINE = compile_late(r"[^\x00-\x08\x0a-\x1f\x7f]*")
+_SECTION = compile_late(r'\[([A-Za-z0-9.-]+)(?: "((?:[^"\\]|\\["\\])*)")?\]')
+_VALUE = compile_late(r"([A-Za-z][A-Za-z0-9-]*)(?:\s*=\s*(.*))?")
 _ANY = ""
 _HARMLESS = {
     "core": {
@@ -39,9 +39,9 @@ _OF_MODULES = {"core": {"worktree"}}
 """A submodule's own names where its files are."""
 _ADDRESSES = frozenset({"url", "pushurl", "remote", "pushremote", "pushdefault"})
 """Or names of such."""
-_HELPER = re.compile(r"\s*[A-Za-z0-9+.-]*::|\s*-|.*[\\\"`$;|&]")
+_HELPER = compile_late(r"\s*[A-Za-z0-9+.-]*::|\s*-|.*[\\\"`$;|&]")
 """`ext::sh -c …` runs a program, as does what begins like an option."""
-_PLAIN = re.compile(r"(?:\.\./)*[A-Za-z0-9_./ @+-]*")
+_PLAIN = compile_late(r"(?:\.\./)*[A-Za-z0-9_./ @+-]*")
 
 
 def is_known(key: str) -> bool:

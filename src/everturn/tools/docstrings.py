@@ -5,11 +5,13 @@ import re
 
 import msgspec
 
-_GOOGLE = re.compile(r"(Args|Arguments|Parameters):\s*")
-_GOOGLE_ENTRY = re.compile(r"\*{0,2}(\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)")
-_NUMPY_ENTRY = re.compile(r"\*{0,2}(\w+)\s*(?::.*)?")
-_REST_ENTRY = re.compile(r":(?:param|parameter|arg|argument)\s+(?:[^:]*\s)?\*{0,2}(\w+):\s*(.*)")
-_REST_TYPE = re.compile(r":type\s+\w+:.*")
+from everturn.core.patterns import compile_late
+
+_GOOGLE = compile_late(r"(Args|Arguments|Parameters):\s*")
+_GOOGLE_ENTRY = compile_late(r"\*{0,2}(\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)")
+_NUMPY_ENTRY = compile_late(r"\*{0,2}(\w+)\s*(?::.*)?")
+_REST_ENTRY = compile_late(r":(?:param|parameter|arg|argument)\s+(?:[^:]*\s)?\*{0,2}(\w+):\s*(.*)")
+_REST_TYPE = compile_late(r":type\s+\w+:.*")
 
 
 class Docstring(msgspec.Struct, frozen=True, kw_only=True):

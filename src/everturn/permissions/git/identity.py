@@ -1,18 +1,18 @@
 """The person's own settings of git, copied without secrets: a held git speaks as theirs does, and their files stay closed."""
 
 import os
-import re
 from collections.abc import Iterator
 from posixpath import commonpath, dirname, join
 
 from everturn.core.git_config import Setting, parse_config
+from everturn.core.patterns import compile_late
 from everturn.permissions.git.harmless import is_harmless
 
 _MAX_BYTES = 131_072
 _MAX_FILES = 20
 _TRUSTED = "safe.directory"
 """Whose repositories the person trusts: harmless in their own file."""
-_COPIED = re.compile(
+_COPIED = compile_late(
     r"(?:user|author|committer)\.(?:name|email|useconfigonly)"
     r"|(?:color|color\..+|column)\.[a-z]+"
     r"|core\.(?:abbrev|autocrlf|checkstat|commentchar|eol|filemode|ignorecase|precomposeunicode|preloadindex|quotepath|safecrlf|symlinks|trustctime"

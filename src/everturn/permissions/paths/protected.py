@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from everturn.core import protected as names
+from everturn.core.patterns import compile_late
 from everturn.permissions.rules.folding import fold_hard
 
 _SHORT = {"git~1": ".git", "claude~1": ".claude", "everturn~1": ".everturn"}
@@ -45,7 +46,7 @@ def _find_in_home(parts: tuple[str, ...], home: tuple[str, ...]) -> str | None:
 
 _FOLDERS = frozenset(map(fold_hard, names.FOLDERS))
 _FILES = frozenset(map(fold_hard, (*names.FILES, *names.MEMORY, names.GIT_HEAD)))
-_BY_PATTERN = re.compile(
+_BY_PATTERN = compile_late(
     "|".join(rf"(?s:.*/{re.escape(each).replace(chr(92) + '*', '[^/]*')})$" for each in names.PATTERNS)
 )
 _PAIRS = frozenset(names.FOLDER_PAIRS)

@@ -2,15 +2,17 @@
 
 import errno
 import os
-import re
 import stat
 
 import msgspec
 
+from everturn.core.patterns import compile_late
 from everturn.permissions.rules.patterns import LONGEST
 from everturn.workspace.opening import MOST_LINKS
 
-_MAGIC = re.compile(r"/proc/(?:\d+|self|thread-self)(?:/task/\d+)?/(?:root|cwd|exe|fd|map_files|environ|mem|ns)(?:/|$)")
+_MAGIC = compile_late(
+    r"/proc/(?:\d+|self|thread-self)(?:/task/\d+)?/(?:root|cwd|exe|fd|map_files|environ|mem|ns)(?:/|$)"
+)
 """Links of the kernel: where they lead is not what they read. And what a process keeps to itself."""
 _NOT_THERE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EACCES})
 """What is not there, or not to be seen, is no link that we could follow."""

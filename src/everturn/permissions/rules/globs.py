@@ -7,7 +7,9 @@ from typing import Literal
 
 import msgspec
 
-_TOKEN = re.compile(
+from everturn.core.patterns import compile_late
+
+_TOKEN = compile_late(
     r"(?P<stars>\*+)|(?P<any>\?)|\[(?P<set>[!^]?\]?(?:\\.|[^\]\\])*)\]|\\(?P<escaped>.)|(?P<plain>[^*?\[\\]+)|(?P<bad>.)",
     re.DOTALL,
 )

@@ -2,7 +2,9 @@
 
 import re
 
-_PIECE = re.compile(
+from everturn.core.patterns import compile_late
+
+_PIECE = compile_late(
     r"[^'\\]+|\\(?:([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|c(.)|([abeEfnrtv\\'\"?]))",
     re.DOTALL,
 )

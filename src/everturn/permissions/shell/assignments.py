@@ -2,6 +2,7 @@
 
 import re
 
+from everturn.core.patterns import compile_late
 from everturn.permissions.shell.syntax import Assignment, Command
 
 _SAFE_VARIABLES = frozenset({"NODE_ENV", "LANG", "LC_ALL", "NO_COLOR"})
@@ -11,12 +12,12 @@ _SWITCHES = frozenset({
     "PYTHONHASHSEED", "PYTHONFAULTHANDLER", "PYTHONUTF8", "RUST_BACKTRACE",
 })  # fmt: skip
 """They switch how a program prints, or what it checks, and nothing else, where they hold a number, or a yes or no."""
-_SWITCH = re.compile(r"[0-9]{1,9}|true|false|yes|no|on|off|always|never", re.IGNORECASE)
-_PLAIN_VALUE = re.compile(r"[A-Za-z0-9_.:,@%+-]*")
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_NOT_OWN = re.compile(r"npm_|auto_resume$|histchars$|__")
+_SWITCH = compile_late(r"[0-9]{1,9}|true|false|yes|no|on|off|always|never", re.IGNORECASE)
+_PLAIN_VALUE = compile_late(r"[A-Za-z0-9_.:,@%+-]*")
+_NAME = compile_late(r"[A-Za-z_][A-Za-z0-9_]*")
+_NOT_OWN = compile_late(r"npm_|auto_resume$|histchars$|__")
 """Small letters, and yet not the line's: with two underscores begin those that our own shell keeps its command in."""
-_LOWER = re.compile(r"(?!.*proxy)[a-z_][a-z0-9_]*[A-Za-z0-9_]*")
+_LOWER = compile_late(r"(?!.*proxy)[a-z_][a-z0-9_]*[A-Za-z0-9_]*")
 _OF_SHELL = frozenset({
     "CDPATH", "CHILD_MAX", "COLUMNS", "COPROC", "DIRSTACK", "EMACS", "ENV", "EUID", "EXECIGNORE", "FCEDIT", "FIGNORE",
     "FUNCNAME", "FUNCNEST", "GLOBIGNORE", "GLOBSORT", "GROUPS", "HOME", "HOSTFILE", "HOSTNAME", "HOSTTYPE", "IFS",

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from posixpath import basename
 
+from everturn.core.patterns import compile_late
 from everturn.permissions.shell.assignments import CODE_VARIABLES
 from everturn.permissions.shell.evaluating import Reader
 from everturn.permissions.shell.runners import EVALUATORS, READERS_OF_CODE, SHELLS
@@ -20,14 +21,14 @@ from everturn.permissions.shell.wrappers import strip_wrappers
 _SHOWN = 60
 _HARMLESS_CODE = frozenset({"ENV"})
 """Only a shell that somebody types into runs the file that it names: as a name of a file it is looked at elsewhere."""
-_NAME = re.compile(r"[A-Za-z_]\w*")
-_SET = re.compile(r"([A-Za-z_]\w*)(?:\+?=.*)?", re.DOTALL)
-_SPLITS = re.compile(r"[\s*?\[]")
-_SUBSCRIPT = re.compile(r"[A-Za-z_]\w*\[(?![@*]\]|-?[0-9]+\])")
+_NAME = compile_late(r"[A-Za-z_]\w*")
+_SET = compile_late(r"([A-Za-z_]\w*)(?:\+?=.*)?", re.DOTALL)
+_SPLITS = compile_late(r"[\s*?\[]")
+_SUBSCRIPT = compile_late(r"[A-Za-z_]\w*\[(?![@*]\]|-?[0-9]+\])")
 _TESTS = frozenset({"test", "[", "[["})
 _ASK_FOR = frozenset({"-p", "-t", "-d", "-n", "-N", "-u", "-i"})
 """Of `read`: what follows is no name."""
-_EVALUATES = re.compile(r"-[a-zA-Z]*[in]")
+_EVALUATES = compile_late(r"-[a-zA-Z]*[in]")
 """Of `declare`: the value is arithmetic, or the name of another variable."""
 _DECLARERS = frozenset({"declare", "typeset", "local", "readonly", "export"})
 _SHOPT = frozenset(
@@ -45,18 +46,18 @@ _SHOPT = frozenset(
         "-p",
     }
 )
-_SET_LETTERS = re.compile(r"[-+][eufxvCbh]*o?")
+_SET_LETTERS = compile_late(r"[-+][eufxvCbh]*o?")
 _SET_NAMES = frozenset(
     {"errexit", "nounset", "pipefail", "noglob", "xtrace", "verbose", "noclobber", "errtrace", "functrace"}
 )
-_SIGNALS = re.compile(r"(?:SIG)?(?:EXIT|INT|TERM|HUP|QUIT|PIPE|USR[12]|CHLD|WINCH)|[0-9]+|-|-[lp]")
-_SHELL_OPTIONS = re.compile(r"[-+][A-Za-z]*O|--(?:rcfile|init-file)")
-_SAID = re.compile(r"[^%\\]*(?:\\n)?")
+_SIGNALS = compile_late(r"(?:SIG)?(?:EXIT|INT|TERM|HUP|QUIT|PIPE|USR[12]|CHLD|WINCH)|[0-9]+|-|-[lp]")
+_SHELL_OPTIONS = compile_late(r"[-+][A-Za-z]*O|--(?:rcfile|init-file)")
+_SAID = compile_late(r"[^%\\]*(?:\\n)?")
 """What `printf` prints as it is."""
-_WITH_CODE = re.compile(
+_WITH_CODE = compile_late(
     r"-[A-Za-z]*[cemprEn].*|--(?:eval|print|version|help|expression|quiet|silent).*|-[vVhs]|-[0-9].*"
 )
-_STDIN = re.compile(r"-|(?:-[A-Za-z]*f|@|--[a-z0-9-]*=)?(?:-|/dev/stdin|/dev/fd/.*|/proc/.*)")
+_STDIN = compile_late(r"-|(?:-[A-Za-z]*f|@|--[a-z0-9-]*=)?(?:-|/dev/stdin|/dev/fd/.*|/proc/.*)")
 _COMMANDED = frozenset({
     "sqlite3", "ed", "ex", "vi", "vim", "nvim", "gdb", "lldb", "m4", "lftp", "sftp", "psql", "mysql", "cpio", "pax", "expect", "gnuplot", "parallel",
 })  # fmt: skip
@@ -64,8 +65,8 @@ _COMMANDED = frozenset({
 _ARCHIVERS = frozenset({"cpio", "pax"})
 _OBEY = frozenset({"at", "batch", "script", "tclsh", "dc"})
 _MAKERS = frozenset({"make", "gmake"})
-_MAKEFILE = re.compile(r"-|(?:-[A-Za-z]*f|--[a-z]+=)?(?:-|/dev/stdin|/dev/fd/.*|/proc/.*)")
-_LISTS_FILES = re.compile(r"--files0?-from.*|--from-file.*|--arg-file.*|-K.*|--config.*|-T|--input-file.*")
+_MAKEFILE = compile_late(r"-|(?:-[A-Za-z]*f|--[a-z]+=)?(?:-|/dev/stdin|/dev/fd/.*|/proc/.*)")
+_LISTS_FILES = compile_late(r"--files0?-from.*|--from-file.*|--arg-file.*|-K.*|--config.*|-T|--input-file.*")
 
 
 def find_unclear(survey: Survey, home: str, set_names: frozenset[str]) -> str:

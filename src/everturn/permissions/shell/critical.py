@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from itertools import islice, pairwise
 from posixpath import basename, dirname, join, normpath, realpath
 
+from everturn.core.patterns import compile_late
 from everturn.permissions.judgement import World
 from everturn.permissions.shell.changes import locate
 from everturn.permissions.shell.evaluating import Reader
@@ -15,22 +16,22 @@ from everturn.permissions.shell.survey import Sight, Survey
 from everturn.permissions.shell.syntax import FOLDER, HOME, UNKNOWN, Command, Expansion, Word
 
 _REMOVERS = frozenset({"rm", "rmdir"})
-_RECURSIVE = re.compile(r"-[A-Za-z]*[rR][A-Za-z]*|--r[a-z]*")
-_GLOB = re.compile(r"[*?\[]")
-_ANYTHING = re.compile(r"[*?.\[\]!^]+")
+_RECURSIVE = compile_late(r"-[A-Za-z]*[rR][A-Za-z]*|--r[a-z]*")
+_GLOB = compile_late(r"[*?\[]")
+_ANYTHING = compile_late(r"[*?.\[\]!^]+")
 """A last part that may be any name of its folder."""
-_BRACES = re.compile(rf"([^{{}}~{UNKNOWN}]+)\{{([^{{}}{UNKNOWN}]*,[^{{}}{UNKNOWN}]*)\}}([^{{}}{UNKNOWN}]*)")
+_BRACES = compile_late(rf"([^{{}}~{UNKNOWN}]+)\{{([^{{}}{UNKNOWN}]*,[^{{}}{UNKNOWN}]*)\}}([^{{}}{UNKNOWN}]*)")
 """One choice, with something before it: `dist/{a,b}`."""
-_OF_FOLDER = re.compile(r"\{(?:HOME|PWD)\b[^}]*\}")
+_OF_FOLDER = compile_late(r"\{(?:HOME|PWD)\b[^}]*\}")
 """What is left of `${HOME%/}`: an expansion with an operator is not read."""
-_ELSEWHERE = re.compile(r"-[A-Za-z]*[CD].*|--(?:chdir|directory|cwd|wd|working-dir\w*|root).*")
+_ELSEWHERE = compile_late(r"-[A-Za-z]*[CD].*|--(?:chdir|directory|cwd|wd|working-dir\w*|root).*")
 """Options of programs that run another one in a folder that they are told."""
 _OTHER_ROOTS = frozenset({"chroot", "nsenter", "bwrap", "unshare", "proot"})
-_FIND_LINKS = re.compile(r"-[HLP]|-O\d?|-D")
+_FIND_LINKS = compile_late(r"-[HLP]|-O\d?|-D")
 _FIND_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _KEEPS_NAMES = frozenset({"grep", "egrep", "head", "sort", "tail", "uniq"})
 """What they print of file names are some of these."""
-_BEHIND_TEMPORARY = re.compile(r"/[A-Za-z0-9_-][^*?\[]*")
+_BEHIND_TEMPORARY = compile_late(r"/[A-Za-z0-9_-][^*?\[]*")
 _MOST_MATCHES = 200
 
 

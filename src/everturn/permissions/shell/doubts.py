@@ -8,6 +8,7 @@ from functools import cached_property
 from posixpath import basename
 from urllib.parse import unquote
 
+from everturn.core.patterns import compile_late
 from everturn.permissions.judgement import FileUse, World
 from everturn.permissions.paths.judging import is_within
 from everturn.permissions.rules.globs import Glob
@@ -45,14 +46,14 @@ from everturn.ports.policy import Ruling
 _SHOWN = 80
 _MOST_WORDS = 200
 """Of a command, so many are looked at."""
-_NAMES = re.compile(r"[^\s'\"`(){};|&<>,]+")
-_FILE_URL = re.compile(r"^file://(?:localhost)?")
-_BY_PROCESS = re.compile(r"/proc/[^/]+/(?:cwd|root|fd|task)\b|/dev/fd/[^/]+/")
+_NAMES = compile_late(r"[^\s'\"`(){};|&<>,]+")
+_FILE_URL = compile_late(r"^file://(?:localhost)?")
+_BY_PROCESS = compile_late(r"/proc/[^/]+/(?:cwd|root|fd|task)\b|/dev/fd/[^/]+/")
 """What these lead to is another file for each process."""
 _OF_FOLDERS = frozenset({"HOME", "CDPATH", "OLDPWD", "PWD"})
 """Variables that decide where `cd` goes."""
 _HANDERS = frozenset({"env", "export", "declare", "typeset", "sudo", "doas", "systemd-run", "cross-env"})
-_NAMES_A_FILE = re.compile(r".*(?:CONFIG(?:_PATH|_FILE)?|RC|STARTUP|FILE|_CONF|_INI|INIT)|ENV")
+_NAMES_A_FILE = compile_late(r".*(?:CONFIG(?:_PATH|_FILE)?|RC|STARTUP|FILE|_CONF|_INI|INIT)|ENV")
 _READ_ALL_THE_SAME = frozenset({"man"})
 _TAKE_FILES = {
     "xargs": "a",
@@ -67,17 +68,17 @@ _TAKE_FILES = {
     "hostname": "F",
 }
 """Letters of options that are given a file."""
-_LISTED = re.compile(
+_LISTED = compile_late(
     r"--?(?:files0?-from|fromfile|infofile|arg-file|config-file|config|pidfile|env-file|file)(?:=(.*))?$", re.DOTALL
 )
 _RENAME = frozenset({"ln", "mv", "cp", "install", "rsync", "link"})
-_KEEPS_LINKS = re.compile(r"-[A-Za-z]*[adPRrsl]|--(?:rec|arc|no-d|pre|sy|li)")
-_RUNS_FOR_GIT = re.compile(
+_KEEPS_LINKS = compile_late(r"-[A-Za-z]*[adPRrsl]|--(?:rec|arc|no-d|pre|sy|li)")
+_RUNS_FOR_GIT = compile_late(
     r"GIT_(?:CONFIG_(?:VALUE_\d+|PARAMETERS)|\w*EDITOR|PAGER|SSH|SSH_COMMAND|EXTERNAL_DIFF|ASKPASS|PROXY_COMMAND)"
 )
-_REPEATS = re.compile(r"\b(?:for|while|until|function|eval|trap)\b|\(\)")
+_REPEATS = compile_late(r"\b(?:for|while|until|function|eval|trap)\b|\(\)")
 """A part that stands first may run once more."""
-_JOINED_OPTION = re.compile(r"-[A-Za-z]")
+_JOINED_OPTION = compile_late(r"-[A-Za-z]")
 
 
 class Doubts:

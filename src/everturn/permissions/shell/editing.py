@@ -1,8 +1,8 @@
 """Which commands of a line the mode acceptEdits lets run: each by itself, and beside the other parts of the line."""
 
-import re
 from functools import cached_property
 
+from everturn.core.patterns import compile_late
 from everturn.permissions.judgement import World
 from everturn.permissions.shell.changes import Changes, Part
 from everturn.permissions.shell.edits import NAMES, Edits, judge_editing, spell_out
@@ -15,8 +15,8 @@ from everturn.permissions.shell.wrappers import strip_wrappers
 from everturn.ports.policy import Ruling
 
 _SHOWN = 80
-_HARMLESS_SIGNS = re.compile(r"&&|\|\||[0-9]*[<>]&[0-9-]|&>>?")
-_UNORDERED = re.compile(r"[&|`]|\$\(|[<>]\(|\b(?:for|while|until|select|coproc)\b")
+_HARMLESS_SIGNS = compile_late(r"&&|\|\||[0-9]*[<>]&[0-9-]|&>>?")
+_UNORDERED = compile_late(r"[&|`]|\$\(|[<>]\(|\b(?:for|while|until|select|coproc)\b")
 """Parts that run beside each other, or more than once. Inside of quotes it means nothing, and is taken for one all the same."""
 
 

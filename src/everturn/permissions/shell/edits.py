@@ -4,12 +4,12 @@ On files of the session's scratch folder every mode but plan approves the same, 
 """
 
 import os
-import re
 from fnmatch import fnmatchcase
 from posixpath import join, realpath
 
 import msgspec
 
+from everturn.core.patterns import compile_late
 from everturn.permissions.judgement import FileUse
 from everturn.permissions.shell.evaluating import expand_braces, made
 from everturn.permissions.shell.readonly.options import Globs, Parsed, Table, parse_options
@@ -36,9 +36,9 @@ _SETTING_MODES: dict[str, frozenset[str]] = {
     "cp": frozenset({"-a", "-p", "--archive"}),
 }
 """Options that set modes, owners or times, which no wall for readers lets a command do. Other commands always set some."""
-_MODE = re.compile(r"[ugoa]*\+x|[ugoa]*-x|u\+[rwx]+|[67][0145][0145]")
+_MODE = compile_late(r"[ugoa]*\+x|[ugoa]*-x|u\+[rwx]+|[67][0145][0145]")
 """Others than the owner are let write nothing, and nobody runs it with the rights of another."""
-_STAR = re.compile(r"([^*]*/)?([^/]*\*[^/]*)")
+_STAR = compile_late(r"([^*]*/)?([^/]*\*[^/]*)")
 """Stars in the last part of a path alone."""
 _OTHER_SIGNS = frozenset("?[]{}\\~")
 _MOST_MATCHES = 200

@@ -1,6 +1,5 @@
 """What words become by what the line itself has set: `f=src; ls $f` lists `src`, and nobody has to run it to know."""
 
-import re
 from collections.abc import Iterator
 from itertools import product
 from math import prod
@@ -8,6 +7,7 @@ from posixpath import basename
 
 import msgspec
 
+from everturn.core.patterns import compile_late
 from everturn.permissions.shell.assignments import is_own_name
 from everturn.permissions.shell.listing import judge_listed
 from everturn.permissions.shell.syntax import Command, Expansion, Here, Word
@@ -17,15 +17,15 @@ from everturn.permissions.shell.words import read_word
 _MOST = 24
 """Ways to read one word."""
 _MOST_SETTLED = 8
-_GLOB = re.compile(r"[*?\[]")
-_UPWARDS = re.compile(r"^(?:\.\./)+")
+_GLOB = compile_late(r"[*?\[]")
+_UPWARDS = compile_late(r"^(?:\.\./)+")
 """`../` in front of a glob: the folder that it looks through is still fixed."""
-_A_NUMBER = re.compile(r"[0-9]+")
-_BRACES = re.compile(r"([^{}]*)\{([^{}]*)\}([^{}]*)")
-_NUMBERS = re.compile(r"\{[0-9]+\.\.[0-9]+(?:\.\.[0-9]+)?\}")
+_A_NUMBER = compile_late(r"[0-9]+")
+_BRACES = compile_late(r"([^{}]*)\{([^{}]*)\}([^{}]*)")
+_NUMBERS = compile_late(r"\{[0-9]+\.\.[0-9]+(?:\.\.[0-9]+)?\}")
 _NONE_OR_SEVERAL = of_texts(["", "1 2"])
 """What stands for a list of numbers: it may be empty, and be more than one word."""
-_RANGE = re.compile(r"([0-9]{1,4})\.\.([0-9]{1,4})")
+_RANGE = compile_late(r"([0-9]{1,4})\.\.([0-9]{1,4})")
 _CAT = (Word(raw="cat", value="cat", template="cat"),)
 
 

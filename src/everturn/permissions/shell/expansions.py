@@ -1,28 +1,27 @@
 """Expansions that can be told from their text alone to run nothing: `${x:-default}`, `${#x}`, `$((x + 1))`."""
 
-import re
-
+from everturn.core.patterns import compile_late
 from everturn.permissions.shell.syntax import Expansion
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 _PLAIN = r"[A-Za-z0-9_./,:@%+=-]*"
 _PATTERN = r"[A-Za-z0-9_./,:@%+=*?-]*"
 _PART = r"[A-Za-z0-9_.,:@%+=*?-]*"
-_OPERATOR = re.compile(
+_OPERATOR = compile_late(
     rf"\$\{{(?:#(?P<counted>{_NAME})|(?P<name>{_NAME})"
     rf"(?P<operator>:?[-+]{_PLAIN}|%%?{_PATTERN}|##?{_PATTERN}|//?{_PART}(?:/{_PLAIN})?|\^\^?|,,?|:[0-9]+(?::[0-9]+)?))\}}"
 )
 """Without quotes, expansions and braces inside; those that assign (`:=`), look elsewhere (`!`) or evaluate (`@P`) are left out."""
 _NUMBER = r"[0-9]+"
 _TERM = rf"(?:\$?{_NAME}|\$\{{#?{_NAME}\}}|{_NUMBER})"
-_ARITHMETIC = re.compile(rf"(?:{_TERM}|[ +*/%()<>=!&|?:,~^-])*")
+_ARITHMETIC = compile_late(rf"(?:{_TERM}|[ +*/%()<>=!&|?:,~^-])*")
 """Numbers, names and operators; no subscripts, which are evaluated once more."""
-_NAMES = re.compile(rf"(?<![#A-Za-z0-9_]){_NAME}")
-_TAME = re.compile(
+_NAMES = compile_late(rf"(?<![#A-Za-z0-9_]){_NAME}")
+_TAME = compile_late(
     rf"\$\{{#?(?:{_NAME}(?:\[(?:[@*]|-?[0-9]+)\])?|[0-9@*#?$!-])"
     rf"(?:(?::?[-+=?]|%%?|##?|//?|\^\^?|,,?)(?:[^{{}}`$]|\$(?![\[({{]))*|: ?-?[0-9]+(?::-?[0-9]+)?|@Q)?\}}"
 )
-_SUM = re.compile(r"\$\(\(")
+_SUM = compile_late(r"\$\(\(")
 
 
 def is_tame(text: str) -> bool:

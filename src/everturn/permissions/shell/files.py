@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from posixpath import basename
 
+from everturn.core.patterns import compile_late
 from everturn.permissions.judgement import FileUse
 from everturn.permissions.shell.writers import find_written
 
@@ -42,26 +43,26 @@ _THROUGH_FOLDERS = frozenset({"rg", "rgrep", "ag", "ack", "ugrep", "tar", "zip",
 _RECURSES = {
     **dict.fromkeys(
         ("grep", "egrep", "fgrep", "zgrep"),
-        re.compile(r"-[A-Za-z0-9]*[rR][A-Za-z0-9]*|--(?:dereference-)?rec.*|-d.*|--dir.*"),
+        compile_late(r"-[A-Za-z0-9]*[rR][A-Za-z0-9]*|--(?:dereference-)?rec.*|-d.*|--dir.*"),
     ),
-    **dict.fromkeys(("cp", "scp"), re.compile(r"-[A-Za-z]*[rRa][A-Za-z]*|--rec.*|--arc.*")),
+    **dict.fromkeys(("cp", "scp"), compile_late(r"-[A-Za-z]*[rRa][A-Za-z]*|--rec.*|--arc.*")),
 }
 _CHECKS_OUT = frozenset({
     "checkout", "restore", "stash", "reset", "pull", "merge", "switch", "cherry-pick", "revert", "rebase", "am", "apply", "worktree",
     "clone", "submodule", "checkout-index", "read-tree", "bisect",
 })  # fmt: skip
 _UNPACKERS = frozenset({"unzip", "bsdtar", "7z", "7za", "cpio", "unar", "unrar", "rsync", "patch", "ar", "jar"})
-_EXTRACTS = re.compile(r"-?[A-Za-z]*x[A-Za-z]*|--extract|--get")
-_IN_SED = re.compile(r"(?:^|[;{}$/!\s\d])[rRwW]\s*([^\s;}]+)")
-_IN_AWK = re.compile(r"""["']([^"']+)["']""")
+_EXTRACTS = compile_late(r"-?[A-Za-z]*x[A-Za-z]*|--extract|--get")
+_IN_SED = compile_late(r"(?:^|[;{}$/!\s\d])[rRwW]\s*([^\s;}]+)")
+_IN_AWK = compile_late(r"""["']([^"']+)["']""")
 _WRITERS = frozenset({
     "rm", "rmdir", "mkdir", "touch", "tee", "truncate", "chmod", "chown", "chgrp", "unlink", "shred", "patch",
 })  # fmt: skip
 _PATTERN_FIRST = frozenset({
     "grep", "rgrep", "egrep", "fgrep", "zgrep", "rg", "ag", "sed", "awk", "gawk", "mawk", "jq", "yq", "perl",
 })  # fmt: skip
-_GIVES_PATTERN = re.compile(r"-[A-Za-z]*[ef]|--(?:regexp|file|expression)")
-_GIVES_FILTER = re.compile(r"-[A-Za-z]*f|--from-file")
+_GIVES_PATTERN = compile_late(r"-[A-Za-z]*[ef]|--(?:regexp|file|expression)")
+_GIVES_FILTER = compile_late(r"-[A-Za-z]*f|--from-file")
 """Of jq, `-e` is about the exit code."""
 
 

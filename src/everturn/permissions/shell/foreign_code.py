@@ -10,9 +10,11 @@ from functools import lru_cache
 from itertools import islice
 from shlex import quote
 
+from everturn.core.patterns import compile_late
+
 OPEN = "$_"
 """In a script: what is not known before it runs."""
-_VERSION = re.compile(r"[\d.]+$")
+_VERSION = compile_late(r"[\d.]+$")
 _PYTHON, _NODE, _PERL, _RUBY = "python", "node", "perl", "ruby"
 _KINDS = {
     "deno": _NODE,
@@ -31,41 +33,41 @@ _STARTERS = (
     r"system|popen\d?e?|Popen|exec[lv]p?e?|execSync|execFile(?:Sync)?|spawn\w*+|posix_spawnp?|shell_exec|passthru|proc_open|pcntl_exec"
     r"|check_call|check_output|getoutput|getstatusoutput|create_subprocess_\w++|readpipe|Command(?=\()|capture2e?|capture3|do_shell_script|do shell script"
 )
-_CALLS = re.compile(
+_CALLS = compile_late(
     rf"(?<![\w$@%>-])(?:(?P<sure>{_STARTERS})|(?P<perhaps>run|call|exec|fork|execute))\b(?P<opened>[ \t\n]{{0,9}}\([ \t\n]{{0,9}}|[ \t]{{0,9}})"
 )
 _ALWAYS_EXEC = frozenset({_PERL, _RUBY, "php", "lua"})
 """There, `exec` and `execute` start a program; elsewhere they may be anything."""
-_MODULES = re.compile(r"subprocess|child_process")
-_ARGUMENT = re.compile(r"[\"'`$@&%\\<\[{\w-]")
+_MODULES = compile_late(r"subprocess|child_process")
+_ARGUMENT = compile_late(r"[\"'`$@&%\\<\[{\w-]")
 """What may stand behind a name that is called without parentheses."""
-_NAMED = re.compile(r"(?:args|command|cmd|file)[ \t]{0,9}=[ \t\n]{0,9}")
-_LITERAL = re.compile(
+_NAMED = compile_late(r"(?:args|command|cmd|file)[ \t]{0,9}=[ \t\n]{0,9}")
+_LITERAL = compile_late(
     r"(?P<prefix>[bruBRUfF]{0,2})(?:(?P<three>\"\"\"|''')(?P<long>.{0,2000}?)(?P=three)|(?P<quote>[\"'`])(?P<text>(?:[^\"'`\\]|\\.|(?!(?P=quote))[\"'`]){0,2000}+)(?P=quote))"
     r"|(?:qq?|%[qQ])[ \t]?[({\[</|!](?P<q>[^)}\]>/|!]{0,2000}+)[)}\]>/|!]",
     re.DOTALL,
 )
-_WORDS = re.compile(r"(?:qw|%[wW])[ \t]?[({\[</|!](?P<words>[^)}\]>/|!]{0,2000}+)[)}\]>/|!]")
-_ENDS = re.compile(
+_WORDS = compile_late(r"(?:qw|%[wW])[ \t]?[({\[</|!](?P<words>[^)}\]>/|!]{0,2000}+)[)}\]>/|!]")
+_ENDS = compile_late(
     r"[ \t\n]{0,9}(?:[,)\]};\n|&]|=>|\Z|\.(?!format|join|replace|concat|split)\w|\b(?:if|or|and|unless|do)\b)"
 )
-_BLOCK = re.compile(r"\{[ \t]{0,9}[\"'](?P<name>[^\"'{}]{1,200})[\"'][ \t]{0,9}\}")
+_BLOCK = compile_late(r"\{[ \t]{0,9}[\"'](?P<name>[^\"'{}]{1,200})[\"'][ \t]{0,9}\}")
 """Of perl: the file that is started, before the words that it is told."""
-_MADE = re.compile(r"[ \t\n]{0,9}\][ \t\n]{0,9}[.[+]")
+_MADE = compile_late(r"[ \t\n]{0,9}\][ \t\n]{0,9}[.[+]")
 """A list that something else is made of: `["r", "m"].join("")`."""
-_JOINED = re.compile(r"[ \t\n]{0,9},[ \t\n]{0,9}")
-_KEYWORD = re.compile(r"\w{1,40}[ \t]{0,3}(?:=(?!=)|:)")
-_INTERPRETER = re.compile(r"sys\.executable|process\.execPath|\$\^X|RbConfig\.ruby")
-_ODD = re.compile(r"\\(?:x[0-9a-fA-F]{1,2}|[0-7]{1,3}|u\{?[0-9a-fA-F]{1,6}\}?|N\{[^}]{0,60}\}|c.)")
-_FILLED = re.compile(r"%[-0-9.]{0,4}[a-z]|\{[^{}]{0,80}\}")
-_INTERPOLATED = re.compile(r"#\{[^{}]{0,80}\}|@\{[^{}]{0,80}\}")
-_PIPED = re.compile(
+_JOINED = compile_late(r"[ \t\n]{0,9},[ \t\n]{0,9}")
+_KEYWORD = compile_late(r"\w{1,40}[ \t]{0,3}(?:=(?!=)|:)")
+_INTERPRETER = compile_late(r"sys\.executable|process\.execPath|\$\^X|RbConfig\.ruby")
+_ODD = compile_late(r"\\(?:x[0-9a-fA-F]{1,2}|[0-7]{1,3}|u\{?[0-9a-fA-F]{1,6}\}?|N\{[^}]{0,60}\}|c.)")
+_FILLED = compile_late(r"%[-0-9.]{0,4}[a-z]|\{[^{}]{0,80}\}")
+_INTERPOLATED = compile_late(r"#\{[^{}]{0,80}\}|@\{[^{}]{0,80}\}")
+_PIPED = compile_late(
     r"\bopen\b[^;\n\"']{0,80}[\"'](?:\|[ \t]{0,9}(?P<to>[^\"'|]{1,500}+)|(?P<from>[^\"'|]{1,500}+)\|[ \t]{0,9})[\"']"
 )
-_OPENED = re.compile(r"\bopen\b[^;\n\"']{0,80}[\"'](?:-\||\|-)[\"'][ \t]{0,9},?[ \t]{0,9}")
-_SHELLED = re.compile(r"`(?P<ticks>[^`]{1,2000}+)`|(?:\bqx|%x)[ \t]?[^\w\s](?P<qx>[^)}\]/|!>]{1,2000}+)")
-_TAGGED = re.compile(r"\$`(?P<run>[^`]{1,2000}+)`")
-_OF_TCL = re.compile(
+_OPENED = compile_late(r"\bopen\b[^;\n\"']{0,80}[\"'](?:-\||\|-)[\"'][ \t]{0,9},?[ \t]{0,9}")
+_SHELLED = compile_late(r"`(?P<ticks>[^`]{1,2000}+)`|(?:\bqx|%x)[ \t]?[^\w\s](?P<qx>[^)}\]/|!>]{1,2000}+)")
+_TAGGED = compile_late(r"\$`(?P<run>[^`]{1,2000}+)`")
+_OF_TCL = compile_late(
     r"\b(?:exec|spawn)[ \t]+(?:-\w+[ \t]+){0,4}(?P<run>[^\n;\]]{1,500}+)|\bopen[ \t]+[\"{]?\|[ \t]{0,9}(?P<piped>[^\n\]\"}]{1,500}+)"
 )
 _QUOTED_STARTER = rf"[\"'](?:{_STARTERS})[\"']"
@@ -87,7 +89,7 @@ _HIDDEN = {
     "tclsh": re.compile(r"\b(?:eval|uplevel|subst|interp|namespace)\b|\{\*\}"),
 }  # fmt: skip
 """Where something is called whose name is put together, or handed on under another one."""
-_BRACKETED_CALL = re.compile(r"\][ \t]{0,9}\(")
+_BRACKETED_CALL = compile_late(r"\][ \t]{0,9}\(")
 _MOST_CALLS = 16
 _MOST_WORDS = 8
 

@@ -8,21 +8,23 @@ sees: such lines are hidden from it, and it must confirm that they were text.
 import re
 from collections.abc import Iterator
 
+from everturn.core.patterns import compile_late
+
 Span = tuple[int, int]
 
-_START = re.compile(r"<<(-?)[ \t]*(['\"])([^'\"\\\n]+)\2")
+_START = compile_late(r"<<(-?)[ \t]*(['\"])([^'\"\\\n]+)\2")
 _MOST = 20
 _PIECE = r"""'[\w .-]*'|"[\w .-]*"|\$'[\w .-]*'|\\\w|\w"""
 """Of a delimiter: no quote stands in another's."""
-_OPENING = re.compile(rf"<<(?P<strips>-?)[ \t]*(?P<delimiter>(?:{_PIECE})+)[ \t]*", re.ASCII)
+_OPENING = compile_late(rf"<<(?P<strips>-?)[ \t]*(?P<delimiter>(?:{_PIECE})+)[ \t]*", re.ASCII)
 _QUOTED = r"""'[^'\n]*'|"[^"\\$`\n]*\""""
-_FIRST_HEREDOCS = re.compile(
+_FIRST_HEREDOCS = compile_late(
     rf"(?:[\w./:,=@%+|&; \t\n-]++|{_QUOTED})*+(?<=[ \t])"
     rf"(?P<openings>(?:<<-?[ \t]*+(?:{_PIECE})++(?:[ \t]++|(?=\n))){{1,{_MOST}}}+)(?:[\w./:,=@%+|&; \t-]++|{_QUOTED})*+\n",
     re.ASCII,
 )
 """Plain words around the first heredocs: nothing there can mean something else."""
-_QUOTING = re.compile(r"\$?['\"]|\\")
+_QUOTING = compile_late(r"\$?['\"]|\\")
 
 
 def find_end(source: str, first: int, delimiter: str | None, *, strips: bool) -> int:

@@ -1,10 +1,10 @@
 """Words of a command that may be a command themselves, where nobody knows what the program does with them. For deny rules alone."""
 
-import re
 from collections.abc import Iterator
 from itertools import islice, pairwise
 from posixpath import basename
 
+from everturn.core.patterns import compile_late
 from everturn.permissions.shell.assignments import is_own_name
 from everturn.permissions.shell.files import is_file_command, opens_nothing
 from everturn.permissions.shell.foreign_code import find_shell_calls
@@ -33,28 +33,28 @@ _CAN_START = frozenset({
     "gnuplot", "m4", "ftp", "sftp", "lftp", "telnet", "mutt", "mail", "bc", "dc", "jshell",
 })  # fmt: skip
 """They have commands of their own, of which some start programs: `:!rm x`, `shell rm x`."""
-_OF_PROGRAMS = re.compile(r"(?:^|=)/(?:[^/]+/)*s?bin/[^/]+")
-_IN_BIN = re.compile(r"(?:^|/)s?bin/[^/]+$")
-_CUTS = re.compile(r"[;|&\n(){}!`'\",]+")
-_PLAIN = re.compile(r"[\w./+@][\w./+=@-]*")
-_STARTS = re.compile(
+_OF_PROGRAMS = compile_late(r"(?:^|=)/(?:[^/]+/)*s?bin/[^/]+")
+_IN_BIN = compile_late(r"(?:^|/)s?bin/[^/]+$")
+_CUTS = compile_late(r"[;|&\n(){}!`'\",]+")
+_PLAIN = compile_late(r"[\w./+@][\w./+=@-]*")
+_STARTS = compile_late(
     r"(?:[!|]|\b(?:she?l?l?|sy?s?t?e?m?|exec|syscmd|esyscmd|spawn|python|pipe|make)\b|;)[\s(`'\"]{0,9}([^\n'\"`;|&)]+)"
 )
-_PROGRAM_OPTION = re.compile(
+_PROGRAM_OPTION = compile_late(
     r"--?(?:[A-Za-z]+[-_.])*(?:comm|comma|comman|command|cmd|exec[a-z]*|prog|progr|progra|program|shell|rsh|pager|editor|runner|wrapper|helper|askpass|hook"
     r"|script|call|run|eval|entrypoint|launcher|filter-program|pre|post|start[a-z]*|action|interpreter|terminal|browser|viewer|opener|handler)"
 )
 """By their names, options whose value is a program."""
-_TEXT_OPTION = re.compile(
+_TEXT_OPTION = compile_late(
     r"-[mtbFSGe]|--?(?:[a-z]+[-_.])*(?:message|msg|title|body|notes?|description|desc|comment|subject|reason|summary|names?|labels?|grep|author|format|pretty"
     r"|query|search|pattern|regexp?|text|data[a-z-]*|json|header|user-agent|date|since|until|trailer|annotation|reply|content|template|prompt|input|filter|set)"
 )
 """By their names, options whose value is a text for people or for a search."""
-_NAMES_PROGRAM = re.compile(
+_NAMES_PROGRAM = compile_late(
     r"(?:HOST)?(?:CC|CXX|CPP|LD|AR|AS|NM|STRIP|RANLIB|RUSTC|FC)|.*(?:_WRAPPER|_RSH|_SSH|ASKPASS|COMMAND|_CMD|SHELL|EDITOR|PAGER|VISUAL|BROWSER|RUNNER|_LINKER)"
 )
 """Variables that name programs."""
-_OPTIONS_OF = re.compile(r"[A-Z]+(?:FLAGS|_OPTIONS|_OPTS)")
+_OPTIONS_OF = compile_late(r"[A-Z]+(?:FLAGS|_OPTIONS|_OPTS)")
 """Variables that hold options of a program."""
 _SETS = frozenset({"set", "config", "pkg", "c"})
 _MOST_PIECES = 40

@@ -3,6 +3,8 @@
 import re
 import unicodedata
 
+from everturn.core.patterns import compile_late
+
 MOST_CHARACTERS = 10_000
 LONGEST_ARGUMENT = 131_072
 """Bytes. The kernel starts no shell with a longer command."""
@@ -11,14 +13,14 @@ _MOST_SIGNS = 800
 _MOST_WORDS = 1_000
 """So many take a few milliseconds, all in all."""
 _MOST_OPEN = 40
-_SIGNS = re.compile(r"[;|&()<>{}\[\]$`=!~\"*@?+#\n]")
-_DOUBLE = re.compile(r'"[^"]*"')
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
-_BRACKETS = re.compile(r"\$?[(\[{]|[)\]}]")
+_SIGNS = compile_late(r"[;|&()<>{}\[\]$`=!~\"*@?+#\n]")
+_DOUBLE = compile_late(r'"[^"]*"')
+_CONTROLS = compile_late(r"[\x00-\x08\x0b-\x1f\x7f]")
+_BRACKETS = compile_late(r"\$?[(\[{]|[)\]}]")
 _INVISIBLE = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs", "Co", "Cn"})
-_JOINERS = re.compile(r"(?<=[^\x00-\x7f])[\u200c\u200d](?=[^\x00-\x7f])")
+_JOINERS = compile_late(r"(?<=[^\x00-\x7f])[\u200c\u200d](?=[^\x00-\x7f])")
 """Inside of an emoji, or of a word of some scripts, they are part of the spelling."""
-_BODY = re.compile(r"<<-?[ \t]*(['\"])(\w+)\1[^\n]*\n(.*?)^\t*\2$", re.DOTALL | re.MULTILINE)
+_BODY = compile_late(r"<<-?[ \t]*(['\"])(\w+)\1[^\n]*\n(.*?)^\t*\2$", re.DOTALL | re.MULTILINE)
 
 
 def find_obstacle(command: str) -> str:

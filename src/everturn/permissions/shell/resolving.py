@@ -8,6 +8,7 @@ from posixpath import join
 
 import msgspec
 
+from everturn.core.patterns import compile_late
 from everturn.permissions.shell.evaluating import Reader, expand_braces, made, of_glob
 from everturn.permissions.shell.readonly.judge import Reads, judge_reading
 from everturn.permissions.shell.readonly.tables import TABLES
@@ -22,7 +23,7 @@ _SAFE = frozenset({
 """Whatever a file's name is, and be it that of an option: they only read."""
 _NO_PIPES = frozenset({"find", "git", "cd"})
 """They do not read from the name of a pipe."""
-_SWITCHES = re.compile(
+_SWITCHES = compile_late(
     r"-[0-9]+|-[nEruRLlciwpsv]|--[a-z-]+=.*|--(?:oneline|stat|name-only|name-status|follow|cached|staged|patch|no-patch|numstat|shortstat)"
 )
 """Options without a value: `--` behind them ends the options."""

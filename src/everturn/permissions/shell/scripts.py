@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from everturn.core.patterns import compile_late
 from everturn.permissions.shell.option_values import Options, find_options
 from everturn.permissions.shell.runner_words import MOST_WORDS, skip_options
 from everturn.permissions.shell.runners import INTERPRETERS
@@ -83,16 +84,16 @@ _IN_VALUE = {
     "cargo": re.compile(r"[^=]*(?:runner|wrapper|linker|rustc|rustdoc|credential|process)[^=]*=(?P<script>.*)", re.DOTALL),
 }  # fmt: skip
 """Where only some values of the option run, by the option or by the program."""
-_LISTED = re.compile(r"[\[\]\"',]+")
-_OLD_STYLE = re.compile(r"[A-Za-z]*[IF][A-Za-z]*")
+_LISTED = compile_late(r"[\[\]\"',]+")
+_OLD_STYLE = compile_late(r"[A-Za-z]*[IF][A-Za-z]*")
 _VALUED_BY_TAR = frozenset("bfFgHIKLNTVX")
-_TEST = re.compile(r"-[A-Za-z]*TT(?P<script>.*)", re.DOTALL)
+_TEST = compile_late(r"-[A-Za-z]*TT(?P<script>.*)", re.DOTALL)
 """Of `zip`: a test by another program."""
-_CHANNEL = re.compile(r"(?:EXEC|SYSTEM|SHELL):(?P<script>.*)", re.DOTALL | re.IGNORECASE)
+_CHANNEL = compile_late(r"(?:EXEC|SYSTEM|SHELL):(?P<script>.*)", re.DOTALL | re.IGNORECASE)
 _SED, _AWK = frozenset({"sed", "gsed"}), frozenset({"awk", "gawk", "mawk", "nawk", "original-awk", "goawk"})
 _HAVE_SCRIPTS = frozenset(name.partition(" ")[0] for name in _OPTIONS) | _SED | _AWK | {"socat"}
 _ALSO_CODE = frozenset({"expect", "m4"})
-_VERSION = re.compile(r"[\d.]+$")
+_VERSION = compile_late(r"[\d.]+$")
 
 
 def is_interpreter(name: str) -> bool:

@@ -1,12 +1,12 @@
 """Whether a command of git may show lines of a file that may not be read: from the working tree, the index, or history."""
 
 import os
-import re
 from collections.abc import Iterable
 from itertools import takewhile
 from posixpath import join
 
 from everturn.core.git_config import UnclearError
+from everturn.core.patterns import compile_late
 from everturn.permissions.git.places import find_git_places
 from everturn.permissions.git.plain import read_plain
 from everturn.permissions.rules.globs import Glob
@@ -27,11 +27,11 @@ _NO_REVISIONS = frozenset({"add", "stash"})
 _BEYOND = Options(names=("--no-index", "--untracked", "--include-untracked"))
 _PATTERNS = Options(letters="ef")
 _TYPES = frozenset({"blob", "tree", "commit", "tag"})
-_A_COMMIT = re.compile(rf"(?:HEAD|@|(?:[^:{UNKNOWN}]|@\{{[^{UNKNOWN}]*\}})+[~^]\d*)(?:[~^]\d*)*(?:\.\..*)?")
+_A_COMMIT = compile_late(rf"(?:HEAD|@|(?:[^:{UNKNOWN}]|@\{{[^{UNKNOWN}]*\}})+[~^]\d*)(?:[~^]\d*)*(?:\.\..*)?")
 """Whatever it is called, it is no blob: `HEAD~2`, `main^`."""
-_HASH = re.compile(r"[0-9a-fA-F]{4,64}")
-_MAGIC = re.compile(r"[*?\[\\]")
-_ENDING = re.compile(r"[^/]\.[A-Za-z0-9]+$")
+_HASH = compile_late(r"[0-9a-fA-F]{4,64}")
+_MAGIC = compile_late(r"[*?\[\\]")
+_ENDING = compile_late(r"[^/]\.[A-Za-z0-9]+$")
 _FULL_NAMES = frozenset({2, 3})
 """Versions of the index that write each name in full."""
 _SHARED = "sharedindex."

@@ -8,24 +8,25 @@ from itertools import islice
 
 import msgspec
 
+from everturn.core.patterns import compile_late
 from everturn.permissions.shell.ansi import decode_ansi
 from everturn.permissions.shell.syntax import mark_of
 
 _MOST_TOKENS = 6_000
 _MOST_WORDS = 2_000
 """Of one command."""
-_TOKEN = re.compile(
+_TOKEN = compile_late(
     r"""(?P<run>[^\\'"$`;|&()<>\n#{}]+)|(?P<escaped>\\.)|(?P<single>'[^']*'?)|(?P<double>")|(?P<ansi>\$')|(?P<name>\$\w+|\$\{\w+\}|\$[@*])"""
     r"""|(?P<opening>\$\(|[<>]\(|\()|(?P<closing>\))|(?P<tick>`)|(?P<heredoc><<-?[ \t]*[\w'"\\.-]+)"""
     r"""|(?P<redirect>&?[<>]+[&|]?)|(?P<cut>[;|&\n]+)|(?P<other>.)""",
     re.DOTALL,
 )
-_DOUBLE = re.compile(
+_DOUBLE = compile_late(
     r"""(?P<plain>[^\\"$`]+)|(?P<escaped>\\.)|(?P<double>")|(?P<opening>\$\()|(?P<tick>`)|(?P<name>\$\w+|\$\{\w+\}|\$[@*])|(?P<other>.)""",
     re.DOTALL,
 )
-_SLOPPY = re.compile(r"[;|&\n()`{}<>]+|\$\(")
-_QUOTES = re.compile(r"['\"\\]+")
+_SLOPPY = compile_late(r"[;|&\n()`{}<>]+|\$\(")
+_QUOTES = compile_late(r"['\"\\]+")
 _MOST_PIECES = 1_000
 
 

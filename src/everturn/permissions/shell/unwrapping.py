@@ -1,12 +1,12 @@
 """Finds what hides behind any runner, loosely: for deny rules, and never to approve it."""
 
-import re
 from collections.abc import Iterator
 from posixpath import basename
 from shlex import quote
 
 import msgspec
 
+from everturn.core.patterns import compile_late
 from everturn.permissions.shell.assignments import CODE_VARIABLES
 from everturn.permissions.shell.foreign_code import find_shell_calls
 from everturn.permissions.shell.option_values import Options
@@ -40,14 +40,14 @@ from everturn.permissions.shell.scripts import find_option_scripts, is_interpret
 from everturn.permissions.shell.syntax import SPLIT, UNKNOWN, Command, Word, drop_marks, write_marks
 
 _FROM_ELSEWHERE = ("/dev/", "/proc/")
-_FROM_STDIN = re.compile(r"-[A-Za-z]*s[A-Za-z]*|/dev/(?:stdin|fd/.*)|/proc/.*/fd/.*")
+_FROM_STDIN = compile_late(r"-[A-Za-z]*s[A-Za-z]*|/dev/(?:stdin|fd/.*)|/proc/.*/fd/.*")
 _ACTIVATES = "/bin/activate"
 """Of an environment of Python: sourced every day, and no more than a program of the workspace."""
 _TO_SHELL = frozenset({"--", "=="})
 """Of `capsh`: what follows are words for a shell."""
-_LOADER = re.compile(r"ld(?:-linux[\w.-]*|-musl[\w.-]*|\.so[\d.]*|-[\d.]+\.so)")
+_LOADER = compile_late(r"ld(?:-linux[\w.-]*|-musl[\w.-]*|\.so[\d.]*|-[\d.]+\.so)")
 """The loader of programs starts the one that it is given."""
-_MAKEFILE_FROM_STDIN = re.compile(
+_MAKEFILE_FROM_STDIN = compile_late(
     r"-|-[A-Za-z]*f(?:-|/dev/.*|/proc/.*)|/dev/(?:stdin|fd/.*)|/proc/.*/fd/.*|--[a-z]+=(?:-|/dev/.*)"
 )
 _EXEC = Options(letters="xX", names=("--exec", "--exec-batch"), valued="xXedtEcSo")
@@ -65,7 +65,7 @@ _BUILTINS = READERS_OF_CODE | RENAMERS | EVALUATORS
 _ELSEWHERE = frozenset(
     {"ssh", "chroot", "docker", "podman", "docker-compose", "su", "runuser", "nsenter", "proot", "git"}
 )
-_MOVES = re.compile(r"-[A-Za-z]*[CDwd]|--[a-z-]*(?:dir|wd|cwd|work|root|login|prefix)|-i$|-$")
+_MOVES = compile_late(r"-[A-Za-z]*[CDwd]|--[a-z-]*(?:dir|wd|cwd|work|root|login|prefix)|-i$|-$")
 """Options by which runners go to another folder, as far as anybody knows them all."""
 _SEPARATOR = "\x1f"
 _DEEPEST = 8

@@ -7,6 +7,7 @@ of the parser's becomes a doubt and not a hole.
 import re
 from collections.abc import Iterable
 
+from everturn.core.patterns import compile_late
 from everturn.permissions.shell.ansi import decode_ansi
 from everturn.permissions.shell.expansions import match_operator, match_sum
 from everturn.permissions.shell.syntax import FOLDER, HOME, UNKNOWN, Expansion, Word, mark_of
@@ -14,23 +15,23 @@ from everturn.permissions.shell.syntax import FOLDER, HOME, UNKNOWN, Expansion, 
 Hole = tuple[int, int]
 """Where a substitution stands that is read elsewhere: begin and end within the word."""
 
-_RUN = re.compile(r"[^\\'\"$`*?\[{~;&|()<> \t\n\r\f\v]+")
-_SIMPLE = re.compile(r"[A-Za-z0-9_./,:%^@+=\x80-\xff-]+")
+_RUN = compile_late(r"[^\\'\"$`*?\[{~;&|()<> \t\n\r\f\v]+")
+_SIMPLE = compile_late(r"[A-Za-z0-9_./,:%^@+=\x80-\xff-]+")
 """Most words: they mean what they say."""
-_IN_DOUBLE = re.compile(r"[^\\\"$`]+")
-_IN_HEREDOC = re.compile(r"[^\\$`]+")
-_NAME = re.compile(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\}|([0-9@*#?$!-])|\{([0-9@*#?$!-])\})")
+_IN_DOUBLE = compile_late(r"[^\\\"$`]+")
+_IN_HEREDOC = compile_late(r"[^\\$`]+")
+_NAME = compile_late(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\}|([0-9@*#?$!-])|\{([0-9@*#?$!-])\})")
 _COUNTS = frozenset("#?$")
 """Parameters that are always numbers."""
-_SUM = re.compile(r"\$\(\([0-9 +*/%()-]*\)\)")
+_SUM = compile_late(r"\$\(\([0-9 +*/%()-]*\)\)")
 """Arithmetic of numbers alone: names can hold code."""
-_STATUS = re.compile(r"\$\{PIPESTATUS\[[0-9]+\]\}")
+_STATUS = compile_late(r"\$\{PIPESTATUS\[[0-9]+\]\}")
 """How a stage of the last pipe ended: a number, whatever the line did."""
 _OPENING = frozenset("([{")
 _OPENING_WORD = frozenset('([{"')
 """A dollar before anything else is one. Inside of double quotes, the closing one is nothing else."""
-_TILDE = re.compile(r"~[A-Za-z0-9_.+-]*(?=/|$)")
-_BRACES = re.compile(r"\{[^ \t\n]*?(?:,|\.\.)")
+_TILDE = compile_late(r"~[A-Za-z0-9_.+-]*(?=/|$)")
+_BRACES = compile_late(r"\{[^ \t\n]*?(?:,|\.\.)")
 
 
 def read_word(text: str, holes: Iterable[Hole] = ()) -> Word:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from posixpath import basename, splitext
 
 from everturn.core.git_config import Setting
+from everturn.core.patterns import compile_late
 from everturn.permissions.git.harmless import is_harmless
 from everturn.permissions.shell.option_values import Options, find_operands, find_values, has_option
 from everturn.permissions.shell.readonly.awk import is_plain_program
@@ -24,7 +25,7 @@ _ALL = frozenset({
 """They change all files that they are given."""
 _TO_LAST = frozenset({"cp", "mv", "ln", "install", "rsync", "scp"})
 _INTO = frozenset({"cp", "mv", "ln", "install"})
-_GIVES_FOLDER = re.compile(r"(?:-[A-SU-Za-su-z]*t|--t[a-z-]*=?)(.*)")
+_GIVES_FOLDER = compile_late(r"(?:-[A-SU-Za-su-z]*t|--t[a-z-]*=?)(.*)")
 """Of these the folder that they write into: `-t x`, `-rtx`, `--target=x`."""
 _RECURSIVE = {
     "rm": Options(letters="rR", names=("--recursive",)),
@@ -86,15 +87,15 @@ _COMPRESSORS = frozenset({
     "gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "lzma", "unlzma", "zstd", "unzstd", "lz4", "unlz4", "compress", "uncompress", "brotli", "pigz",
 })  # fmt: skip
 """A file takes the place of another."""
-_MAKES_ARCHIVE = re.compile(r"-?[A-Za-z]*[cruA][A-Za-z]*|--(?:cr|ap|up|con|cat|del).*")
+_MAKES_ARCHIVE = compile_late(r"-?[A-Za-z]*[cruA][A-Za-z]*|--(?:cr|ap|up|con|cat|del).*")
 _NAMED_DOWNLOAD = Options(letters="O", names=("--output-document",), valued=OUTPUTS["wget"].valued)
 _DOWNLOADS = Options(
     letters="OJ", names=("--remote-name", "--remote-name-all", "--remote-header-name"), valued=OUTPUTS["curl"].valued
 )
 _SCRIPTS = Options(letters="e", names=("--expression",), valued="efl")
-_IN_SED = re.compile(r"(?=[wW][ \t]*([^\n]+))")
+_IN_SED = compile_late(r"(?=[wW][ \t]*([^\n]+))")
 """Whatever stands behind a `w` up to the end of its line: sed takes all of it for a name."""
-_STRINGS = re.compile(r"""["']([^"'\n]+)["']""")
+_STRINGS = compile_late(r"""["']([^"'\n]+)["']""")
 _AWKS = frozenset({"awk", "gawk", "mawk", "nawk"})
 _SEDS = frozenset({"sed", "gsed"})
 _ONLY_READ = (
@@ -111,11 +112,11 @@ _ONLY_READ = (
 )  # fmt: skip
 """Whatever their words are, they write none of them. What runners run is looked at by itself."""
 _KNOWN = _ONLY_READ | _ALL | _TO_LAST | _COMPRESSORS | _SEDS | _AWKS | frozenset({"uniq", "xxd", "dd"})
-_PASSES_OVER = re.compile(r"--(?:exclude|ignore|skip|omit|prune)[a-z-]*|-[xE]")
+_PASSES_OVER = compile_late(r"--(?:exclude|ignore|skip|omit|prune)[a-z-]*|-[xE]")
 """What follows is left out: `--exclude .git`."""
 _CAN_SCRIPT = frozenset({"vi", "vim", "nvim", "ex", "ed", "emacs", "sqlite3", "gdb", "expect", "m4"})
-_A_SCRIPT = re.compile(r"[\w./+@~][\w./+@~-]*")
-_PARTS = re.compile(r"[^\s'\"`(){};|&<>,]+")
+_A_SCRIPT = compile_late(r"[\w./+@~][\w./+@~-]*")
+_PARTS = compile_late(r"[^\s'\"`(){};|&<>,]+")
 _MOST_WORDS = 200
 _ONLY_INDEX = frozenset({"--cached", "--staged", "-S"})
 _GIVEN_TO_GIT = Options(letters="o", names=("--output", "--output-directory"))

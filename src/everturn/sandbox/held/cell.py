@@ -5,21 +5,22 @@ import re
 from collections.abc import Callable
 from contextlib import ExitStack
 
+from everturn.core.patterns import compile_late
 from everturn.ports.sandbox import Room, Start
 
 _LAST = 8_000
-_MET = re.compile(
+_MET = compile_late(
     r"(?i)permission denied|operation not permitted|read-only file system|\bE(?:ACCES|PERM|ROFS)\b|\[Errno (?:1|13|30)\]"
     r"|could not resolve|name resolution|name or service not known|network is unreachable|dubious ownership"
     r"|file size limit exceeded|no space left|cannot allocate memory|address family not supported|couldn't create socket"
     r"|resource temporarily unavailable|unable to create"
 )
 """How programs say that the system refused them something."""
-_COMPLAINT = re.compile(
+_COMPLAINT = compile_late(
     r"^[\w.-]+: (?:\S.*: )?(?:Permission denied|Operation not permitted|Read-only file system)$", re.MULTILINE
 )
 """A line of a program's own, and not of a file that it shows."""
-_SAID = re.compile(r"(?:[\w./+-]+(?:\[\d+\])?|[\w.]+(?:Error|Exception)): ")
+_SAID = compile_late(r"(?:[\w./+-]+(?:\[\d+\])?|[\w.]+(?:Error|Exception)): ")
 """How a line begins that a program says of itself; one of a log begins with a time, one of a text with words."""
 READ = (
     "Nobody was asked about this command, so the system held it: it can read the working folders and the system's programs, "

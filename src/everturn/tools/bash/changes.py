@@ -15,21 +15,23 @@ from stat import S_ISREG
 
 import msgspec
 
+from everturn.core.patterns import compile_late
+
 _MOST_TEXT = 20_000
 """Characters of a command, and of a patch that it names, that are looked at."""
 _MOST_WORDS, _MOST_FOLDERS, _MOST_PATHS = 200, 4, 400
 _MOST_LISTED = 2_000
 """Entries of folders that all globs of a command are held against: a few links to `.` would make them endless."""
 _LONGEST = 1_000
-_WORD = re.compile(r"""(?:[^\s"'\\;|&<>()`]|\\.|"(?:[^"\\]|\\.)*"|'[^']*')+""", re.DOTALL)
-_MARKS = re.compile(r"""\\(.)|["']""", re.DOTALL)
-_QUOTED = re.compile(r"""["'](?=([^"'\s][^"'\n]*)["'])""")
+_WORD = compile_late(r"""(?:[^\s"'\\;|&<>()`]|\\.|"(?:[^"\\]|\\.)*"|'[^']*')+""", re.DOTALL)
+_MARKS = compile_late(r"""\\(.)|["']""", re.DOTALL)
+_QUOTED = compile_late(r"""["'](?=([^"'\s][^"'\n]*)["'])""")
 """What a script within the command may name, however it is quoted itself."""
-_ENTERED = re.compile(r"""(?:\bcd|\s-C)\s+(?:--\s+)?((?:[^\s"';|&<>()]|"[^"]*"|'[^']*')+)""")
-_PATCHED = re.compile(r"^(?:\+\+\+|---) (?:[ab]/)?([^\t\n]+)", re.MULTILINE)
+_ENTERED = compile_late(r"""(?:\bcd|\s-C)\s+(?:--\s+)?((?:[^\s"';|&<>()]|"[^"]*"|'[^']*')+)""")
+_PATCHED = compile_late(r"^(?:\+\+\+|---) (?:[ab]/)?([^\t\n]+)", re.MULTILINE)
 _PATCHES = (".diff", ".patch")
 _GLOB = frozenset("*?[")
-_INTO_FOLDERS = re.compile(r"\b(?:cp|install|ln|mv|rsync)\b")
+_INTO_FOLDERS = compile_late(r"\b(?:cp|install|ln|mv|rsync)\b")
 
 _State = tuple[int, int, int]
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
+from everturn.core.patterns import compile_late
 from everturn.ports.exports import NEVER_KEPT, matters
 from everturn.tools.bash.report import Changes
 
@@ -14,18 +15,18 @@ LONGEST = 98_304
 """Of one value: the kernel's own limit is not much higher."""
 _SHOWN = 200
 """Characters of a value that the model is told."""
-_BY_SCRIPTS = re.compile(
+_BY_SCRIPTS = compile_late(
     r"PATH|MANPATH|INFOPATH|PYTHONHOME|JAVA_HOME|JDK_HOME|GO(?:PATH|ROOT|BIN)|GEM_(?:HOME|PATH)|(?:CARGO|RUSTUP)_HOME|[A-Z]+ENV_ROOT|"
     r"NVM_\w+|CONDA_\w+"
 )
 """What activating an environment changes: kept, told to the model, and shown with later questions."""
-_TOKEN = re.compile(
+_TOKEN = compile_late(
     r"""(?P<blank>[ \t\r]+|\\\n) | (?P<comment>\#[^\n]*) | (?P<end>[;&|()\n])
     | (?P<word>(?:\\.|\$?'[^']*'|"(?:\\.|[^"\\])*"|[^\s;&|()'"\\])+) | (?P<other>.)""",
     re.VERBOSE | re.DOTALL,
 )
-_ASSIGNED = re.compile(r"([A-Za-z_]\w*)\+?=")
-_HEREDOC = re.compile(r"(?<!<)<<-?(?!<)(.*)", re.DOTALL)
+_ASSIGNED = compile_late(r"([A-Za-z_]\w*)\+?=")
+_HEREDOC = compile_late(r"(?<!<)<<-?(?!<)(.*)", re.DOTALL)
 _BEFORE_COMMANDS = frozenset(
     {"if", "then", "elif", "else", "while", "until", "do", "{", "!", "time", "builtin", "command"}
 )

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 
 import msgspec
 
+from everturn.core.patterns import compile_late
+
 DESCRIPTOR = 240
 """Where the shell finds it: higher than what commands use (`exec 9>lock`, `flock 200`)."""
 
@@ -16,14 +18,14 @@ _OWN = frozenset({"_", "PWD", "OLDPWD", "SHLVL"})
 
 _DOUBLE = rb'[^"\\]*(?:\\.[^"\\]*)*'
 _ANSI_C = rb"[^'\\]*(?:\\.[^'\\]*)*"
-_EXPORT = re.compile(
+_EXPORT = compile_late(
     rb"(?:declare -\w+|export) ([A-Za-z_]\w*)(=?)"
     rb"(?:\"(%b)\"|((?:\$'%b'|\"%b\"|'[^']*'|\\.|[^\s\"'\\])*))\n" % (_DOUBLE, _ANSI_C, _DOUBLE),
     re.DOTALL,
 )
 """Bash writes most values in double quotes alone; the rest is all that a shell may write."""
-_QUOTED = re.compile(rb"\$'(%b)'|\"(%b)\"|'([^']*)'|\\(.)|([^\"'\\]+)" % (_ANSI_C, _DOUBLE), re.DOTALL)
-_ANSI = re.compile(rb"\\(?:([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|(.))", re.DOTALL)
+_QUOTED = compile_late(rb"\$'(%b)'|\"(%b)\"|'([^']*)'|\\(.)|([^\"'\\]+)" % (_ANSI_C, _DOUBLE), re.DOTALL)
+_ANSI = compile_late(rb"\\(?:([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|(.))", re.DOTALL)
 _LETTERS = {b"a": b"\a", b"b": b"\b", b"e": b"\x1b", b"E": b"\x1b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t",
             b"v": b"\v"}  # fmt: skip
 

@@ -2,11 +2,12 @@
 
 import re
 
+from everturn.core.patterns import compile_late
 from everturn.permissions.shell.readonly.options import Globs, Operands, Parsed, Table, parse_options
 from everturn.permissions.shell.syntax import Word
 
 AWK = Table(short="F:v:", permutes=False, operands=Operands.PATTERN, globs=Globs.ANY, clusters=False)
-_TOKEN = re.compile(
+_TOKEN = compile_late(
     r"""(?P<blank>[ \t\n;]+)
     |(?P<text>"(?:[^"\\\n]|\\[^\n])*+")
     |(?P<name>[A-Za-z_][A-Za-z0-9_]*)
@@ -14,7 +15,7 @@ _TOKEN = re.compile(
     |(?P<sign>\+\+|--|&&|\|\||!~|[=!<>]=|[+*%^-]=|[-$+*%^!~?:,=<>(){}\[\]/])""",
     re.VERBOSE,
 )
-_REGEX = re.compile(r"/(?:[^/\\\n\[]|\\[^\n]|\[\^?\]?(?:\[:[a-z]+:\]|\[(?![:.=])|[^\[\]/\\\n])*+\])++/")
+_REGEX = compile_late(r"/(?:[^/\\\n\[]|\\[^\n]|\[\^?\]?(?:\[:[a-z]+:\]|\[(?![:.=])|[^\[\]/\\\n])*+\])++/")
 """A slash in a bracket expression ends it for some, and not for others."""
 _STATEMENTS = frozenset({"print", "printf", "if", "else", "for", "while", "in", "next", "exit", "BEGIN", "END"})
 _CALLS = frozenset({
@@ -27,7 +28,7 @@ _NEVER = frozenset({
     "getline", "system", "close", "fflush", "function", "func", "nextfile", "delete", "do", "return", "switch", "case",
     "default", "namespace", "include", "load",
 })  # fmt: skip
-_ASSIGNED = re.compile(r"(?:[a-z_][a-z0-9_]*|FS|OFS|RS|ORS)=[^\n]*")
+_ASSIGNED = compile_late(r"(?:[a-z_][a-z0-9_]*|FS|OFS|RS|ORS)=[^\n]*")
 
 
 def find_awk_files(words: tuple[Word, ...]) -> tuple[Word, ...] | None:

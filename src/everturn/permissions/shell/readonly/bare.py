@@ -2,6 +2,7 @@
 
 import re
 
+from everturn.core.patterns import compile_late
 from everturn.permissions.shell.readonly.judge import Reads
 from everturn.permissions.shell.syntax import Word
 
@@ -28,10 +29,10 @@ _OPTIONS = {
 """Each word that begins with a dash must be one of these."""
 _NUMBERED = {"head": frozenset({"-n"}), "tail": frozenset({"-n"}), "grep": frozenset({"-A", "-B", "-C", "-m"})}
 """`-n 20`, in two words."""
-_NUMBER = re.compile(r"\+?[0-9]+")
+_NUMBER = compile_late(r"\+?[0-9]+")
 _NO_FILES = {"date": r"\+[^`$]*", "sleep": r"[0-9.]+[smh]?", "whoami": r"(?!)"}
 """What else they are given."""
-_GIT = re.compile(
+_GIT = compile_late(
     r"git (?:status(?: (?:-s|-sb|--short|--porcelain))?|log --oneline(?: -[0-9]+)?|diff(?: (?:--stat|--name-only|--cached|--staged)){0,2}"
     r"|branch(?: --show-current)?|rev-parse (?:--short )?HEAD)"
 )

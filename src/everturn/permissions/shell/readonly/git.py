@@ -1,9 +1,8 @@
 """`git`: the forms that only read, the files that they name, and whether they show what lies in files."""
 
-import re
-
 import msgspec
 
+from everturn.core.patterns import compile_late
 from everturn.permissions.shell.readonly.git_tables import GIT_TABLES
 from everturn.permissions.shell.readonly.options import Operands, Parsed, parse_options
 from everturn.permissions.shell.syntax import Word
@@ -16,16 +15,16 @@ _TWO_WORDS = frozenset({"stash", "worktree", "remote", "reflog"})
 _LISTING = {"branch": frozenset({"--list"}), "tag": frozenset({"--list", "-l"})}
 """`-l` of branch made a reflog once."""
 _FORMATS = frozenset({"--format", "--pretty", "--group", "--sort"})
-_RUNS = re.compile(r"%[-+ ]*G|signature|trailers|describe")
+_RUNS = compile_late(r"%[-+ ]*G|signature|trailers|describe")
 """Formats that have git verify signatures, or start another git."""
 _REFLOG_VERBS = frozenset({"expire", "delete", "drop", "write", "list", "exists"})
-_TOLD = re.compile(
+_TOLD = compile_late(
     r"(?:user|author|committer)\.(?:name|email|signingkey|useconfigonly)"
     r"|(?:core|remote|branch|init|pull|push|fetch|merge|rebase|diff|color|column|commit|tag|log|status|submodule|gc|rerere|stash|blame"
     r"|grep|i18n|extensions|help|advice|feature|index|gpg|format|notes|pack|protocol|checkout|clean|worktree|alias|apply|am)\..+"
 )
 """Settings that anybody may know. Programs keep tokens in sections of their own (`github.token`), and people in any."""
-_SECRET = re.compile(r"tok[ae]n|pass|secret|auth|cookie|header|credential|\.helper$|apikey|api-key")
+_SECRET = compile_late(r"tok[ae]n|pass|secret|auth|cookie|header|credential|\.helper$|apikey|api-key")
 
 _ALWAYS_CONTENT = frozenset({"blame", "grep", "range-diff"})
 _PATCHES = frozenset({"diff", "show", "stash show"})
@@ -40,7 +39,7 @@ _NAMES = frozenset({
     "--dirstat", "--compact-summary",
 })  # fmt: skip
 _BY_NAME = frozenset({"--no-index"})
-_A_COMMIT = re.compile(r"(?:HEAD|@)(?:[~^][0-9]*)*")
+_A_COMMIT = compile_late(r"(?:HEAD|@)(?:[~^][0-9]*)*")
 
 
 class GitReads(msgspec.Struct, frozen=True):

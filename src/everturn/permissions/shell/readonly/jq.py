@@ -1,8 +1,8 @@
 """`jq`: its programs compute, but some words in them read other files or the environment."""
 
-import re
+from everturn.core.patterns import compile_late
 
-_READS_MORE = re.compile(
+_READS_MORE = compile_late(
     r"(?:(?<![\w.$])|(?<=[0-9.]\.))(?:import|include|env|modulemeta|get_search_list|input_line_number)(?![\w:])|\$ENV|\$__prog|[\w)]::"
 )
 """`.env` is a field. Modules are read from places of their own, and so are names with `::`."""

@@ -1,9 +1,8 @@
 """Tells whether a command only reads, and if so, which files."""
 
-import re
-
 import msgspec
 
+from everturn.core.patterns import compile_late
 from everturn.permissions.shell.folders import find_cd_target
 from everturn.permissions.shell.readonly.awk import find_awk_files
 from everturn.permissions.shell.readonly.find import FOUND, parse_find
@@ -18,10 +17,10 @@ from everturn.permissions.shell.syntax import LOOKS, Word
 _BINARY = frozenset({
     "=", "==", "!=", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef",
 })  # fmt: skip
-_ASSIGNS = re.compile(r"%[^A-Za-z%]*[hjlLtz]*n")
+_ASSIGNS = compile_late(r"%[^A-Za-z%]*[hjlLtz]*n")
 """`%n` of printf assigns to a name, and a name can hold code."""
-_CAUTIOUS = re.compile(r"(?:[-+](?:[eu]+|[eu]*o (?:pipefail|errexit|nounset))(?: |$))+")
-_ANY_GLOB = re.compile(r"[*?\[]")
+_CAUTIOUS = compile_late(r"(?:[-+](?:[eu]+|[eu]*o (?:pipefail|errexit|nounset))(?: |$))+")
+_ANY_GLOB = compile_late(r"[*?\[]")
 
 
 class Reads(msgspec.Struct, frozen=True):

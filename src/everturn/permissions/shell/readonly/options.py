@@ -4,17 +4,17 @@ A word that we take for a value and the program for an option (or the other way 
 option whether it takes a value, and what the table does not name makes it another command.
 """
 
-import re
 from collections.abc import Mapping
 from enum import StrEnum
 from functools import lru_cache
 
 import msgspec
 
+from everturn.core.patterns import compile_late
 from everturn.permissions.shell.syntax import Word
 
-_SHORT = re.compile(r"([^:=])(::|:\?|:)?")
-_LONG = re.compile(r"([^\s:=]+)(::|:\?|:2|:|=)?")
+_SHORT = compile_late(r"([^:=])(::|:\?|:)?")
+_LONG = compile_late(r"([^\s:=]+)(::|:\?|:2|:|=)?")
 
 
 class Operands(StrEnum):
@@ -57,7 +57,7 @@ _IN_NEXT = {Arity.NEEDED: 1, Arity.UNLESS_LAST: 1, Arity.PAIR: 2}
 """How many words follow where the value is not joined."""
 
 
-_UPWARDS = re.compile(r"^(?:\.\./)+")
+_UPWARDS = compile_late(r"^(?:\.\./)+")
 """`../` in front of a glob: the folder that it looks through is still fixed."""
 
 

@@ -5,21 +5,23 @@ Read as GNU sed reads them; where other versions cut a script differently, it is
 
 import re
 
-_SPACE = re.compile(r"[ \t]*")
-_BETWEEN = re.compile(r"[\s;]*")
-_FIRST = re.compile(r"[0-9]+(?:~[0-9]+)?|\$")
-_SECOND = re.compile(r"[0-9]+|\$|[+~][0-9]+")
-_CASES = re.compile(r"[IM]*")
-_FLAGS = re.compile(r"[gpiImM0-9]*")
-_LOOSE_FLAGS = re.compile(r"[gpiImMe0-9]*(?:w[^\n]*)?")
-_LOOSE_TEXT = re.compile(r"(?:[^\n\\]|\\.)*+", re.DOTALL)
-_LABEL = re.compile(r"[ \t]*[A-Za-z0-9_]*")
-_NUMBER = re.compile(r"[ \t]*[0-9]*")
-_COMMENT = re.compile(r"[^\n]*")
-_TEXT = re.compile(r"\\?[ \t]*[^\s\\][^\n\\]*(?=\n|\Z)")
+from everturn.core.patterns import compile_late
+
+_SPACE = compile_late(r"[ \t]*")
+_BETWEEN = compile_late(r"[\s;]*")
+_FIRST = compile_late(r"[0-9]+(?:~[0-9]+)?|\$")
+_SECOND = compile_late(r"[0-9]+|\$|[+~][0-9]+")
+_CASES = compile_late(r"[IM]*")
+_FLAGS = compile_late(r"[gpiImM0-9]*")
+_LOOSE_FLAGS = compile_late(r"[gpiImMe0-9]*(?:w[^\n]*)?")
+_LOOSE_TEXT = compile_late(r"(?:[^\n\\]|\\.)*+", re.DOTALL)
+_LABEL = compile_late(r"[ \t]*[A-Za-z0-9_]*")
+_NUMBER = compile_late(r"[ \t]*[0-9]*")
+_COMMENT = compile_late(r"[^\n]*")
+_TEXT = compile_late(r"\\?[ \t]*[^\s\\][^\n\\]*(?=\n|\Z)")
 """On one line: where the text of several lines ends is told by escapes."""
-_END = re.compile(r"[ \t]*(?=[;\n}#]|\Z)")
-_BRACKET = re.compile(r"\^?\]?(?:\[:[a-z]+:\]|\[(?![:.=])|[^\[\]])*+\]")
+_END = compile_late(r"[ \t]*(?=[;\n}#]|\Z)")
+_BRACKET = compile_late(r"\^?\]?(?:\[:[a-z]+:\]|\[(?![:.=])|[^\[\]])*+\]")
 """What follows `[`, up to the end of the bracket expression."""
 _ALONE = frozenset("pd=nNPDgGhHxFz")
 _WITH_NUMBER = frozenset("lqQ")

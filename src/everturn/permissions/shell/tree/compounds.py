@@ -1,8 +1,8 @@
 """Groups, subshells, loops and conditions of the tree: statements around statements."""
 
-import re
 from typing import TYPE_CHECKING
 
+from everturn.core.patterns import compile_late
 from everturn.permissions.shell.evaluating import Reader
 from everturn.permissions.shell.folders import MOVERS, unite
 from everturn.permissions.shell.syntax import Here
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 _OF_CONDITIONS = frozenset({"if", "then", "elif", "else", "fi", ";", "\n"})
 _OF_LOOPS = frozenset({"for", "while", "until", "in", ";", "\n"})
-_NAME = re.compile(r"(?!npm_|.*proxy)[a-z_][A-Za-z0-9_]*")
+_NAME = compile_late(r"(?!npm_|.*proxy)[a-z_][A-Za-z0-9_]*")
 """Of a loop's variable: names in capitals, and some others, are the environment's."""
 
 
-_FIRST = re.compile(r"[ \t]*([A-Za-z_][A-Za-z0-9_]*)[ \t]*=([^=].*)")
+_FIRST = compile_late(r"[ \t]*([A-Za-z_][A-Za-z0-9_]*)[ \t]*=([^=].*)")
 """`i=0`, with which a loop that counts begins."""
 _OF_CASES = frozenset({"case", "in", "esac", ";", "\n"})
 _OF_ITEMS = frozenset({"(", "|", ")", ";;"})
