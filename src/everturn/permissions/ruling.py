@@ -139,7 +139,7 @@ class Bench(msgspec.Struct, frozen=True, kw_only=True):
             trusted=self.standing.trusted,
             judge_file=self.judge_file if mode is None else msgspec.structs.replace(self, mode=mode).judge_file,
             find_protected=self.standing.files.find_protected,
-            walls=self.find_walls(),
+            walls=NO_WALLS if (mode or self.mode) is Mode.BYPASS else self.find_walls(),
             find_far=self._find_far,
             find_around=self._find_around,
             find_covered=self._find_covered,

@@ -111,7 +111,7 @@ def survey_command(command: str, cwd: str, home: str, temporary: str = "", expor
                 _look_closer(script, survey)
             else:
                 # What its variables hold when it runs is not followed.
-                waiting.append((_read(script, here, home, LOOSE), depth + 1))
+                waiting.append((_read(script, here, home, LOOSE, ""), depth + 1))
         if current.unsure and depth:
             survey.murky.append("a script that is not understood")
     if reading.unsure:
@@ -124,12 +124,12 @@ def read_command(command: str, cwd: str = "/", home: str = "/") -> Reading:
     obstacle = find_obstacle(command)
     if obstacle:
         return Reading(commands=(), unsure=(obstacle,), broken=True)
-    return _read(command, frozenset((cwd,)), home, EMPTY)
+    return _read(command, frozenset((cwd,)), home, EMPTY, "")
 
 
 @lru_cache(maxsize=16)
-def _read(command: str, start: Here, home: str, scope: Scope, temporary: str = "") -> Reading:
-    """Kept for a moment: a call is asked about more than once before it runs."""
+def _read(command: str, start: Here, home: str, scope: Scope, temporary: str) -> Reading:
+    """Kept for a moment: a call is asked about more than once before it runs. No argument has a default, which would be another key."""
     reading = _read_with(command, start, home, scope, "")
     if temporary and keeps_temporary(command, reading):
         return _read_with(command, start, home, scope, temporary)
