@@ -77,6 +77,12 @@ async def test_nothing_new_is_loaded_before_the_first_request(program):
     assert packages(loaded) - packages(floor) <= BEYOND_THE_FLOOR | OF_PATHLIB
 
 
+async def test_typing_extensions_wait_until_somebody_needs_them(program):
+    _, loaded = await load(program, "-c", PROBE, "-p", "Go")
+    assert "msgspec" in loaded
+    assert "typing_extensions" not in loaded
+
+
 async def test_the_version_loads_next_to_nothing(program):
     listing = "import sys; from everturn.cli.main import main; main(['--version']); print(*sys.modules, sep='\\n', file=sys.stderr)"
     out, loaded = await load(program, "-c", listing)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from everturn.cli.ahead import HEAD_START_S, load_behind
 from everturn.cli.arguments import Arguments
 from everturn.cli.console import complain, complain_at_length
 from everturn.cli.folder import find_folder
@@ -105,7 +106,11 @@ async def run_query(launch: Launch, prompt: str | None, arguments: Arguments, lo
             interruptions.guard(engine)
             gc.enable()
             gc.freeze()
-            return await show_answer(engine, prompt, launch, arguments, person)
+            loading = asyncio.get_running_loop().call_later(HEAD_START_S, load_behind)
+            try:
+                return await show_answer(engine, prompt, launch, arguments, person)
+            finally:
+                loading.cancel()
     except asyncio.CancelledError:
         if interruptions.exit is None:
             raise
