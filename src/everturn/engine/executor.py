@@ -108,6 +108,8 @@ class Executor:
         self._group: list[asyncio.Task[None]] = []
         self._barrier: asyncio.Task[None] | None = None
         self._places = asyncio.Semaphore(config.limits.tool_concurrency)
+        self._waiter: asyncio.Future[None] | None = None
+        """Of whoever waits for the last call."""
         self.stopped_by: str | None = None
         """What a post-tool hook said when it forbade going on."""
 
@@ -363,15 +365,30 @@ class Executor:
                 line=line.partition("\n")[0],
             )
         )
+        self._wake()
 
     async def _wait(self, tasks: set[asyncio.Task[None]]) -> None:
         if not tasks:
             return
         try:
-            await self._signal.guard(asyncio.wait(tasks))
+            await self._signal.guard(self._wait_settled(tasks))
         except AbortedError:
             _, pending = await asyncio.wait(tasks, timeout=self._config.limits.abort_grace_s)
             await self._cancel(pending)
+
+    async def _wait_settled(self, tasks: set[asyncio.Task[None]]) -> None:
+        """The last call wakes us itself: by way of its task it would take two more rounds of the event loop."""
+        self._waiter = asyncio.get_running_loop().create_future()
+        for task in tasks:
+            # One that is cancelled before it began settles nothing.
+            task.add_done_callback(self._wake)
+        await self._waiter
+
+    def _wake(self, _: object = None) -> None:
+        if self._waiter is None or self._waiter.done():
+            return
+        if all(slot.result is not None or (slot.task is not None and slot.task.done()) for slot in self._slots):
+            self._waiter.set_result(None)
 
     async def _cancel(self, tasks: set[asyncio.Task[None]]) -> None:
         for task in tasks:

@@ -6,7 +6,7 @@ import signal
 from collections.abc import Callable
 from contextlib import ExitStack
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from everturn.core.limits import Limits
 from everturn.ports.abort import AbortedError, AbortSignal
@@ -61,8 +61,11 @@ class Command:
         self._loop = asyncio.get_running_loop()
         self._began = self._loop.time()
         self._progress: Progress | None = Progress(show)
-        self._flooded: asyncio.Future[None] = self._loop.create_future()
-        self._too_much: asyncio.Future[str] = self._loop.create_future()
+        self._flooded = False
+        self.overload = ""
+        """What it took too much of; empty where it did not."""
+        self._waiter: asyncio.Future[None] | None = None
+        """Of the one who waits, first in the foreground, then in the background."""
         self.is_behind = False
         self._told = b""
         # Over a pipe of its own, so that no output and no exit code is touched.
@@ -75,6 +78,7 @@ class Command:
                 mark=start.mark,
                 reports=(told, DESCRIPTOR),
                 take=self._take,
+                note_end=self._wake,
                 confined=cell.start if cell else None,
             )
         except BaseException:
@@ -88,11 +92,6 @@ class Command:
         self._listening = self._loop.call_later(_LISTEN_S, self._loop.add_reader, self._heard, self._hear)
         self.ended = self._group.ended
         self._overload = Overload(limits, self._group.find_members, self._note_overload, getattr(cell, "room", None))
-
-    @property
-    def overload(self) -> str:
-        """What it took too much of; empty where it did not."""
-        return self._too_much.result() if self._too_much.done() else ""
 
     @property
     def elapsed_s(self) -> float:
@@ -123,17 +122,31 @@ class Command:
             return Ending.EXITED
         if aborted:
             return Ending.ABORTED
-        return Ending.FLOODED if self._flooded.done() else Ending.TIMED_OUT
+        return Ending.FLOODED if self._flooded else Ending.TIMED_OUT
 
     async def _wait(self, seconds: float | None) -> None:
-        waited: set[asyncio.Future[Any]] = {self.ended, self._flooded, self._too_much}
         until, left = self._own_time + (seconds or 0), seconds
-        while True:
-            done, _ = await asyncio.wait(waited, timeout=left, return_when=asyncio.FIRST_COMPLETED)
-            if done or seconds is None or until - self._own_time < _MOMENT_S:
+        while not self._has_news:
+            self._waiter = self._loop.create_future()
+            alarm = None if left is None else self._loop.call_later(left, self._wake)
+            try:
+                await self._waiter
+            finally:
+                if alarm is not None:
+                    alarm.cancel()
+            if seconds is not None and until - self._own_time < _MOMENT_S:
                 return
             # A person was asked meanwhile, or is: then we look again from time to time.
             left = max(until - self._own_time, _LOOK_S)
+
+    @property
+    def _has_news(self) -> bool:
+        return self.ended.done() or self._flooded or bool(self.overload)
+
+    def _wake(self) -> None:
+        """Whoever waits is woken at once: with `asyncio.wait` it would take another round of the event loop."""
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
 
     @property
     def _own_time(self) -> float:
@@ -192,14 +205,16 @@ class Command:
         return bool(data)
 
     def _note_overload(self, reason: str) -> None:
-        if not self._too_much.done():
-            self._too_much.set_result(reason)
+        if not self.overload:
+            self.overload = reason
             # Before anything else: there may be more of them by then.
             self._group.kill_group()
+            self._wake()
 
     def _take(self, data: bytes) -> None:
         shown = self.output.feed(data)
         if self._progress is not None and shown:
             self._progress.feed(shown)
-        if self.output.length > self._most_printed and not self._flooded.done():
-            self._flooded.set_result(None)
+        if self.output.length > self._most_printed and not self._flooded:
+            self._flooded = True
+            self._wake()

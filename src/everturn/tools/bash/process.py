@@ -54,9 +54,12 @@ class Group:
         mark: str,
         reports: tuple[int, int],
         take: Callable[[bytes], None],
+        note_end: Callable[[], None],
         confined: "ConfinedStart | None" = None,
     ) -> None:
         """`reports`: a descriptor, and the number that it has in the child. `take` is given the output.
+
+        `note_end` is called as soon as it has `ended`.
 
         `confined`: how a sandbox wants it to start, in place of `arguments` and `environment`.
 
@@ -68,6 +71,7 @@ class Group:
         self._seal = confined.seal if confined is not None else 0
         self._wrapped = confined is not None and confined.wrapped
         self._take = take
+        self._note_end = note_end
         self._code: int | None = None
         self._silent = False
         self._piece = _PIECE
@@ -162,6 +166,7 @@ class Group:
     def _settle(self) -> None:
         if self._code is not None and not self.ended.done():
             self.ended.set_result(self._code)
+            self._note_end()
 
 
 def spawn_confined(start: "ConfinedStart", writer: int, reports: tuple[int, int]) -> int:
