@@ -276,8 +276,8 @@ def test_input_and_content_of_unknown_blocks_are_filled_in():
 def test_a_piece_that_does_not_fit_its_block_is_neither_kept_nor_shown(start: bytes, stray):
     folded = fold(BlockStarted(0, start))
 
-    assert not folded.takes(stray)
     folded.feed(stray)
+    assert not folded.took
     assert folded.feed(BlockStopped(0)) == fold(BlockStarted(0, start)).feed(BlockStopped(0))
 
 

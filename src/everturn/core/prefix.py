@@ -190,10 +190,11 @@ def count_kept(before: Outgoing, after: Outgoing) -> int | None:
     for at in range(known, len(old)):
         if at >= len(new):
             return at
-        if old[at] is new[at] or old[at] == new[at]:
+        was, now = old[at], new[at]
+        if was is now or was == now:
             continue
-        grew = at == len(old) - 1 and new[at].role == old[at].role
-        return None if grew and new[at].blocks[: len(old[at].blocks)] == old[at].blocks else at
+        grew = at == len(old) - 1 and now.role == was.role
+        return None if grew and now.blocks[: len(was.blocks)] == was.blocks else at
     return None
 
 

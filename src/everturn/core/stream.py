@@ -168,7 +168,10 @@ class Fold:
         self._open: dict[int, _Open] = {}
         self._closed: dict[int, Block] = {}
         self._unfed: set[int] = set()
-        self._ended = False
+        self.ended = False
+        """The message has said so; nothing after that counts."""
+        self.took = False
+        """The last piece fits an open block: others are neither kept nor shown."""
         self.api_id = ""
         self.model = ""
         self.stop_reason: str | None = None
@@ -196,11 +199,7 @@ class Fold:
     @property
     def complete(self) -> bool:
         """The stop reason is known and all blocks are closed, or the message said that it ended."""
-        return self._ended or (self.stop_reason is not None and not self._open)
-
-    @property
-    def ended(self) -> bool:
-        return self._ended
+        return self.ended or (self.stop_reason is not None and not self._open)
 
     @property
     def reported(self) -> Usage:
@@ -247,11 +246,12 @@ class Fold:
 
     def feed(self, event: StreamEvent) -> Block | None:
         """Raises `ModelFault` where the stream contradicts itself; nothing after the message's end counts."""
-        if self._ended:
+        if self.ended:
             return None
         if isinstance(event, Added):
             # The one step that a response takes thousands of times.
             pieces, text = (self._open.get(event.index) or self._at(event.index)).pieces.get(type(event)), event.text
+            self.took = pieces is not None
             if pieces is None:
                 return None
             pieces.append(text)
@@ -285,15 +285,10 @@ class Fold:
             case MessageStopped():
                 for index in sorted(self._open):
                     self._close(index)
-                self._ended = True
+                self.ended, self.took = True, False
             case _:
                 pass
         return None
-
-    def takes(self, event: Added) -> bool:
-        """False for a piece that fits no open block: it is neither kept nor shown."""
-        block = self._open.get(event.index)
-        return block is not None and type(event) in block.pieces
 
     def describe(self, index: int) -> tuple[str, str, str]:
         """Kind of an open block; if it is a call also its name and its id."""

@@ -36,10 +36,13 @@ class Joined(Sequence[T], Generic[T]):
             start, stop, step = index.indices(size + len(tail))
             if step != 1:
                 return tuple(self)[index]
-            head = self.shared[start : min(stop, size)]
-            return (*head, *tail[max(0, start - size) : max(0, stop - size)]) if tail else tuple(head)
+            if not tail:
+                return tuple(self.shared[start:stop])
+            return (*self.shared[start : min(stop, size)], *tail[max(0, start - size) : max(0, stop - size)])
+        if 0 <= index < size:
+            return self.shared[index]
         place = index + size + len(tail) if index < 0 else index
-        if not 0 <= place < size + len(tail):
+        if place < 0:
             raise IndexError(index)
         return self.shared[place] if place < size else tail[place - size]
 

@@ -12,12 +12,13 @@ PIECE = 65_536
 class Lead:
     """What a list that only grows looks like in a request: large pieces, and the few that came last."""
 
-    __slots__ = ("_joined", "_loose", "_size", "_split", "wires")
+    __slots__ = ("_ends", "_joined", "_loose", "_size", "_split", "wires")
 
     def __init__(self, wires: list[Wire]) -> None:
         self.wires = wires
-        self._joined: list[tuple[int, bytes]] = []
-        """Each with the place behind its last wire."""
+        self._joined: list[bytes] = []
+        self._ends: list[int] = []
+        """Of each of these, the place behind its last wire."""
         self._loose: list[bytes] = []
         self._size = 0
         """So many wires are in these two."""
@@ -30,16 +31,24 @@ class Lead:
             return encode_each(self.wires, 0, size, marked)
         self._loose += [wire.encoded for wire in self.wires[self._size : size]]
         self._size = size
+        settled = self._ends[-1] if self._ends else 0
+        has_marks = any(index < settled for index in marked)
+        pieces = self._encode_joined(marked) if has_marks else self._joined.copy()
+        pieces += [marked.get(index, encoded) for index, encoded in enumerate(self._loose, settled)]
+        if sum(map(len, self._loose)) > PIECE:
+            self._ends.append(size)
+            self._joined.append(b"".join(self._loose))
+            self._loose.clear()
+        return pieces
+
+    def _encode_joined(self, marked: Mapping[int, bytes]) -> list[bytes]:
+        """The large pieces, of which one at least has a mark in it."""
         pieces: list[bytes] = []
         begin = 0
-        for end, joined in self._joined:
+        for end, joined in zip(self._ends, self._joined, strict=True):
             inside = [index for index in marked if begin <= index < end]
             pieces += self._take_apart(begin, end, inside, marked) if inside else (joined,)
             begin = end
-        pieces += [marked.get(index, encoded) for index, encoded in enumerate(self._loose, begin)]
-        if sum(map(len, self._loose)) > PIECE:
-            self._joined.append((size, b"".join(self._loose)))
-            self._loose.clear()
         return pieces
 
     def _take_apart(self, begin: int, end: int, inside: list[int], marked: Mapping[int, bytes]) -> list[bytes]:

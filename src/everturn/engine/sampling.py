@@ -224,8 +224,8 @@ class Sampling:
 
     def _show(self, attempt: Attempt, event: StreamEvent) -> None:
         id_, emit = attempt.message_id, self._recorder.emit
-        if (delta := _DELTAS.get(type(event))) is not None and isinstance(event, Added):
-            if attempt.fold.takes(event):
+        if isinstance(event, Added):
+            if attempt.fold.took and (delta := _DELTAS.get(type(event))) is not None:
                 emit(delta(message_id=id_, index=event.index, text=event.text))
             return
         match event:

@@ -103,22 +103,26 @@ def decode_event(payload: bytes) -> StreamEvent:
         event = _decode(payload)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return decode_rare(payload)
-    if isinstance(event, _Delta):
-        delta = event.delta
-        if isinstance(delta, _Citation):
-            return CitationAdded(event.index, keep_raw(delta.citation))
-        return _ADDED[type(delta)](event.index, delta.text)
-    if isinstance(event, _Start):
-        return BlockStarted(event.index, keep_raw(event.content_block))
-    if isinstance(event, _Stop):
-        return BlockStopped(event.index)
-    if isinstance(event, _Begin):
-        return MessageStarted(event.message.id, event.message.model, event.message.usage)
-    if isinstance(event, _Change):
-        details = event.delta.stop_details or event.stop_details or {}
-        cleared = count_cleared(event.context_management or {})
-        return MessageChanged(event.delta.stop_reason or None, details, event.usage, cleared)
-    return MessageStopped() if isinstance(event, _End) else Pinged()
+    match event:
+        case _Delta():
+            delta = event.delta
+            if isinstance(delta, _Citation):
+                return CitationAdded(event.index, keep_raw(delta.citation))
+            return _ADDED[type(delta)](event.index, delta.text)
+        case _Start():
+            return BlockStarted(event.index, keep_raw(event.content_block))
+        case _Stop():
+            return BlockStopped(event.index)
+        case _Begin():
+            return MessageStarted(event.message.id, event.message.model, event.message.usage)
+        case _Change():
+            details = event.delta.stop_details or event.stop_details or {}
+            cleared = count_cleared(event.context_management) if event.context_management else 0
+            return MessageChanged(event.delta.stop_reason or None, details, event.usage, cleared)
+        case _End():
+            return MessageStopped()
+        case _:
+            return Pinged()
 
 
 def decode_rare(payload: bytes) -> StreamEvent:

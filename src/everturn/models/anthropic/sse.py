@@ -1,6 +1,7 @@
 """From the bytes of a response to the payloads of its events: server-sent events, parsed strictly and incrementally."""
 
 import json
+import re
 from collections.abc import Iterable
 
 from everturn.core.errors import FaultKind, ModelFault
@@ -8,6 +9,7 @@ from everturn.core.errors import FaultKind, ModelFault
 BOM = b"\xef\xbb\xbf"
 EVENT_CAP = 80_000_000
 """The most bytes that one event may take."""
+_PLAIN_EVENT = re.compile(rb"event: (?!error\n)[^\n]*\ndata: ([^\n]*)\n\n")
 
 
 class SseParser:
@@ -103,16 +105,10 @@ class SseParser:
 
 def split_plain(piece: bytes) -> list[bytes] | None:
     """The payloads of whole events, each a name and one line of data, as the API sends them; None for anything else."""
-    if b"\r" in piece or not piece.endswith(b"\n\n"):
-        return None
-    payloads = []
-    for event in piece[:-2].split(b"\n\n"):
-        name, mark, payload = event.partition(b"\ndata: ")
-        is_plain = mark and name.startswith(b"event: ") and name != b"event: error"
-        if not is_plain or b"\n" in name or b"\n" in payload:
-            return None
-        payloads.append(payload)
-    return payloads
+    between = _PLAIN_EVENT.split(piece)
+    payloads = between[1::2]
+    del between[1::2]
+    return None if any(between) or b"\r" in piece else payloads
 
 
 def encode_failure(payload: bytes) -> bytes:
