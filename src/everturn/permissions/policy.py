@@ -229,8 +229,9 @@ class RulePolicy(ModeSwitch):
     @property
     def elsewhere(self) -> str:
         """Where the next command starts, if that is not the working folder; else empty."""
-        place = os.path.realpath(self._command_folder())
-        return "" if place == self.folders[0] else place
+        folder, project = self._command_folder(), self.folders[0]
+        place = folder if folder == project else os.path.realpath(folder)
+        return "" if place == project else place
 
     def _command_folder(self) -> str:
         return find_start(self._shell, self._grounds.folder)

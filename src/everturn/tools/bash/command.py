@@ -3,8 +3,7 @@
 import asyncio
 import os
 import signal
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -179,18 +178,15 @@ class Command:
         return finds(self.output.render(_EXPLAINED)[0], code) if finds else ()
 
     def close(self) -> None:
-        # The last first. Each happens whatever becomes of the others.
-        with ExitStack() as steps:
-            steps.callback(os.close, self._heard)
-            steps.callback(self._loop.remove_reader, self._heard)
-            steps.callback(self._listening.cancel)
-            steps.callback(self.output.close)
-            if self._cell:
-                steps.callback(self._cell.close)
-            steps.callback(self._group.close)
-            if not self.ended.done():
-                steps.callback(self._group.kill)
-            steps.callback(self._overload.close)
+        steps: list[Callable[[], object]] = [self._overload.close]
+        if not self.ended.done():
+            steps.append(self._group.kill)
+        steps.append(self._group.close)
+        if self._cell:
+            steps.append(self._cell.close)
+        steps += [self.output.close, self._listening.cancel]
+        steps += [lambda: self._loop.remove_reader(self._heard), lambda: os.close(self._heard)]
+        run_all(steps)
 
     def _hear(self) -> bool:
         try:
@@ -218,3 +214,15 @@ class Command:
         if self.output.length > self._most_printed and not self._flooded:
             self._flooded = True
             self._wake()
+
+
+def run_all(steps: Iterable[Callable[[], object]]) -> None:
+    """Each happens whatever becomes of the others; what the first of them raised is raised then. Cheaper than an `ExitStack`."""
+    failures: list[BaseException] = []
+    for step in steps:
+        try:
+            step()
+        except BaseException as error:  # noqa: BLE001 (raised again below)
+            failures.append(error)
+    if failures:
+        raise failures[0]

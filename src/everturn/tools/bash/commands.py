@@ -1,7 +1,6 @@
 """Runs the commands of a session: in the foreground, in the background, and from the one to the other when time is up."""
 
 import asyncio
-from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -104,9 +103,7 @@ class Commands:
             self._watcher.note_folder(scratch)
         start, cell = await self._confine(call, context)
         bounds = self._holder.bounds if self._holder is not None and context.holding is not None else None
-        with ExitStack() as failed:
-            if cell is not None:
-                failed.callback(cell.close)
+        try:
             named = NamedFiles({}) if reads_only else NamedFiles.of(call.command, start.folder, context.folder)
             command = Command(
                 start,
@@ -116,7 +113,10 @@ class Commands:
                 limits=self._limits if bounds is None else limit_held(self._limits, bounds),
                 most_printed=MOST_PRINTED if bounds is None else bounds.printed,
             )
-            failed.pop_all()
+        except BaseException:
+            if cell is not None:
+                cell.close()
+            raise
         if call.run_in_background:
             self._behind = [*self._behind, (context.tool_use_id, named)][-_MOST_BEHIND:]
             limit_s = None if context.holding is None else MOST_TIMEOUT_MS / 1000
