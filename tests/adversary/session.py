@@ -56,7 +56,7 @@ class Session:
         self.folder = str(setup.folder)
         self.tasks, self.files = Tasks(), FileStates()
         outputs, shell = Outputs(), ShellFolder()
-        self.scratch = SessionScratch()
+        self.scratch = SessionScratch(tuple)
         ruled, _ = build_policy(setup, env, outputs, shell, self.scratch)
         bounds = Bounds(**job.get("bounds", {}))
         self.holder = SessionHolder(

@@ -44,6 +44,7 @@ def test_a_file_may_be_empty(tmp_path, content):
         (b'{\n"model": "\xff"}', ":2", "is not UTF-8"),
         (b'{"a": NaN}', ":1", "is not valid JSON: invalid character"),
         (b"[" * 100_000, "", "is nested too deeply"),
+        (b'{"x": %b}' % (b"1" * 5_000), "", "holds a number that is too long"),
         (b" " * (2 * 1024 * 1024 + 1), "", "is larger than 2,097,152 bytes"),
     ],
 )

@@ -130,3 +130,13 @@ def test_nothing_outlives_a_killed_program(world):
 
 def test_a_command_cannot_start_processes_without_end(world):
     assert 2_048 < int(world.say("ulimit -u")) < 50_000
+
+
+def test_what_holds_a_command_loads_no_library_that_a_command_could_have_written(world):
+    """Bubblewrap has one of this name, bash has none: were it loaded, nothing would start."""
+    (world.workspace / "lib").mkdir()
+    (world.workspace / "lib/libcap.so.2").write_bytes(b"no library")
+
+    said = world.say("echo $LD_LIBRARY_PATH", environment={"LD_LIBRARY_PATH": f"{world.workspace}/lib"})
+
+    assert said == f"{world.workspace}/lib"

@@ -351,7 +351,7 @@ async def test_a_rule_for_a_command_lets_its_output_be_kept_there(bench):
 
 async def run_held(bench, *commands, without="", bounds=None, holding=None, before=lambda _: None):
     """As if judgement had missed everything: only the wall is left. `before` is given the folder, which SCRATCH stands for."""
-    folder, scratch = str(bench.folder.resolve()), SessionScratch()
+    folder, scratch = str(bench.folder.resolve()), SessionScratch(tuple)
     premises = Premises(folders=lambda: (folder,), home=str(bench.home), scratch=scratch, bounds=bounds or Bounds())
     tool, tasks = bash_tool(holder=CommandHolder(premises, without=without), scratch=scratch), Tasks()
     before(Path(scratch.make()))
@@ -560,3 +560,17 @@ async def test_where_the_shell_is_now_is_told_and_told_again_when_a_command_fail
     assert f"The command ran in {bench.folder}/sub" in failed
     assert back == f"The shell is back in {bench.folder}"
     assert "The command ran in" not in elsewhere
+
+
+async def test_it_never_lies_in_a_folder_that_is_worked_in(bench, monkeypatch):
+    """A rule for a program of the project would run what is written there."""
+    place = bench.folder / "tmp"
+    place.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(place))
+    bench.model(bash("echo $TMPDIR"), text("Done."))
+
+    await bench.run()
+
+    [told] = all_answers(bench)
+    assert told.startswith("/")
+    assert not told.startswith(str(bench.folder))

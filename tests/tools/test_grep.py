@@ -301,13 +301,15 @@ def test_a_search_of_everything_leaves_out_proc():
     assert arguments[arguments.index("**/environ") + 1 :][:4] == ["--glob", "!.git", "--glob", "!/proc"]
 
 
-async def test_a_search_program_gets_no_keys(desk, monkeypatch):
+async def test_a_search_program_gets_no_keys_and_no_place_of_libraries(desk, monkeypatch):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-made-up")
+    monkeypatch.setenv("LD_LIBRARY_PATH", ".")
 
     output = await run_program(["env"], str(desk.folder), desk.abort, most_bytes=10_000)
 
     assert b"PATH=" in output.data
     assert b"sk-made-up" not in output.data
+    assert b"LD_LIBRARY_PATH" not in output.data
 
 
 async def test_bytes_that_are_not_text_are_shown_as_such(search, desk):

@@ -145,9 +145,9 @@ def test_no_bytes_bring_the_decoder_to_an_answer_that_is_none(data):
 def test_a_decoder_that_dies_is_an_answer_like_others(monkeypatch, tmp_path):
     (tmp_path / "PIL").mkdir()
     (tmp_path / "PIL/__init__.py").write_text("import os\nos.abort()\n")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.syspath_prepend(str(tmp_path))
 
-    answer = run_job(PictureJob(), b"x")
+    answer = run_job(PictureJob(), b"x", ())
 
     assert answer.problem == "is too much for its decoder (it crashed, or took too much time or memory)"
 
@@ -157,7 +157,7 @@ def test_a_module_in_the_working_folder_is_not_mistaken_for_ours(monkeypatch, tm
     (tmp_path / "PIL/__init__.py").write_text("import os\nos.abort()\n")
     monkeypatch.chdir(tmp_path)
 
-    assert run_job(PictureJob(), encode(Image.new("RGB", (4, 3)), "PNG")).problem == ""
+    assert run_job(PictureJob(), encode(Image.new("RGB", (4, 3)), "PNG"), ()).problem == ""
 
 
 EPS = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\n%%EndComments\nshowpage\n%%EOF\n"
@@ -171,7 +171,7 @@ def test_no_decoder_starts_another_program(monkeypatch, tmp_path):
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
 
-    assert "cannot be decoded" in run_job(PictureJob(), EPS).problem
+    assert "cannot be decoded" in run_job(PictureJob(), EPS, ()).problem
     assert not ran.exists()
 
 
@@ -200,7 +200,7 @@ def test_an_interrupted_decoder_ends(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
 
     with pytest.raises(ToolFault, match="interrupted"):
-        run_job(PictureJob(), b"x" * 1_000_000, stop=lambda: True)
+        run_job(PictureJob(), b"x" * 1_000_000, (), stop=lambda: True)
 
 
 async def test_a_short_pdf_is_sent_whole(desk):
@@ -294,7 +294,7 @@ async def test_looking_at_pictures_and_documents_leaves_the_tree_as_it_was(desk)
 def test_a_picture_that_no_pipe_holds_reaches_its_decoder_whole():
     noise = encode(Image.effect_noise((1_200, 1_200), 90), "PNG")
 
-    answer = run_job(PictureJob(), noise)
+    answer = run_job(PictureJob(), noise, ())
 
     assert len(noise) > 1_000_000
     assert (answer.problem, [(each.original_width, each.original_height) for each in answer.pictures]) == (

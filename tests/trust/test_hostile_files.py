@@ -65,6 +65,10 @@ def pipes_in_git(repo: Path, _: Path) -> None:
         os.mkfifo(repo / ".git" / name)
 
 
+def a_pointer_that_is_no_path(repo: Path, _: Path) -> None:
+    (repo / ".git").write_bytes(b"gitdir: a\0b\n")
+
+
 def a_pipe_for_git(repo: Path, _: Path) -> None:
     os.mkfifo(repo / ".git")
 
@@ -132,6 +136,7 @@ def lists_of_skills_that_do_not_end(repo: Path, pwned: Path) -> None:
 FILES: dict[str, Build] = {
     "what git would run": commands_in_git,
     "a repository elsewhere": a_repository_elsewhere,
+    "a pointer that is no path": a_pointer_that_is_no_path,
     "a bare repository": a_bare_repository,
     "pipes in .git": pipes_in_git,
     "a pipe for .git": a_pipe_for_git,

@@ -1,7 +1,10 @@
 """The door of the program: finds the command, gives back its exit code, and turns every failure into a line."""
 
 import gc
+import os
 import sys
+
+from everturn.workspace.loading import leave_out_modules
 
 VERSION = (["--version"], ["-v"])
 INTERRUPTED = 130
@@ -10,6 +13,7 @@ INTERRUPTED = 130
 
 def main(argv: list[str] | None = None) -> int:
     """Never raises. Nothing is imported before it is needed: asking for the version costs next to nothing."""
+    leave_out_modules((os.curdir,))
     words = sys.argv[1:] if argv is None else list(argv)
     if words in VERSION and sys.stdout is not None:
         return print_version()

@@ -81,7 +81,7 @@ class Parts:
         main = self._resolve(setup.model)
         self._check_model(main)
         shell = ShellFolder()
-        self.scratch = SessionScratch()
+        self.scratch = SessionScratch(lambda: self.policy.folders)
         self.policy, warnings = build_policy(setup, env, outputs, shell, self.scratch)
         sandbox = self._build_sandbox()
         holder = SessionHolder(setup, env, self.policy, outputs=outputs, shell=shell, tell=tell, scratch=self.scratch)

@@ -53,7 +53,7 @@ def load_policy(env: Mapping[str, str], flags: Mapping[str, Any]) -> tuple[RuleP
     """The one that a run with these flags (by the names of `Options`) would have, and its warnings. Raises `OptionError`."""
     launch = plan_launch(flags, env)
     with naming_way_out(launch.grounds):
-        scratch = SessionScratch()
+        scratch = SessionScratch(lambda: policy.folders)
         atexit.register(scratch.close)
         policy, warnings = build_policy(launch.setup, launch.env, Outputs(), ShellFolder(), scratch)
     policy.find_walls = lambda: find_machine_walls(policy.folders, find_user_home(env))

@@ -1,35 +1,48 @@
 """The scratch folder of an engine: made when the first command, or a denial that names it, needs it; removed with the session."""
 
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING
+
+from everturn.workspace.paths import is_inside
 
 if TYPE_CHECKING:
     from everturn.sandbox.temporary import Temporary
 
 
 class SessionScratch:
-    """`ports.scratch.Scratch`. A session that needs none makes none."""
+    """`ports.scratch.Scratch`. A session that needs none makes none.
 
-    def __init__(self) -> None:
+    It never lies in a folder that is worked in: a rule for a program of the project (`Bash(pytest *)`) would run what is written there.
+    """
+
+    def __init__(self, list_folders: Callable[[], tuple[str, ...]]) -> None:
+        """`list_folders`: those that are worked in at the moment."""
+        self._list_folders = list_folders
         self._made: Temporary | None = None
         self._process = os.getpid()
 
     def find(self) -> str:
         if self._made is None or self._process != os.getpid() or not self._made.is_there:
             return ""
-        return self._made.path
+        return "" if self._is_worked_in(self._made.path) else self._made.path
 
     def make(self) -> str:
         if path := self.find():
             return path
-        from everturn.sandbox.temporary import SCRATCH_PREFIX, Temporary
+        from everturn.sandbox.temporary import SCRATCH_PREFIX, Temporary, list_places
 
         self.close()
-        try:
-            self._made, self._process = Temporary(prefix=SCRATCH_PREFIX), os.getpid()
-        except OSError:
-            return ""
-        return self._made.path
+        for place in list_places(self._list_folders()):
+            try:
+                self._made, self._process = Temporary(place, prefix=SCRATCH_PREFIX), os.getpid()
+            except OSError:
+                continue
+            return self._made.path
+        return ""
+
+    def _is_worked_in(self, path: str) -> bool:
+        return any(is_inside(folder, path) for folder in self._list_folders())
 
     def find_used(self) -> str:
         return "" if self._made is None or self._made.is_empty else self.find()

@@ -2,11 +2,11 @@
 
 from functools import cache
 
-BRACKETS = "<\uff1c\ufe64\u2039\u3008\u2329\u27e8\u276e\u276c\u2770\u1438\u02c2\u29fc\u226e\u227a\u00ab\u300a\u27ea\u226a\u2989\u2991\u2aa1"
+BRACKETS = "<\uff1c\ufe64\u2039\u3008\u2329\u27e8\u276e\u276c\u2770\u1438\u02c2\u29fc\u226e\u227a\u00ab\u300a\u27ea\u226a\u2989\u2991\u2aa1\u22d6\U0001d236"
 """Taken for the opening bracket of a tag. Not `&lt;`, `\\u003c` and `%3C`: those are how a tag is written as text."""
 SCRIPTS = (
     "\u00c0-\u02e4\u0370-\u058f\u10d0-\u10ff\u13a0-\u13f5\u15ea\u1d00-\u1d6a\u1e00-\u1eff\u2070-\u209c\u2100-\u218f\u249c-\u24e9\u2c80-\u2cff\ua4d0-\ua4f7\ua720-\ua7ff\uab70-\uabbf"
-    "\uff21-\uff5a\U0001d400-\U0001d6a3\U0001f110-\U0001f189\U0001f1e6-\U0001f1ff"
+    "\u3371-\u33df\ufb00-\ufb06\uff21-\uff5a\U0001d400-\U0001d6a3\U0001f110-\U0001f189\U0001f1e6-\U0001f1ff"
 )
 """For a class of a regular expression: where the letters are that a word of ours can be written in."""
 HIDDEN = "\U000e0020-\U000e007e"
@@ -60,6 +60,14 @@ _COMPOSED = (
     *range(0x2070, 0x2190),
 )
 """Among these are the letters with an accent, and the raised and lowered ones."""
+_JOINED = (
+    *range(0x132, 0x134),
+    *range(0x1C4, 0x1F4),
+    *range(0x2100, 0x2180),
+    *range(0x3371, 0x33E0),
+    *range(0xFB00, 0xFB07),
+)
+"""Among these are ligatures and signs of units: several letters in one character."""
 
 
 def reveal(text: str) -> str:
@@ -92,6 +100,19 @@ def all_letters_like(letter: str) -> str:
         + "".join(chr(start + place) for start in _ALPHABETS)
         + _find_composed()[letter]
     )
+
+
+@cache
+def find_joined() -> dict[str, str]:
+    """By two or more letters, the characters that are all of them at once."""
+    from unicodedata import normalize
+
+    found: dict[str, str] = {}
+    for character in map(chr, _JOINED):
+        letters = normalize("NFKC", character).lower()
+        if len(letters) > 1 and letters.isascii() and letters.isalpha():
+            found[letters] = found.get(letters, "") + character
+    return found
 
 
 @cache

@@ -16,7 +16,15 @@ from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from functools import cache
 
-from everturn.core.lookalikes import BRACKETS, HIDDEN, SCRIPTS, all_letters_like, letters_like, reveal
+from everturn.core.lookalikes import (
+    BRACKETS,
+    HIDDEN,
+    SCRIPTS,
+    all_letters_like,
+    find_joined,
+    letters_like,
+    reveal,
+)
 
 
 class Tag(StrEnum):
@@ -198,7 +206,7 @@ def _tags(tags: tuple[Tag, ...], *, wide: bool) -> re.Pattern[str]:
     types = "|".join("".join(part.capitalize() for part in re.split("[-_]", tag)) for tag in tags)
     # `list<ToolUseError>` is a type of somebody's program.
     generic = rf"(?<=\w<)(?:{types})\b"
-    first = "".join(all_letters_like(tag[0]) for tag in tags) if wide else ""
+    first = "".join(all_letters_like(tag[0]) for tag in tags) + _joined_at_the_beginning(tags) if wide else ""
     return re.compile(_open(first, rf"(?:{names})", unless=generic, wide=wide))
 
 
@@ -206,7 +214,15 @@ def _tags(tags: tuple[Tag, ...], *, wide: bool) -> re.Pattern[str]:
 def _beginnings(tags: tuple[Tag, ...]) -> re.Pattern[str]:
     """Finds whatever begins, in any script, with the first letters of some of them."""
     first, second = ("".join(all_letters_like(tag[at]) for tag in tags) for at in (0, 1))
-    return re.compile(_open(first, f"[{first}]{_gap(wide=True)}[{second}]", unless=r"\\", wide=True))
+    joined = _joined_at_the_beginning(tags)
+    name = (
+        f"(?:[{first}]{_gap(wide=True)}[{second}{''.join(find_joined().values())}]{f'|[{joined}]' if joined else ''})"
+    )
+    return re.compile(_open(first + joined, name, unless=r"\\", wide=True))
+
+
+def _joined_at_the_beginning(tags: tuple[Tag, ...]) -> str:
+    return "".join(like for letters, like in find_joined().items() if any(tag.startswith(letters) for tag in tags))
 
 
 def _open(first: str, name: str, *, unless: str, wide: bool) -> str:
@@ -219,10 +235,22 @@ def _open(first: str, name: str, *, unless: str, wide: bool) -> str:
 
 
 def _spell(tag: Tag, *, wide: bool) -> str:
-    like, gap = all_letters_like if wide else letters_like, _gap(wide=wide)
+    gap = _gap(wide=wide)
     between = rf"{gap}(?:[0-9A-Za-z]{{1,8}}+;{gap})?"
-    parts = (gap.join(f"[{like(letter)}]" for letter in part) for part in re.split("[-_]", tag))
+    parts = (_spell_word(part, wide=wide) for part in re.split("[-_]", tag))
     return between.join(parts) + ("" if tag in OURS else r"(?!\w)")
+
+
+def _spell_word(word: str, *, wide: bool) -> str:
+    """Letter by letter, or several of them in one character. No two ways begin with the same one, so none is tried twice."""
+    like, gap = all_letters_like if wide else letters_like, _gap(wide=wide)
+    ways = {1: f"[{like(word[0])}]"}
+    if wide:
+        ways |= {len(letters): f"[{found}]" for letters, found in find_joined().items() if word.startswith(letters)}
+    spelled = [
+        way + (gap + _spell_word(word[taken:], wide=wide) if word[taken:] else "") for taken, way in ways.items()
+    ]
+    return spelled[0] if len(spelled) == 1 else f"(?:{'|'.join(spelled)})"
 
 
 def _gap(*, wide: bool) -> str:

@@ -14,6 +14,8 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
 
     arguments: list[str]
     environment: Mapping[str, str]
+    handed: Mapping[str, str] = msgspec.field(default_factory=dict)
+    """Variables that the command has, too, and its first process has not: what loads libraries by them must not be that one."""
     seal: int = 0
     """A limit on message queues that it is to begin with, by which its processes are known; 0 = none."""
     descriptors: tuple[tuple[int, int], ...] = ()

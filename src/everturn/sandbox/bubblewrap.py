@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -22,6 +22,7 @@ KEPT_CAPABILITIES = (
     "CAP_SETUID",
 )
 """Of root: what it takes to work with files of several owners, behind mounts that cannot be changed."""
+_LOADER = ("LD_", "GLIBC_TUNABLES", "GCONV_PATH", "LOCPATH", "MALLOC_")
 _VIEW = (
     "--die-with-parent",
     "--unshare-pid",
@@ -47,6 +48,20 @@ def plan_view(program: str, *, as_root: bool, has_own_network: bool = False) -> 
     kept = [word for name in KEPT_CAPABILITIES for word in ("--cap-add", name)]
     # Bubblewrap takes the kernel's settings for read-only, since their folder is; for root the files in it are not.
     return [program, *view, "--ro-bind", "/proc/sys", "/proc/sys", "--cap-drop", "ALL", *kept]
+
+
+def part_environment(environment: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """What bubblewrap itself is started with, and what it hands to the command by its arguments.
+
+    The latter is what its own loader would obey: a library that a command has put where such a variable leads would run outside. These
+    are names of places; all else stays where other users cannot read it.
+    """
+    handed = {name: value for name, value in environment.items() if name.startswith(_LOADER)}
+    return {name: value for name, value in environment.items() if name not in handed}, handed
+
+
+def hand_over(handed: Mapping[str, str]) -> list[str]:
+    return [word for name, value in handed.items() for word in ("--setenv", name, value)]
 
 
 def plan_mounts(places: Places, placeholders: tuple[str, ...]) -> list[str]:

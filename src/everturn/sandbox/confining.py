@@ -12,7 +12,14 @@ from everturn.ports.sandbox import Start
 from everturn.ports.scratch import NO_SCRATCH, Scratch
 from everturn.ports.tool import Confinement, Inquire
 from everturn.sandbox.aftermath import Aftermath
-from everturn.sandbox.bubblewrap import FILTER_DESCRIPTOR, INFORMATION_DESCRIPTOR, plan_mounts, plan_view
+from everturn.sandbox.bubblewrap import (
+    FILTER_DESCRIPTOR,
+    INFORMATION_DESCRIPTOR,
+    hand_over,
+    part_environment,
+    plan_mounts,
+    plan_view,
+)
 from everturn.sandbox.cells import CommandCell, OpenCell
 from everturn.sandbox.denials import Held
 from everturn.sandbox.descriptors import make_readable
@@ -310,6 +317,7 @@ class CommandSandbox:
             limited = limit_processes(arguments)
             inner = plan_opening(limited) if line else limited
             mounts = plan_mounts(places, placeholders)
+            own, handed = part_environment(environment)
             filtered = make_readable(self._filter)
             failed.callback(os.close, filtered)
             survivors = ViewedSurvivors()
@@ -320,9 +328,11 @@ class CommandSandbox:
             Start(
                 arguments=[
                     *view, *mounts, "--seccomp", str(FILTER_DESCRIPTOR),
-                    "--info-fd", str(INFORMATION_DESCRIPTOR), "--chdir", held.folder, "--", *inner,
+                    "--info-fd", str(INFORMATION_DESCRIPTOR), "--chdir", held.folder,
+                    *hand_over(handed), "--", *inner,
                 ],
-                environment=environment,
+                environment=own,
+                handed=handed,
                 descriptors=((filtered, FILTER_DESCRIPTOR), (survivors.writable, INFORMATION_DESCRIPTOR), *line),
                 enter=enter,
                 # Bubblewrap dies with who started it: that is the thread.

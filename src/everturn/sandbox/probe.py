@@ -86,6 +86,7 @@ def try_view(view: list[str], filtered: bytes) -> str:
                 capture_output=True,
                 timeout=PATIENCE_S,
                 pass_fds=[readable, told],
+                env={},
                 check=False,
             )
         except (OSError, subprocess.SubprocessError) as error:

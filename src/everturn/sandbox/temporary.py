@@ -5,16 +5,25 @@ import os
 import tempfile
 import threading
 import weakref
+from collections.abc import Iterable
 from contextlib import ExitStack, suppress
 
 from everturn.sandbox.beneath import LISTED, open_straight
 from everturn.sandbox.removing import remove_tree
+from everturn.workspace.paths import is_inside
 
 PREFIX = "everturn-sandbox-"
 SCRATCH_PREFIX = "everturn-scratch-"
 _SWEPT = (PREFIX, SCRATCH_PREFIX)
+_PLACES = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - each folder in them is made by `mkdtemp`
 _MOST_SWEPT = 200
 """Folders that one session removes for others."""
+
+
+def list_places(folders: Iterable[str]) -> list[str]:
+    """Where such a folder may be made, the best first: never in a folder that is worked in. Real paths."""
+    places = dict.fromkeys(map(os.path.realpath, (tempfile.gettempdir(), *_PLACES)))
+    return [place for place in places if not any(is_inside(folder, place) for folder in folders)]
 
 
 class Temporary:

@@ -14,7 +14,7 @@ def load_branch(folder: Path) -> str:
     try:
         head = _find_head(folder)
         text = _read(head) if head is not None else ""
-    except (OSError, UnicodeDecodeError):
+    except (OSError, ValueError):
         return ""
     if not text:
         return ""

@@ -184,6 +184,8 @@ def _malformed(text: str, where: str, told: str) -> OptionError:
         return OptionError(f"{where}:{error.lineno}", f"is not valid JSON: {reason} (column {error.colno})")
     except RecursionError:
         return OptionError(where, "is nested too deeply")
+    except ValueError:
+        return OptionError(where, "holds a number that is too long")
     if half := next((found for found in _ESCAPE.finditer(text) if found["half"]), None):
         line = text.count("\n", 0, half.start()) + 1
         return OptionError(f"{where}:{line}", f"is not valid JSON: {half[0]} is half of a character")

@@ -133,7 +133,7 @@ def load_version(path: str, flag: str) -> str | None:
         return None
     try:
         done = subprocess.run(
-            [path, flag], capture_output=True, timeout=PATIENCE_S, check=True, stdin=subprocess.DEVNULL
+            [path, flag], capture_output=True, timeout=PATIENCE_S, check=True, stdin=subprocess.DEVNULL, env={}
         )
     except (OSError, subprocess.SubprocessError):
         return None

@@ -29,7 +29,7 @@ from everturn.sandbox.held.room import HeldRoom
 from everturn.sandbox.held.rules import SCOPE_VERSION, plan_reading
 from everturn.sandbox.held.thread import ConfinedThread
 from everturn.sandbox.held.walls import MachineWalls
-from everturn.sandbox.temporary import Temporary
+from everturn.sandbox.temporary import Temporary, list_places
 
 if TYPE_CHECKING:
     from everturn.sandbox.held.viewing import Viewer
@@ -265,7 +265,8 @@ class CommandHolder:
     def _find_temporary(self) -> str:
         """Raises `OSError`."""
         if self._temporary is None:
-            self._temporary = Temporary(sweeps=not self._has_swept)
+            places = list_places(self._premises.folders())
+            self._temporary = Temporary(places[0] if places else None, sweeps=not self._has_swept)
             self._has_swept = True
         return self._temporary.path
 

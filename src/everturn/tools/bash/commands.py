@@ -197,7 +197,7 @@ class Commands:
         if code == 0 and command.output.may_be_picture:
             from everturn.tools.bash.picture import run_picture
 
-            return await asyncio.to_thread(run_picture, result, command.output, context.abort)
+            return await asyncio.to_thread(run_picture, result, command.output, context)
         return result
 
     def _learn(self, command: Command, code: int | None, call: BashInput, context: ToolContext) -> tuple[str, ...]:

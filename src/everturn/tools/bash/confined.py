@@ -27,7 +27,7 @@ async def run_confining(
     # Nobody waits for what runs in the background: a question from there would come out of the blue.
     inquire = None if call.run_in_background else context.inquire
     cell = await sandbox.confine(call.command, wanted, context.folder, inquire)
-    return replace(start, environment=dict(cell.start.environment)), cell
+    return replace(start, environment={**cell.start.environment, **cell.start.handed}), cell
 
 
 async def _hold(

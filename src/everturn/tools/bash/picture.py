@@ -7,8 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from everturn.ports.abort import AbortSignal
-from everturn.ports.tool import ToolResult
+from everturn.ports.tool import ToolContext, ToolResult
 from everturn.tools.bash.output import Output
 from everturn.tools.media.jobs import PictureJob
 from everturn.tools.media.run import run_job
@@ -18,10 +17,10 @@ MOST_BYTES = 20_000_000
 _URI = re.compile(rb"data:image/[\w.+-]+;base64,([A-Za-z0-9+/=\s]+)")
 
 
-def run_picture(result: ToolResult, output: Output, abort: AbortSignal) -> ToolResult:
+def run_picture(result: ToolResult, output: Output, context: ToolContext) -> ToolResult:
     """Blocks. What is no picture after all stays the text that it is. Raises `ToolFault` on abort."""
     data = parse_uri(_load(output))
-    answer = run_job(PictureJob(), data, stop=lambda: abort.raised) if data else None
+    answer = run_job(PictureJob(), data, context.folders, stop=lambda: context.abort.raised) if data else None
     if answer is None or answer.problem:
         return result
     [picture] = answer.pictures

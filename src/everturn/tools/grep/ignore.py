@@ -1,6 +1,8 @@
 """Ignore files (`.gitignore`, `.ignore`, `.rgignore`) as ripgrep reads them, for the engine in Python."""
 
+import os
 import re
+import stat
 from collections.abc import Callable
 from pathlib import Path
 
@@ -119,7 +121,10 @@ def parse_rule(line: str) -> Rule | None:
 
 
 def _load(path: Path) -> str:
+    """Empty where it is no plain file: a pipe would hold us until somebody writes."""
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return ""
+    with open(descriptor, encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - a descriptor
+        return file.read() if stat.S_ISREG(os.fstat(descriptor).st_mode) else ""

@@ -13,7 +13,7 @@ from everturn.ports.abort import AbortSignal
 
 PATIENCE_S = 30.0
 _READ = 1 << 20
-_HANDED_ON = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR")
+_HANDED_ON = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR")
 """Of our environment: a search needs no keys."""
 _PROBLEM = 10_000
 _MOST_MEMORY = 1024**3

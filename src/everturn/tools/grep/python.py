@@ -17,32 +17,33 @@ from everturn.tools.grep.filetypes import TYPES
 from everturn.tools.grep.program import PATIENCE_S, run_program
 from everturn.tools.grep.query import Matches, Query
 from everturn.tools.grep.searching import compile_pattern, search_tree
+from everturn.workspace.loading import CHILD, encode_child
 
 _MOST_BYTES = 100_000_000
 _BEFORE_THE_END_S = 2.0
 """The child stops by itself so long before it is ended, to hand over what it has."""
-_CHILD = """\
-import json, sys
-sys.path[:] = json.loads(sys.stdin.buffer.readline())
-from everturn.tools.grep.python import main
-main()
-"""
+_MAIN = f"{CHILD}from everturn.tools.grep.python import main\nmain()\n"
 
 
-async def run_python(query: Query, abort: AbortSignal, *, patience_s: float = PATIENCE_S) -> Matches:
-    """Raises `ToolFault` when the pattern or the type is wrong, when one file takes too long, and on abort."""
+async def run_python(
+    query: Query, abort: AbortSignal, *, folders: tuple[str, ...] = (), patience_s: float = PATIENCE_S
+) -> Matches:
+    """`folders`: those that are worked in; of them no module is loaded.
+
+    Raises `ToolFault` when the pattern or the type is wrong, when one file takes too long, and on abort.
+    """
     if query.type is not None and query.type not in TYPES:
         raise ToolFault(f"The type {query.type!r} is not known here. Known are {', '.join(TYPES)}. Or use `glob`.")
     compile_pattern(query)
     # The standard library's JSON carries names that are not UTF-8.
-    given = [sys.path, [msgspec.to_builtins(query), max(patience_s - _BEFORE_THE_END_S, 0)]]
+    given = [msgspec.to_builtins(query), max(patience_s - _BEFORE_THE_END_S, 0)]
     output = await run_program(
-        [sys.executable, "-I", "-S", "-c", _CHILD],
+        [sys.executable, "-I", "-S", "-c", _MAIN, encode_child(folders or (query.root,))],
         query.root,
         abort,
         most_bytes=_MOST_BYTES,
         patience_s=patience_s,
-        given="\n".join(json.dumps(part) for part in given).encode(),
+        given=json.dumps(given).encode(),
     )
     if not output.complete:
         raise ToolFault(f"The search took longer than {patience_s:g} s. Use a simpler pattern, or a smaller folder.")

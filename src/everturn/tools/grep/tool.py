@@ -67,7 +67,7 @@ def choose_engine(folders: tuple[str, ...]) -> Engine:
         return partial(run_ripgrep, program)
     from everturn.tools.grep.python import run_python
 
-    return run_python
+    return partial(run_python, folders=folders)
 
 
 def _of_type(query: Query, found: Matches) -> Matches:

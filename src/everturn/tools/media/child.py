@@ -62,7 +62,3 @@ def _limit_self() -> None:
         # Some systems know a limit and do not let it be set.
         with suppress(ValueError, OSError):
             resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
-
-
-if __name__ == "__main__":
-    main()

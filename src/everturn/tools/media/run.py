@@ -12,30 +12,26 @@ import msgspec
 
 from everturn.core.errors import ToolFault
 from everturn.tools.media.jobs import Answer, Job
+from everturn.workspace.loading import CHILD, encode_child, list_libraries
 
 _PATIENCE_S = 60.0
 _GLANCE_S = 0.1
-_KEPT = (
-    "LANG",
-    "LC_ALL",
-    "TMPDIR",
-    "PYTHONPATH",
-    "VIRTUAL_ENV",
-    "LD_LIBRARY_PATH",
-    "DYLD_LIBRARY_PATH",
-)
+_KEPT = ("LANG", "LC_ALL", "TMPDIR")
 """What decoders may know of our environment: no key is among it, and no place to find programs in."""
+_MAIN = f"{CHILD}from everturn.tools.media.child import main\nmain()\n"
 
 
-def run_job(job: Job, source: int | bytes, *, stop: Callable[[], bool] = lambda: False) -> Answer:
-    """Blocks. `source` is a descriptor to read from its beginning, or the bytes themselves.
+def run_job(
+    job: Job, source: int | bytes, folders: tuple[str, ...], *, stop: Callable[[], bool] = lambda: False
+) -> Answer:
+    """Blocks. `source` is a descriptor to read from its beginning, or the bytes themselves. `folders`: those that are worked in.
 
     What goes wrong with the file is the answer's `problem`. Raises `ToolFault` when `stop` says so.
     """
     try:
         with _opened(source) as descriptor:
             os.lseek(descriptor, 0, os.SEEK_SET)
-            child = _start(job, descriptor)
+            child = _start(job, descriptor, folders)
     except OSError as error:
         return Answer(problem=f"cannot be shown: the decoder did not start ({error.strerror})")
     with child:
@@ -64,14 +60,13 @@ def _opened(source: int | bytes) -> Iterator[int]:
         yield file.fileno()
 
 
-def _start(job: Job, source: int) -> "subprocess.Popen[bytes]":
+def _start(job: Job, source: int, folders: tuple[str, ...]) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
-        # -P: a module that lies in the working folder is not ours.
-        [sys.executable, "-P", "-m", "everturn.tools.media.child", msgspec.json.encode(job).decode()],
+        [sys.executable, "-I", "-S", "-c", _MAIN, encode_child(folders), msgspec.json.encode(job).decode()],
         stdin=source,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env={name: os.environ[name] for name in _KEPT if name in os.environ},
+        env={name: os.environ[name] for name in _KEPT if name in os.environ} | list_libraries(folders),
         start_new_session=True,
     )
 

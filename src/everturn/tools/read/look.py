@@ -42,13 +42,13 @@ def _look(call: ReadInput, context: ToolContext, file: OpenFile, most_tokens: in
     if is_pdf(head):
         from everturn.tools.read.pdf import run_pdf
 
-        return run_pdf(file, "" if call.pages is UNSET else call.pages, context.abort)
+        return run_pdf(file, "" if call.pages is UNSET else call.pages, context)
     if call.pages:
         raise InputFault("`pages`: expected only for a PDF, and this file is none. Use `offset` and `limit`.")
     if judge_picture(head):
         from everturn.tools.read.picture import run_picture
 
-        return run_picture(file, context.abort)
+        return run_picture(file, context)
     if is_binary(head):
         raise refuse_binary(file.path, head)
     first, count = span_of(call)
@@ -59,7 +59,7 @@ def _look(call: ReadInput, context: ToolContext, file: OpenFile, most_tokens: in
         from everturn.tools.read.notebook import run_notebook
 
         try:
-            return run_notebook(file, span, context.abort, context.hiding)
+            return run_notebook(file, span, context)
         except ToolFault:
             # What only is called a notebook is text, and a broken one is mended as text.
             return run_text(file, span, context, chosen=chosen)

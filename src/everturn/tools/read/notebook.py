@@ -6,8 +6,7 @@ from typing import Any
 
 from everturn.core.hiding import Hiding
 from everturn.core.marks import Tag, fence
-from everturn.ports.abort import AbortSignal
-from everturn.ports.tool import ToolResult
+from everturn.ports.tool import ToolContext, ToolResult
 from everturn.tools.media.jobs import PictureJob
 from everturn.tools.notebooks.parse import Cell, Notebook, parse_notebook
 from everturn.tools.read.text import Seen
@@ -22,11 +21,11 @@ _MOST_OUTPUT = 10_000
 _MOST_PICTURES = 10
 
 
-def run_notebook(file: OpenFile, span: Span, abort: AbortSignal, hiding: Hiding) -> Seen:
+def run_notebook(file: OpenFile, span: Span, context: ToolContext) -> Seen:
     """Raises `ToolFault`, also for what is no notebook."""
     text = load_text(file, most=_MOST_BYTES)
     notebook = parse_notebook(text.text)
-    page = _Page(notebook, span, abort, hiding)
+    page = _Page(notebook, span, context)
     cells = page.run()
     shown = NotebookFile(file_path=file.path, cells=tuple(_public_form(cell, notebook) for cell in cells))
     whole = len(cells) == len(notebook.cells)
@@ -41,11 +40,11 @@ def run_notebook(file: OpenFile, span: Span, abort: AbortSignal, hiding: Hiding)
 class _Page:
     """The blocks of one answer; neighbouring texts are one block."""
 
-    def __init__(self, notebook: Notebook, span: Span, abort: AbortSignal, hiding: Hiding) -> None:
+    def __init__(self, notebook: Notebook, span: Span, context: ToolContext) -> None:
         self._notebook = notebook
         self._span = span
-        self._abort = abort
-        self._hiding = hiding
+        self._context = context
+        self._hiding = context.hiding
         self._blocks: list[dict[str, Any]] = []
         self._room = span.room
         self._pictures = 0
@@ -91,7 +90,7 @@ class _Page:
             except (binascii.Error, ValueError):
                 self._say("(The picture that was put out cannot be decoded.)\n")
                 continue
-            answer = run_job(PictureJob(), data, stop=lambda: self._abort.raised)
+            answer = run_job(PictureJob(), data, self._context.folders, stop=lambda: self._context.abort.raised)
             if answer.problem:
                 self._say(f"(The picture that was put out {answer.problem}.)\n")
                 continue

@@ -5,8 +5,7 @@ import re
 from typing import Any
 
 from everturn.core.errors import InputFault, ToolFault
-from everturn.ports.abort import AbortSignal
-from everturn.ports.tool import ToolResult
+from everturn.ports.tool import ToolContext, ToolResult
 from everturn.tools.media.jobs import MOST_PAGES, Answer, PdfJob
 from everturn.tools.media.run import run_job
 from everturn.tools.read.picture import picture_block, stamp_media
@@ -21,10 +20,10 @@ _MOST_WHOLE_BYTES = 10_000_000
 _PAGES = re.compile(r"(\d{1,6})(?:\s*-\s*(\d{1,6})?)?")
 
 
-def run_pdf(file: OpenFile, wanted: str, abort: AbortSignal) -> Seen:
+def run_pdf(file: OpenFile, wanted: str, context: ToolContext) -> Seen:
     """Raises `ToolFault`, `InputFault`."""
     refuse_too_large(file)
-    count = _ask(file, PdfJob(), abort).page_count
+    count = _ask(file, PdfJob(), context).page_count
     if not wanted and count > MOST_WHOLE_PAGES:
         raise ToolFault(
             f"{file.path} has {count} pages, which is too much at once. "
@@ -34,7 +33,7 @@ def run_pdf(file: OpenFile, wanted: str, abort: AbortSignal) -> Seen:
     if not wanted and file.status.st_size <= _MOST_WHOLE_BYTES:
         return Seen(result=_whole(file), stamp=stamp, whole=False, shown_whole=True)
     pages = parse_pages(wanted, count) if wanted else tuple(range(1, count + 1))
-    answer = _ask(file, PdfJob(pages=pages), abort)
+    answer = _ask(file, PdfJob(pages=pages), context)
     return Seen(result=_drawn(file, pages, answer), stamp=stamp, whole=False, shown_whole=not wanted)
 
 
@@ -57,8 +56,8 @@ def parse_pages(text: str, count: int) -> tuple[int, ...]:
     return tuple(pages)
 
 
-def _ask(file: OpenFile, job: PdfJob, abort: AbortSignal) -> Answer:
-    answer = run_job(job, file.descriptor, stop=lambda: abort.raised)
+def _ask(file: OpenFile, job: PdfJob, context: ToolContext) -> Answer:
+    answer = run_job(job, file.descriptor, context.folders, stop=lambda: context.abort.raised)
     if answer.problem:
         raise ToolFault(f"{file.path} {answer.problem}.")
     return answer

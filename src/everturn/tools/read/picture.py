@@ -3,9 +3,8 @@
 from typing import Any
 
 from everturn.core.errors import ToolFault
-from everturn.ports.abort import AbortSignal
 from everturn.ports.files import Stamp
-from everturn.ports.tool import ToolResult
+from everturn.ports.tool import ToolContext, ToolResult
 from everturn.tools.media.jobs import Picture, PictureJob
 from everturn.tools.media.run import run_job
 from everturn.tools.read.text import Seen
@@ -15,10 +14,10 @@ from everturn.workspace.opening import OpenFile
 from everturn.workspace.replacing import load_digest
 
 
-def run_picture(file: OpenFile, abort: AbortSignal) -> Seen:
+def run_picture(file: OpenFile, context: ToolContext) -> Seen:
     """Raises `ToolFault`."""
     refuse_too_large(file)
-    answer = run_job(PictureJob(), file.descriptor, stop=lambda: abort.raised)
+    answer = run_job(PictureJob(), file.descriptor, context.folders, stop=lambda: context.abort.raised)
     if answer.problem:
         raise ToolFault(f"{file.path} {answer.problem}.")
     [picture] = answer.pictures
