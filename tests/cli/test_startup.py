@@ -83,5 +83,6 @@ async def test_the_version_loads_next_to_nothing(program):
     assert out == f"everturn {__version__}\n"
     assert {name for name in loaded if name.startswith("everturn")} == {
         *("everturn", "everturn.cli", "everturn.cli.main", "everturn.cli.console"),
+        *("everturn.workspace", "everturn.workspace.loading"),
     }
     assert not packages(loaded) & TOO_HEAVY_FOR_THE_VERSION
