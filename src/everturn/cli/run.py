@@ -11,6 +11,7 @@ import msgspec
 
 from everturn.cli.arguments import Arguments
 from everturn.cli.console import complain, complain_at_length
+from everturn.cli.echo import unechoed_controls
 from everturn.cli.folder import find_folder
 from everturn.cli.options import BYPASS, plan_asked, plan_fields
 from everturn.cli.signals import Interruptions
@@ -52,7 +53,8 @@ def run_prompt(arguments: Arguments) -> int:
     os.environ.update(launch.env)
     log = open_asked_log(arguments, home)
     try:
-        return asyncio.run(run_query(launch, prompt, arguments, log))
+        with unechoed_controls():
+            return asyncio.run(run_query(launch, prompt, arguments, log))
     finally:
         if log is not None:
             log.close()

@@ -44,6 +44,8 @@ class _Slot:
         self.refusal: str | None = None
         self.input_changed = False
         self.running = False
+        self.began = False
+        """Its `tool_start` was shown."""
         self.announced = False
         """Its intent is on the disk, written with that of a call before it."""
         self.result: Block | None = None
@@ -236,7 +238,8 @@ class Executor:
                 line = describe(error)
                 result = failure(line)
                 block = encode_result(slot.use, result)
-            self._settle(slot, result, block, self._deps.clock.elapsed() - started, line)
+            worked_s = self._deps.clock.elapsed() - started - self._gate.take_asked_s(slot.use.id)
+            self._settle(slot, result, block, worked_s, line)
 
     async def _perform(self, slot: _Slot) -> ToolResult:
         # Counted before it is judged: a model that asks for ever for what it may not have must end, too.
@@ -270,6 +273,7 @@ class Executor:
                 await self._announce(slot)
             if self._signal.raised:
                 raise Refusal(wording.CALL_NOT_RUN)
+        slot.began = True
         self._recorder.emit(CallBegan(tool_use_id=call.id, name=call.name, line=call.line))
         context = self._context(slot, call, verdict)
         result = await tool.run(slot.parsed, context)
@@ -361,6 +365,8 @@ class Executor:
                 duration_s=duration_s,
                 shown=result.shown,
                 line=line.partition("\n")[0],
+                began=slot.began,
+                call_line=slot.call.line if slot.call else "",
             )
         )
 

@@ -1,8 +1,8 @@
 """The gate in front of every call: rules and mode first, then the person where they say ask. Denials are recorded."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import nullcontext
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager, nullcontext
 
 import msgspec
 
@@ -30,6 +30,7 @@ class Gate:
         self._mode = deps.modes.mode if deps.modes else ""
         self._turn = asyncio.Lock()
         self._settings_turn = asyncio.Lock()
+        self._asked_s: dict[str, float] = {}
 
     async def admit(self, call: Call, signal: AbortSignal, check: Check | None = None) -> Verdict:
         """Allows or denies; never asks. An `input` in it is to run in place of the call's.
@@ -42,7 +43,8 @@ class Gate:
             await signal.guard(waiting)
             verdict = self._deps.policy.judge(call)
         if self._finds_held(call):
-            verdict = await signal.guard(self._ask_about_settings(call))
+            with self._noting_time(call.id):
+                verdict = await signal.guard(self._ask_about_settings(call))
         advice = verdict.advice
         if verdict.ruling is Ruling.ASK and self._deps.approver is None:
             call = self._prepare(call)
@@ -54,7 +56,8 @@ class Gate:
         elif verdict.ruling is Ruling.ASK:
             if check is not None and verdict.may_read:
                 await check(verdict)
-            verdict = await signal.guard(self._ask(call, verdict))
+            with self._noting_time(call.id):
+                verdict = await signal.guard(self._ask(call, verdict))
         if verdict.ruling is not Ruling.ALLOW:
             self._deny(call, verdict)
             return msgspec.structs.replace(verdict, advice=advice)
@@ -67,8 +70,23 @@ class Gate:
         verdict = self._deps.policy.judge(call)
         if verdict.ruling is Ruling.DENY or self._deps.approver is None:
             return verdict.reason
-        answer = await signal.guard(self._put_in_turn(call, msgspec.structs.replace(verdict, reason=inquiry.reason)))
+        question = msgspec.structs.replace(verdict, reason=inquiry.reason)
+        with self._noting_time(call_id):
+            answer = await signal.guard(self._put_in_turn(call, question))
         return None if answer.ruling is Ruling.ALLOW else answer.reason
+
+    def take_asked_s(self, call_id: str) -> float:
+        """Seconds that a call has waited for answers, also for those to questions before its own. Asked for once."""
+        return self._asked_s.pop(call_id, 0.0)
+
+    @contextmanager
+    def _noting_time(self, call_id: str) -> Generator[None]:
+        began_s = self._deps.clock.elapsed()
+        try:
+            yield
+        finally:
+            passed_s = self._deps.clock.elapsed() - began_s
+            self._asked_s[call_id] = self._asked_s.get(call_id, 0.0) + passed_s
 
     def foresees(self, call: Call | None) -> bool:
         """Whether a call with effects would run as things are, without a question to anybody."""
