@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from everturn.core.commands import DENIED
-from everturn.core.errors import EverturnError, InputFault, ToolFault
+from everturn.core.errors import ApproverError, EverturnError, InputFault, ToolFault
 from everturn.core.events import CallBegan, CallEnded, CallProgressed, ContextChanged, TaskBegan, TaskEnded
 from everturn.core.marks import tool_error
 from everturn.core.messages import Block, Kind, Message, ToolUse, result_block
@@ -112,6 +112,8 @@ class Executor:
         self._places = asyncio.Semaphore(config.limits.tool_concurrency)
         self.stopped_by: str | None = None
         """What a post-tool hook said when it forbade going on."""
+        self.fault: ApproverError | None = None
+        """Nobody could be asked, by a mistake of whoever started the query: it must not go on."""
 
     @property
     def has_effects(self) -> bool:
@@ -235,6 +237,8 @@ class Executor:
                 block = encode_result(slot.use, result)
                 line = describe_done(slot.tool, result)
             except Exception as error:  # noqa: BLE001 (a tool that raises never ends the loop)
+                if isinstance(error, ApproverError):
+                    self.fault, error = self.fault or error, Refusal(wording.CALL_NOT_RUN)
                 line = describe(error)
                 result = failure(line)
                 block = encode_result(slot.use, result)
@@ -244,7 +248,7 @@ class Executor:
     async def _perform(self, slot: _Slot) -> ToolResult:
         # Counted before it is judged: a model that asks for ever for what it may not have must end, too.
         self._claimed += 1
-        if not self._deps.ledger.claim_call() or self._signal.raised:
+        if not self._deps.ledger.claim_call() or self._signal.raised or self.fault is not None:
             raise Refusal(wording.CALL_NOT_RUN)
         if slot.refusal is not None:
             raise Refusal(slot.refusal)

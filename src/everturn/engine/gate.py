@@ -6,6 +6,7 @@ from contextlib import contextmanager, nullcontext
 
 import msgspec
 
+from everturn.core.errors import ApproverError
 from everturn.core.events import CallDenied, Denial, Level, ModeSwitched, Noticed, PermissionAsked
 from everturn.core.records import ModeChanged, record_denial
 from everturn.engine.deps import Deps
@@ -133,6 +134,11 @@ class Gate:
         # Nothing is awaited between the event and the question: who sees the event knows that the approver is at it.
         self._recorder.emit(PermissionAsked(tool_use_id=call.id, name=call.name, reason=verdict.reason, line=call.line))
         answer = await self._deps.approver.approve(call, verdict.reason)
+        if not isinstance(answer, Verdict):
+            raise ApproverError(
+                f"approver: approve() returned {answer!r:.60} for {call.name}; it must return a Verdict, "
+                "such as Verdict(ruling=Ruling.ALLOW, reason='the person said yes')"
+            )
         if answer.ruling is Ruling.ALLOW:
             self._take_over(answer)
         # What the person saw is what was judged: the yes is for that file, not for what its name leads to later.
