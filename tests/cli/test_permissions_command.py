@@ -9,6 +9,7 @@ from tests.permissions.shell.worlds import load_cases
 
 from everturn.modelserver import calls
 
+NEVER = "what is written there is never approved ahead of time"
 CORPORA = Path(__file__).parent.parent / "corpora"
 
 
@@ -50,11 +51,7 @@ async def test_the_rule_that_decides_is_told_with_its_file(program, policy):
     [
         ("touch a.txt", "allow: mode acceptEdits: it changes files of the working folder"),
         ("echo x > /etc/x", "ask: mode acceptEdits: it writes /etc/x: writing outside the working folder"),
-        (
-            "echo x > .git/x",
-            "ask: mode acceptEdits: it writes .git/x: .git is protected: what is written there is never approved "
-            "ahead of time",
-        ),
+        ("echo x > .git/x", f"ask: mode acceptEdits: it writes .git/x: .git is protected: {NEVER}"),
         ("touch $X", "ask: mode acceptEdits: $X in 'touch $X' is not one fixed file"),
         ("touch *.tmp", "ask: mode acceptEdits: the line itself may make files that *.tmp stands for"),
         ("npm test", "ask: mode acceptEdits: no rule allows 'npm test'"),

@@ -21,9 +21,12 @@ async def test_it_fails_where_the_query_was_started_and_not_at_the_model(bench, 
     engine = bench.engine(approver=Wrong(answer))
     kinds = []
 
-    with pytest.raises(ApproverError) as caught:
+    async def consume():
         async for event in engine.submit("Go."):
-            kinds.append(event.__struct_config__.tag)
+            kinds.append(event.__struct_config__.tag)  # noqa: PERF401 (those before the exception stay)
+
+    with pytest.raises(ApproverError) as caught:
+        await consume()
 
     said = str(caught.value)
     assert said.startswith(f"approver: approve() returned {answer!r} for Bash; it must return a Verdict")

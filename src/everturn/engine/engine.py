@@ -187,8 +187,9 @@ class Engine:
         await self.aclose()
 
     def submit(self, prompt: Prompt) -> AsyncGenerator[Event]:
-        """Raises `BusyError` while another prompt is at work, `ClosedError` after `aclose`, `OptionError` for a prompt that is
-        empty or no content, `ApproverError` where the approver answers with something that is no verdict.
+        """Raises `BusyError` while another prompt is at work, `OptionError` for a prompt that is empty or no content.
+
+        Also `ClosedError` after `aclose`, and `ApproverError` where the approver answers with something that is no verdict.
         """
         return self._work(lambda: self._query(prompt_blocks(prompt)))
 
