@@ -25,6 +25,7 @@ from everturn.compose.cli import (
     plan_launch,
     program_home,
 )
+from everturn.core.spelled_paths import spell_path
 from everturn.core.state import Exit
 
 if TYPE_CHECKING:
@@ -189,7 +190,7 @@ def introduce(engine: "WatchedEngine", launch: Launch) -> "Introduction":
 
     return Introduction(
         version=__version__,
-        folder=str(launch.setup.folder),
+        folder=spell_path(str(launch.setup.folder)),
         tools=engine.tool_names,
         api_key_source=launch.key_source,
         betas=launch.setup.betas,
