@@ -166,7 +166,7 @@ async def test_an_ending_that_no_form_has_is_refused_with_those_there_are(sessio
     )
     assert not target.exists()
     named = await sessions.run("sessions", "export", "alpha", "--format", "html", "--output", str(target))
-    assert (named.code, target.read_text()[:9]) == (0, "<!doctype")
+    assert (named.code, target.read_text()[:9]) == (0, "<!DOCTYPE")
 
 
 async def test_an_export_goes_to_a_file_whose_name_says_its_form(sessions, tmp_path):
