@@ -63,6 +63,9 @@ class Terminal:
         """Lines are edited and echoed by the terminal itself, as a shell expects it."""
         return bool(termios.tcgetattr(self._descriptor)[3] & (termios.ICANON | termios.ECHO))
 
+    def modes(self) -> list:
+        return termios.tcgetattr(self._descriptor)
+
     def make_usual(self) -> None:
         """As a shell leaves it that had it in between."""
         modes = termios.tcgetattr(self._descriptor)
@@ -89,16 +92,20 @@ class Terminal:
 
 
 @asynccontextmanager
-async def at_terminal(program, *words, columns=80, rows=24, env=None, out=True):
+async def at_terminal(program, *words, columns=80, rows=24, env=None, out=True, stdin=None):
     """The program in front of a terminal that is its own. `out` False: standard output goes nowhere."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-    pipes = {"stdin": theirs, "stdout": theirs if out else asyncio.subprocess.DEVNULL, "stderr": theirs}
+    pipes = {
+        "stdin": theirs if stdin is None else stdin,
+        "stdout": theirs if out else asyncio.subprocess.DEVNULL,
+        "stderr": theirs,
+    }
     async with program.started(
         *words,
         env={"TERM": "xterm-256color", **(env or {})},
         start_new_session=True,
-        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        preexec_fn=lambda: fcntl.ioctl(2, termios.TIOCSCTTY, 0),
         **pipes,
     ) as process:
         terminal = Terminal(ours, process)

@@ -64,7 +64,15 @@ def test_a_flag_like_no_other_gets_no_suggestion(flag):
 
 @pytest.mark.parametrize(
     ("flag", "meant"),
-    [("--modle", "--model"), ("--max-turn", "--max-turns"), ("--verbos", "--verbose"), ("-model", "--model")],
+    [
+        ("--modle", "--model"),
+        ("--max-turn", "--max-turns"),
+        ("--verbos", "--verbose"),
+        ("-model", "--model"),
+        # Other programs' spellings are understood, and not suggested.
+        ("--askTool", "--ask-tools"),
+        ("--allowedtool", "--allowed-tools"),
+    ],
 )
 def test_a_slip_gets_what_was_meant(flag, meant):
     with pytest.raises(UsageError, match=f"did you mean '{meant}'"):
@@ -83,11 +91,27 @@ def test_words_without_a_dash_are_kept_as_they_are(words):
     assert parse_arguments(words) == Arguments(given={}, words=tuple(words))
 
 
-def test_only_a_word_like_a_command_is_taken_for_one():
-    with pytest.raises(UsageError, match="did you mean 'config'"):
-        check_command("confg")
-    check_command("Explain")
-    check_command("doctor, what is wrong?")
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["confg"], "unknown command 'confg'; did you mean 'config'?"),
+        (["help"], "unknown command 'help'; did you mean '--help'?"),
+        (["mcp"], "unknown command 'mcp' (there are: doctor, config, "),
+        (["mcp", "add", "x", "--", "npx"], "unknown command 'mcp' (there are: "),
+        (["setup-token"], "unknown command 'setup-token' (there are: "),
+    ],
+)
+def test_a_word_that_is_no_prompt_is_an_unknown_command(words, said):
+    with pytest.raises(UsageError) as caught:
+        check_command(words)
+    assert str(caught.value).startswith(said)
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["Explain"], ["doctor, what is wrong?"], ["fix the tests"], ["fix", "tests"], ["-"]]
+)
+def test_what_may_be_a_prompt_is_no_unknown_command(words):
+    check_command(words)
 
 
 def test_every_flag_fits_what_it_sets():

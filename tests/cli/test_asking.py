@@ -103,6 +103,8 @@ async def test_ctrl_c_while_asked_ends_the_query_and_gives_the_terminal_back(pro
         terminal.press("\x03")
         assert await terminal.process.wait() == 130
         assert terminal.is_usual()
+        # The words that follow begin on a line of their own.
+        assert (await terminal.until("Interrupted.")).startswith("\n\n✗ Bash touch mad…: The call was not run")
     assert not (program.folder / "made.txt").exists()
     assert len(program.requests) == 1
 
@@ -250,17 +252,36 @@ async def test_what_the_model_says_meanwhile_is_shown_after_the_answer(program):
     assert (program.folder / "made.txt").exists()
 
 
-async def test_a_program_that_was_stopped_and_goes_on_still_takes_single_keys(program):
+async def stop_and_go_on(terminal):
+    terminal.process.send_signal(signal.SIGSTOP)
+    await asyncio.to_thread(os.waitid, os.P_PID, terminal.process.pid, os.WSTOPPED)
+    terminal.make_usual()
+    terminal.process.send_signal(signal.SIGCONT)
+
+
+async def test_a_program_that_was_stopped_and_goes_on_draws_its_question_again_and_takes_single_keys(program):
     program.model(calls(TOUCH), "Done.")
     async with at_terminal(program, "-p", "Make it") as terminal:
-        await terminal.turn()
-        terminal.process.send_signal(signal.SIGSTOP)
-        await asyncio.to_thread(os.waitid, os.P_PID, terminal.process.pid, os.WSTOPPED)
-        terminal.make_usual()
-        terminal.process.send_signal(signal.SIGCONT)
+        asked = await terminal.turn()
+        await stop_and_go_on(terminal)
+        assert await terminal.turn() == asked[asked.index("\n? Bash") :]
         terminal.press("y")
         await terminal.until("Done.")
     assert (program.folder / "made.txt").exists()
+
+
+async def test_a_line_that_is_asked_for_is_still_edited_by_the_terminal_after_a_stop(program):
+    program.model(calls(TOUCH), "As you wish.")
+    async with at_terminal(program, "-p", "Make it") as terminal:
+        await terminal.turn()
+        terminal.press("w")
+        await terminal.until("instead? > ")
+        await stop_and_go_on(terminal)
+        await terminal.until("instead? > ")
+        assert terminal.is_usual()
+        terminal.press("Call it nothing.\n")
+        await terminal.until("As you wish.")
+    assert "the person said no: Call it nothing." in results(program)[0]
 
 
 async def test_a_yes_for_the_session_answers_what_comes_later(program):

@@ -9,6 +9,7 @@ from tests.permissions.shell.worlds import load_cases
 
 from everturn.modelserver import calls
 
+NEVER = "what is written there is never approved ahead of time"
 CORPORA = Path(__file__).parent.parent / "corpora"
 
 
@@ -43,6 +44,43 @@ async def test_the_rule_that_decides_is_told_with_its_file(program, policy):
     assert denied.code == 1
     assert denied.out.startswith("deny: ")
     assert f"rule: Bash(git push --force *), deny rule of {program.home}/settings.json" in denied.out
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("touch a.txt", "allow: mode acceptEdits: it changes files of the working folder"),
+        ("echo x > /etc/x", "ask: mode acceptEdits: it writes /etc/x: writing outside the working folder"),
+        ("echo x > .git/x", f"ask: mode acceptEdits: it writes .git/x: .git is protected: {NEVER}"),
+        ("touch $X", "ask: mode acceptEdits: $X in 'touch $X' is not one fixed file"),
+        ("touch *.tmp", "ask: mode acceptEdits: the line itself may make files that *.tmp stands for"),
+        ("npm test", "ask: mode acceptEdits: no rule allows 'npm test'"),
+    ],
+)
+async def test_in_accept_edits_the_reason_is_what_keeps_the_mode_from_allowing_it(program, command, why):
+    done = await program.run("permissions", "test", command, "--mode", "acceptEdits")
+
+    assert done.out.splitlines()[0] == why
+
+
+@pytest.mark.parametrize(
+    ("command", "mode", "parts"),
+    [
+        ("ls > /dev/null", "acceptEdits", ["allow", "allow"]),
+        ("cd .. && ls > a", "acceptEdits", ["ask", "allow", "ask"]),
+        ("ls > a", "dontAsk", ["allow", "deny"]),
+    ],
+)
+async def test_a_redirection_is_judged_as_in_its_line(program, command, mode, parts):
+    done = await program.run("permissions", "test", command, "--mode", mode, "--json")
+
+    assert [part["decision"] for part in json.loads(done.out)["parts"]] == parts
+
+
+async def test_the_place_of_a_rule_is_told_once(program):
+    done = await program.run("permissions", "test", "touch a", "--deny", "Edit(a)")
+
+    assert done.out.splitlines()[0] == "deny: the rule Edit(a) (command line) denies it"
 
 
 async def test_each_part_of_a_command_is_told(program):
@@ -138,7 +176,7 @@ async def test_rules_that_hardly_do_what_was_meant_are_told(program, policy):
     assert done.out.startswith("deny: Bash(touch *) denies 'touch x'")
     assert "permissions.deny: bash(touch *) is taken as Bash(touch *)" in done.err
     assert "there is no tool named bash; did you mean Bash? (there are: " in done.err
-    assert "--allow: there is no tool named Bashh (there are: " in done.err
+    assert "--allow: there is no tool named Bashh; did you mean Bash? (there are: " in done.err
     assert "an absolute path has two slashes: Read(//etc/passwd)." in done.err
 
 

@@ -93,6 +93,31 @@ async def test_standard_input_follows_the_prompt(program):
     assert program.said() == "Review this\n\nline one\nline two"
 
 
+@pytest.mark.parametrize(
+    ("words", "said"), [(["-"], "line one\nline two"), (["Review this", "-"], "Review this\n\nline one\nline two")]
+)
+async def test_a_dash_stands_for_standard_input(program, words, said):
+    await program.run("-p", *words, stdin=b"line one\nline two\n")
+    assert program.said() == said
+
+
+async def test_a_dash_without_standard_input_is_told(program):
+    done = await program.run("-p", "-")
+    assert (done.code, done.out, done.err.splitlines()[0]) == (
+        2,
+        "",
+        "everturn: standard input, which - stands for, is empty",
+    )
+
+
+@pytest.mark.parametrize("words", [["mcp"], ["mcp", "--help"], ["mcp", "add", "x", "--transport", "http"], ["wat"]])
+async def test_words_that_are_no_prompt_are_an_unknown_command(program, words):
+    done = await program.run(*words)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"everturn: unknown command '{words[0]}' (there are: doctor, config, ")
+    assert program.requests == []
+
+
 async def test_standard_input_alone_is_a_prompt(program):
     await program.run("-p", stdin=b"Only this\n")
     assert program.said() == "Only this"
@@ -344,8 +369,8 @@ async def test_a_tool_that_is_not_there_is_told_by_the_name_that_was_typed(progr
     )
     told = [line["content"].partition(" (")[0] for line in done.lines if line.get("subtype") == "informational"]
     assert told == [
-        "--allowed-tools: there is no tool named Bsh",
-        "--settings:1: there is no tool named Raed",
+        "--allowed-tools: there is no tool named Bsh; did you mean Bash?",
+        "--settings:1: there is no tool named Raed; did you mean Read?",
     ]
 
 

@@ -157,6 +157,18 @@ async def test_a_session_is_exported_without_keys(sessions, tmp_path, format_, b
     assert SECRET in file_of(sessions, "alpha-1").read_text()
 
 
+async def test_an_ending_that_no_form_has_is_refused_with_those_there_are(sessions, tmp_path):
+    target = tmp_path / "talk.pdf"
+    done = await sessions.run("sessions", "export", "alpha", "--output", str(target))
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        "everturn: .pdf is no ending that a session can be exported to (there are: .md, .markdown, .html, .htm, .json)\n"
+    )
+    assert not target.exists()
+    named = await sessions.run("sessions", "export", "alpha", "--format", "html", "--output", str(target))
+    assert (named.code, target.read_text()[:9]) == (0, "<!DOCTYPE")
+
+
 async def test_an_export_goes_to_a_file_whose_name_says_its_form(sessions, tmp_path):
     target = tmp_path / "out.html"
     done = await sessions.run("sessions", "export", "alpha", "--output", str(target))

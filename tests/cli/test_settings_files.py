@@ -1,6 +1,7 @@
 """Settings files: what is read, what is refused, and the line that an error names."""
 
 import os
+import resource
 from contextlib import suppress
 from pathlib import Path
 
@@ -31,9 +32,42 @@ def test_a_file_that_is_not_there_holds_nothing(tmp_path):
     assert load_settings(tmp_path / "none" / "none.json") is None
 
 
-@pytest.mark.parametrize("content", [b"", b" \n", b"{}", b"\xef\xbb\xbf{}"])
-def test_a_file_may_be_empty(tmp_path, content):
+@pytest.mark.parametrize("content", [b"{}", b" { }\n", b"\xef\xbb\xbf{}"])
+def test_a_file_may_hold_nothing(tmp_path, content):
     assert load_settings(written(tmp_path, content)).values == {}
+
+
+@pytest.mark.parametrize("content", [b"", b" \n", b"\xef\xbb\xbf"])
+def test_what_a_full_disk_leaves_of_a_file_is_not_taken_for_no_rules(tmp_path, content):
+    path = written(tmp_path, content)
+    with pytest.raises(OptionError) as caught:
+        load_settings(path)
+    assert (caught.value.field, caught.value.problem) == (
+        str(path),
+        "is empty, as a full disk leaves files: put back what it held, or write {} into it where that was nothing",
+    )
+
+
+async def test_a_run_ends_where_a_settings_file_was_emptied(program):
+    path = program.folder / ".everturn" / "settings.json"
+    path.parent.mkdir()
+    path.touch()
+    done = await program.run("-p", "Go")
+    assert (done.code, done.out, program.requests) == (2, "", [])
+    assert done.err.startswith(f"everturn: {path}: is empty, as a full disk leaves files")
+    doctor = await program.run("doctor")
+    assert "is empty, as a full disk leaves files" in doctor.out
+
+
+async def test_a_disk_that_takes_nothing_leaves_no_empty_settings_behind(program):
+    program.home.mkdir(parents=True)
+    full = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))}
+    async with program.started("config", "set", "model", "opus", **full) as process:
+        _, err = await process.communicate()
+    assert process.returncode == 2
+    assert b"settings.json: cannot be written: " in err
+    assert [path.name for path in program.home.iterdir() if "settings" in path.name] == []
+    assert (await program.run("config", "get", "model")).code == 0
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,11 @@ import asyncio
 import os
 import pty
 
-from everturn.modelserver import calls
+import pytest
+from tests.cli.terminals import at_terminal
+from tests.frontends.readers import screen_of
+
+from everturn.modelserver import calls, stall
 
 
 async def on_terminal(program, *words: str) -> tuple[int, str]:
@@ -47,3 +51,40 @@ async def test_without_print_a_terminal_is_told_that_the_dialogue_comes_later(pr
     code, shown = await on_terminal(program)
     assert code == 2
     assert "interactive terminal comes with a later version" in shown
+
+
+async def test_ctrl_c_in_mid_answer_leaves_no_trace_of_the_key(program):
+    program.model(stall("Once upon a time there was", after=4))
+    async with at_terminal(program, "-p", "Tell") as terminal:
+        before = terminal.modes()
+        await terminal.until("Once upon")
+        terminal.press("\x03")
+        await terminal.until("Interrupted.")
+        assert await terminal.process.wait() == 130
+        assert terminal.modes() == before
+    assert "^C" not in terminal.shown
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+async def test_ctrl_c_while_something_is_waited_for_leaves_a_clean_line(program, columns):
+    command = "echo begun and more words to fill the line; read line < never # " + "and more " * 20
+    os.mkfifo(program.folder / "never")
+    program.model(calls(("Bash", {"command": command})))
+    words = ("-p", "Go", "--permission-mode", "bypassPermissions")
+    async with at_terminal(program, *words, columns=columns) as terminal:
+        await terminal.until("begun")
+        terminal.press("\x03")
+        await terminal.until("Interrupted.")
+        assert await terminal.process.wait() == 130
+    rows = [row for row in screen_of(terminal.raw, columns) if row]
+    assert rows[0].startswith("✗ Bash echo")
+    assert rows[1].startswith("Interrupted. The session is kept:")
+
+
+async def test_ctrl_c_before_the_terminal_is_ours_ends_the_line_that_it_was_shown_in(program):
+    """Standard input is read before anything is drawn."""
+    async with at_terminal(program, "-p", "Tell", stdin=asyncio.subprocess.PIPE) as terminal:
+        await terminal.until("waiting for standard input to end")
+        terminal.press("\x03")
+        assert await terminal.process.wait() == 130
+    assert terminal.shown.endswith("^C\n")

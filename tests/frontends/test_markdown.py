@@ -8,9 +8,12 @@ from hypothesis import strategies as st
 
 from everturn.frontends.ansi import Style
 from everturn.frontends.flow import Flow, cut_line, width_of
-from everturn.frontends.markdown import RULE, Markdown
+from everturn.frontends.markdown import RULE, Markdown, Piece, Table
 
-TEXTS = st.text(alphabet="ab *`_#-\n>|1.\\~+é", max_size=120)
+TEXTS = st.text(alphabet="ab *`_#-\n>|1.\\~+é[]()!", max_size=120)
+ROWS = st.lists(
+    st.sampled_from(["|a|", "| b | c |", "|-|", "|--|-:|", "x", "", "  | d", "|", "```", r"|\|e|f|"]), max_size=9
+)
 
 
 def styled(text, *cuts):
@@ -19,11 +22,16 @@ def styled(text, *cuts):
     edges = [0, *sorted(cuts), len(text)]
     parts = [text[first:last] for first, last in pairwise(edges)]
     pieces = [piece for part in parts for piece in markdown.feed(part)] + markdown.finish()
-    return [(mark, piece.codes) for piece in pieces for mark in piece.text]
+    each = ([piece] if isinstance(piece, Table) else [(mark, piece.codes) for mark in piece.text] for piece in pieces)
+    return [mark for marks in each for mark in marks]
 
 
 def shown(text):
-    return "".join(f"<{piece.codes}:{piece.text}>" if piece.codes else piece.text for piece in pieces_of(text))
+    return "".join(map(show, pieces_of(text)))
+
+
+def show(piece):
+    return f"<{piece.codes}:{piece.text}>" if piece.codes else piece.text
 
 
 def pieces_of(text):
@@ -54,8 +62,47 @@ CASES = {
     "fence": ("```py\na = **b**\n\n```\nc", "<2:```py>\n<36:a = **b**>\n\n<2:```>\nc"),
     "fence inside a longer fence": ("````\n```\n````\n", "<2:````>\n<36:```>\n<2:````>\n"),
     "fence that never ends": ("```\na", "<2:```>\n<36:a>"),
-    "table": ("| **a** | b |\n|---|---|", "| **a** | b |\n|---|---|"),
+    "a row is no table": ("| **a** | b |\nmore", "| **a** | b |\nmore"),
+    "two rows are no table": ("| a |\n| b |\n|--|--|\n", "| a |\n| b |\n|--|--|\n"),
+    "link": ("see [the **docs**](https://a.b/c) now", "see <4:the ><4;1:docs> <2:(https://a.b/c)> now"),
+    "link with its address as text": ("[src/a.py](src/a.py)", "<4:src/a.py>"),
+    "link with code as text": ("[`a[0]`](b)", "<4;36:a[0]> <2:(b)>"),
+    "link with a title and brackets": ('[a](<b c> "d") [e](f(g))', "<4:a> <2:(b c)> <4:e> <2:(f(g))>"),
+    "link that says another address": ("[https://a.b](https://c.d)", "<4:https://a.b> <2:(https://c.d)>"),
+    "link inside bold": ("**[a](b)**", "<1;4:a><1: ><1;2:(b)>"),
+    "image": ("![a](b.png)!", "<4:a> <2:(b.png)>!"),
+    "no link": ("x[0] [ ] [a] (b) [](c) [a](b c) ![", "x[0] [ ] [a] (b) [](c) [a](b c) !["),
+    "escaped link": (r"\[a](b)", "[a](b)"),
 }
+
+
+def test_a_table_is_parsed_with_its_cells_and_nothing_in_it_is_lost():
+    [table, end] = pieces_of("  | a | n |\n  |:--|--:|\n| `b\\|c` | 1 | 2 |\n| d\n")
+
+    assert table == Table(
+        header=((Piece("a", "1"),), (Piece("n", "1"),)),
+        rows=(((Piece("b|c", "36"),), (Piece("1 | 2"),)), ((Piece("d"),), ())),
+        right=(False, True),
+        indent=2,
+    )
+    assert end.text == "\n"
+
+
+def test_a_table_is_held_back_until_it_is_complete():
+    markdown = Markdown()
+
+    assert markdown.feed("| a |\n|---|\n| b |\n| c") == []
+    assert markdown.rows_held == 3
+    assert [type(piece).__name__ for piece in markdown.feed(" |\nmore")] == ["Table", "Piece", "Piece"]
+    assert markdown.rows_held == 0
+
+
+@given(ROWS, st.lists(st.integers(0, 90), max_size=6))
+def test_it_does_not_matter_where_a_table_was_cut(rows, cuts):
+    text = "\n".join(rows)
+
+    assert styled(text, *(min(place, len(text)) for place in cuts)) == styled(text)
+    assert styled(text, *range(len(text))) == styled(text)
 
 
 @pytest.mark.parametrize(("source", "expected"), CASES.values(), ids=CASES)
@@ -92,19 +139,62 @@ def test_a_mark_without_a_partner_is_not_waited_for_forever():
 
 def laid(text, columns):
     flow = Flow(Style(colour=False), columns)
-    return (flow.lay(pieces_of(text)) + flow.finish()).split("\n")
+    return [line.rstrip() for line in (flow.lay(pieces_of(text)) + flow.finish()).split("\n")]
 
 
 def test_prose_is_wrapped_at_words_and_items_continue_under_their_text():
     assert laid("one two three four\n- five six seven\n", 10) == ["one two", "three four", "• five six", "  seven", ""]
 
 
-def test_code_and_tables_keep_their_lines():
-    assert laid("```\na long line of code\n```\n| a table | as it is |", 10) == [
-        "```",
-        "a long line of code",
-        "```",
-        "| a table | as it is |",
+def test_code_keeps_its_lines():
+    assert laid("```\na long line of code\n```\n", 10) == ["```", "a long line of code", "```", ""]
+
+
+TABLE = "| File | Lines | What |\n|---|--:|---|\n| a.py | 12 | says *hello* to all |\n| 漢字 | 7 | |\nmore"
+
+
+def test_a_table_is_a_grid_as_wide_as_its_cells():
+    assert laid(TABLE, 60) == [
+        "File │ Lines │ What",
+        "─────┼───────┼──────────────────",
+        "a.py │    12 │ says hello to all",
+        "漢字 │     7 │",
+        "more",
+    ]
+
+
+def test_cells_are_wrapped_where_the_table_is_too_wide():
+    assert laid(TABLE, 26) == [
+        "File │ Lines │ What",
+        "─────┼───────┼────────────",
+        "a.py │    12 │ says hello",
+        "     │       │ to all",
+        "漢字 │     7 │",
+        "more",
+    ]
+
+
+def test_where_a_word_would_be_broken_the_fields_stand_one_under_the_other():
+    assert laid(TABLE, 16) == [
+        "• File: a.py",
+        "  Lines: 12",
+        "  What: says",
+        "  hello to all",
+        "• File: 漢字",
+        "  Lines: 7",
+        "  What:",
+        "more",
+    ]
+
+
+def test_without_colours_a_table_keeps_its_marks_and_is_aligned():
+    markdown = Markdown(bare=True)
+    flow = Flow(Style(colour=False), 60)
+
+    assert flow.lay(markdown.feed(TABLE) + markdown.finish()).split("\n")[:3] == [
+        "| File | Lines | What                |",
+        "| ---- | ----- | ------------------- |",
+        "| a.py |    12 | says *hello* to all |",
     ]
 
 

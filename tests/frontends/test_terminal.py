@@ -19,6 +19,7 @@ from everturn.core.events import (
     CallProgressed,
     ModeSwitched,
     NotesChanged,
+    PermissionAsked,
     Retracted,
     RetractionCause,
     TextDelta,
@@ -26,6 +27,10 @@ from everturn.core.events import (
 from everturn.core.messages import text_block
 from everturn.core.notes import Notes, Todo, TodoStatus
 from everturn.core.state import AbortCause, Reason
+from everturn.frontends.asking.floor import Floor
+from everturn.frontends.flow import width_of
+from everturn.frontends.headless.call_lines import render_failure
+from everturn.frontends.headless.waiting import Waiting
 from everturn.modelserver import call, calls, cut, error, hold, overloaded, say, text, thinking
 
 ANSWER = """\
@@ -152,7 +157,9 @@ async def test_words_of_the_model_and_of_tools_cannot_command_the_terminal():
         [
             CallBegan(tool_use_id="t", name="Bash", line=f"Bash {evil}"),
             CallProgressed(tool_use_id="t", text=evil),
-            CallEnded(tool_use_id="t", name="Bash", is_error=False, duration_s=0.012, line=evil),
+            CallEnded(
+                tool_use_id="t", name="Bash", is_error=False, duration_s=0.012, line=evil, call_line=f"Bash {evil}"
+            ),
             *shown(evil),
             finished(errors=(evil,)),
         ]
@@ -186,12 +193,15 @@ async def test_the_closing_line_is_whole_however_narrow_the_terminal():
     assert " ".join(closing.split()) == "2 turns · 10,392 tokens in, 156 out · $0.2500 · 1.0 s"
 
 
+LONG = "Read src/a/very/long/path/to/some/file.py"
+
+
 @pytest.mark.parametrize("columns", [20, 40])
 async def test_lines_of_tools_fit_a_narrow_terminal_and_keep_their_time(columns):
     agent = PlayedAgent(
         [
-            CallBegan(tool_use_id="t", name="Read", line="Read src/a/very/long/path/to/some/file.py"),
-            CallEnded(tool_use_id="t", name="Read", is_error=False, duration_s=1.5),
+            CallBegan(tool_use_id="t", name="Read", line=LONG),
+            CallEnded(tool_use_id="t", name="Read", is_error=False, duration_s=1.5, call_line=LONG),
             CallEnded(tool_use_id="u", name="Read", is_error=False, duration_s=1.5, line="of no words " * 20),
             CallEnded(tool_use_id="v", name="Read", is_error=True, duration_s=1.5, line="of many words " * 20),
             finished(),
@@ -207,6 +217,116 @@ async def test_lines_of_tools_fit_a_narrow_terminal_and_keep_their_time(columns)
     assert third.startswith("✗ Read: of ")
     assert third.endswith("…  1.5 s")
     assert max(map(len, (first, second, third))) < columns
+
+
+async def test_on_a_narrow_terminal_the_reason_of_a_failure_stays_and_the_path_is_cut():
+    why = "/home/anna/project/src/a/very/long/path/to/some/file.py does not exist."
+    agent = PlayedAgent(
+        [
+            CallEnded(tool_use_id="t", name="Read", is_error=True, duration_s=0.002, line=why, call_line=LONG),
+            finished(),
+        ]
+    )
+
+    _, written = await run_on_terminal(agent, columns=40)
+
+    assert screen_of(written, 40)[0] == "✗ Read …/file.py: does not exist.  2 ms"
+
+
+@pytest.mark.parametrize(
+    ("line", "reason", "columns", "shown"),
+    [
+        ("✗ Read a.py", "it is a folder", 40, "✗ Read a.py: it is a folder"),
+        ("✗ Read src/a.py", "/home/src/a.py does not exist.", 80, "✗ Read src/a.py: does not exist."),
+        ("✗ Read src/a.py", "src/b.py is not it", 80, "✗ Read src/a.py: src/b.py is not it"),
+        ("✗ Edit src/long/a.py", "the text is not there", 36, "✗ Edit …/a.py: the text is not there"),
+        ("✗ Bash rm -r /a/b/c/d", "exit 1", 20, "✗ Bash rm -…: exit 1"),
+        ("✗ Bash " + "make " * 9, "word " * 9, 30, "✗ Bash ma…: word word word wo…"),
+        ("✗ Bash", "", 30, "✗ Bash"),
+    ],
+)
+def test_why_a_call_failed_is_kept_and_where_is_cut(line, reason, columns, shown):
+    assert render_failure(line, reason, columns) == shown
+
+
+@pytest.mark.parametrize("columns", [40, 80, 120])
+async def test_a_long_command_pushes_neither_its_time_nor_its_output_off_the_line(columns):
+    clock = Clock()
+    waiting = Waiting(clock)
+    waiting.begin_call("t", "Bash " + "make everything " * 20)
+    waiting.begin_call("u", "Bash ls")
+    clock.now = 75
+    waiting.note_progress("t", "compiling a.c\n\x1b[32mcompi")
+    waiting.note_progress("t", "ling the whole of everything there is.c\x1b[0")
+    waiting.note_progress("t", "m")
+
+    line = waiting.render(columns)
+
+    assert width_of(line) == columns
+    assert re.fullmatch(r"⠋ Bash m.*…  1 min 15 s  and 1 more  comp.*[…c]", line)
+
+
+async def test_a_short_command_leaves_its_room_to_the_output():
+    waiting = Waiting(Clock())
+    waiting.begin_call("t", "Bash ls")
+    waiting.note_progress("t", "a line of output that is long enough to need nearly all the room\n")
+
+    assert waiting.render(60) == "⠋ Bash ls  a line of output that is long enough to need nearl…"[:59] + "…"
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+async def test_no_time_that_is_shown_includes_the_persons_thinking():
+    clock = Clock()
+    floor = Floor(clock)
+
+    async def think():
+        async with floor.taken("t"):
+            clock.now += 600
+
+    class Asking(PlayedAgent):
+        async def submit(self, prompt):
+            thinking = asyncio.create_task(think())
+            await asyncio.sleep(0)
+            async for event in super().submit(prompt):
+                yield event
+            await thinking
+
+    asked = PermissionAsked(tool_use_id="t", name="Bash", reason="mode default")
+
+    _, written = await run_on_terminal(Asking([asked, finished(duration_s=602.0)]), floor=floor)
+
+    assert screen_of(written)[-2].endswith(" · 2.0 s")
+
+
+async def test_a_table_is_drawn_when_it_is_complete_and_a_link_shows_where_it_leads(bench):
+    rows = "| File | Why |\n|---|---|\n| `a.py` | see [the docs](https://a.example/docs) |\n\nDone.\n"
+    bench.model(text(rows, chunk=3))
+
+    _, written = await run_on_terminal(bench.engine())
+
+    assert screen_of(written)[:5] == [
+        "File │ Why",
+        "─────┼──────────────────────────────────────",
+        "a.py │ see the docs (https://a.example/docs)",
+        "",
+        "Done.",
+    ]
+
+
+async def test_a_sequence_for_the_terminal_that_comes_in_two_pieces_leaves_nothing_behind(bench):
+    bench.model(
+        text("It is \x1b[31mred\x1b[0m now, and \x1b]8;;https://a.example\x07this\x1b]8;;\x07 no link.", chunk=1)
+    )
+
+    _, written = await run_on_terminal(bench.engine())
+
+    assert screen_of(written)[0] == "It is red now, and this no link."
 
 
 async def test_a_slow_call_is_shown_while_it_runs_with_its_last_line(bench):
@@ -281,7 +401,9 @@ async def test_the_list_of_tasks_stands_below_its_call_and_a_switch_of_mode_is_s
     agent = PlayedAgent(
         [
             CallBegan(tool_use_id="t", name="TodoWrite", line="TodoWrite 1 of 3 done"),
-            CallEnded(tool_use_id="t", name="TodoWrite", is_error=False, duration_s=0.001),
+            CallEnded(
+                tool_use_id="t", name="TodoWrite", is_error=False, duration_s=0.001, call_line="TodoWrite 1 of 3 done"
+            ),
             NotesChanged(notes=Notes(todos=todos)),
             NotesChanged(notes=Notes(todos=todos, plan="x")),
             ModeSwitched(before="default", mode="plan"),

@@ -5,7 +5,7 @@ import pytest
 from everturn.core.errors import RETRYABLE, FaultKind, ModelFault, OptionError
 from everturn.models.transport.choose import choose_transport
 from everturn.models.transport.http1_transport import Http1Transport
-from everturn.models.transport.httpx2_transport import Httpx2Transport
+from everturn.models.transport.httpx2_transport import Httpx2Transport, name_proxy
 from everturn.models.transport.proxy import plan_proxy
 
 API = "https://api.anthropic.com/v1/messages"
@@ -119,6 +119,18 @@ async def test_a_proxy_that_wants_a_password_is_told_so_and_is_not_asked_again(s
     assert len(proxy.seen) == 1
 
 
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("http://user:hunter2@proxy.example:3128", "proxy.example:3128"),
+        ("http://proxy.example", "proxy.example:80"),
+        ("https://[::1]", "[::1]:443"),
+    ],
+)
+def test_a_proxy_is_named_with_its_port_and_without_its_user(url, name):
+    assert name_proxy(url) == name
+
+
 async def test_a_proxy_that_is_not_there_is_named_without_its_password(closed_port):
     env = {"HTTPS_PROXY": f"http://user:hunter2secret@127.0.0.1:{closed_port}"}
     transport = choose_transport(env, API)
@@ -127,5 +139,5 @@ async def test_a_proxy_that_is_not_there_is_named_without_its_password(closed_po
         await transport.post(API, {}, b"")
     await transport.aclose()
 
-    expected = "No connection to api.anthropic.com by way of the proxy 127.0.0.1: connection refused."
+    expected = f"No connection to api.anthropic.com by way of the proxy 127.0.0.1:{closed_port}: connection refused."
     assert (caught.value.kind, caught.value.text) == (FaultKind.CONNECTION, expected)

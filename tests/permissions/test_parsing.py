@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from everturn.core.errors import OptionError
 from everturn.permissions.rules.loading import advise_rule, find_strangers, parse_given
-from everturn.permissions.rules.parsing import RuleProblem, parse_rule
+from everturn.permissions.rules.parsing import TOOL_NAMES, RuleProblem, parse_rule
 from everturn.permissions.rules.rule import Rule, Source
 from everturn.ports.policy import Ruling
+from everturn.tools.announced import load_announcements
 
 ALLOW, ASK, DENY = Ruling.ALLOW, Ruling.ASK, Ruling.DENY
 
@@ -57,6 +58,11 @@ def test_some_rules_may_deny_and_ask_but_not_allow(text):
         ("", "is empty", ""),
         ("  ", "is empty", ""),
         ("Bash(npm test", "opens a bracket that is not closed", "Bash(npm test)"),
+        ("Bsh(npm test", "opens a bracket that is not closed", "Bash(npm test)"),
+        ("Bsh(npm test)", "narrows Bsh, which takes nothing between brackets", "Bash(npm test)"),
+        ("Raed()", "has nothing between its brackets", "Read"),
+        ("WebSearch(x)", "narrows WebSearch, which takes nothing between brackets", "WebSearch"),
+        ("my_tool(x)", "narrows my_tool, which takes nothing between brackets", "my_tool"),
         ("Bash(npm) test", "opens a bracket that is not closed", "Bash(npm)"),
         ("Bash npm test)", "closes a bracket that was not opened", "Bash(npm test)"),
         ("Bash (ls)", "has a blank before its bracket", "Bash(ls)"),
@@ -139,3 +145,7 @@ def test_rules_for_tools_that_are_not_there_are_found():
     rules = [parse_rule(text, DENY) for text in ("Raed", "Read(x)", "mcp__later", "Task(x)", "*", "W*")]
 
     assert [rule.text for rule in find_strangers(rules, {"Read", "Write"})] == ["Raed"]
+
+
+def test_every_tool_of_ours_is_known_to_the_rules():
+    assert set(load_announcements()) <= TOOL_NAMES

@@ -44,6 +44,9 @@ def assert_orderly(run) -> None:
     for answer in run.of("assistant"):
         for use in answer.message.uses:
             assert ended.count(use.id) == 1
+    began = [event.tool_use_id for event in run.of("tool_start")]
+    for end in run.of("tool_end"):
+        assert end.began == (end.tool_use_id in began)
 
 
 def assert_told(bench, engine) -> None:

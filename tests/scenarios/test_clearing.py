@@ -2,7 +2,7 @@
 
 import pytest
 
-from everturn.core.errors import BusyError
+from everturn.core.errors import BusyError, ClosedError
 from everturn.core.state import Reason
 from everturn.modelserver import text
 
@@ -47,5 +47,5 @@ async def test_an_engine_that_is_closed_stays_closed(bench):
     engine = bench.engine()
     await engine.aclose()
 
-    with pytest.raises(BusyError):
+    with pytest.raises(ClosedError):
         engine.clear()

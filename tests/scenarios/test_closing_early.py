@@ -5,7 +5,7 @@ from contextlib import aclosing
 
 import pytest
 
-from everturn.core.errors import BusyError
+from everturn.core.errors import BusyError, ClosedError
 from everturn.core.state import Reason
 from everturn.modelserver import call, hold, rate_limited, say, text
 
@@ -129,5 +129,5 @@ async def test_a_closed_engine_takes_no_prompt(bench):
     engine = bench.engine()
     await engine.aclose()
 
-    with pytest.raises(BusyError):
+    with pytest.raises(ClosedError, match="The engine is closed"):
         await anext(engine.submit("Go."))

@@ -50,6 +50,8 @@ async def test_an_unknown_tool_is_named_and_the_known_ones_are_listed(bench):
     assert "Teleport" in result["content"]
     assert "Read" in result["content"]
     assert run.of("tool_start") == []
+    [ended] = run.of("tool_end")
+    assert (ended.began, ended.call_line) == (False, "")
 
 
 async def test_an_input_that_does_not_fit_names_the_field(bench):

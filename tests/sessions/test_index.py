@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import sqlite3
 import stat
@@ -223,6 +224,15 @@ def test_a_key_in_a_first_prompt_is_in_no_title_and_in_no_snippet_not_even_half(
         [card] = index.cards()
         [found] = index.search("parser").found
     assert "ghp_" not in card.title + found.hits[0].snippet
+
+
+def test_an_excerpt_shows_no_half_of_a_colour(tmp_path):
+    coloured = "word " * 30 + "\x1b[32mPASS\x1b[0m needle \x1b[1;31mFAIL\x1b[0m" + " word" * 30
+    write_lines(tmp_path, "s", *lines_of(opening(), prompt(words=coloured)))
+    with SessionIndex(tmp_path) as index:
+        [found] = index.search("needle").found
+    assert "PASS needle FAIL" in found.hits[0].snippet
+    assert not re.search(r"\d+m", found.hits[0].snippet)
 
 
 def test_names_are_written_as_other_programs_write_them_and_keep_the_sessions_age(tmp_path):

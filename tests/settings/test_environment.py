@@ -1,9 +1,16 @@
 """The environment: read once, and each bad value names its variable."""
 
+import re
+from pathlib import Path
+
 import pytest
 
+import everturn
 from everturn.core.errors import OptionError
-from everturn.settings.environment import VARIABLES, Environment, parse_environment
+from everturn.ports.scratch import VARIABLE
+from everturn.settings.environment import OF_COMMANDS, OF_THE_SYSTEM, VARIABLES, Environment, parse_environment
+from everturn.tools.bash.members import MARK
+from everturn.tools.bash.shell import NOBODY_ANSWERS
 
 SECRET = "sk-ant-secret"
 
@@ -108,3 +115,20 @@ def test_a_bad_value_names_its_variable_and_shows_no_secret(name, value, problem
 @pytest.mark.parametrize(("value", "disabled"), [("1", True), ("on", True), ("0", False), ("No", False), ("", False)])
 def test_a_flag_has_its_usual_spellings(value, disabled):
     assert parse_environment({"DISABLE_AUTO_COMPACT": value}).disable_auto_compact is disabled
+
+
+READ = re.compile(r"""(?:env|environ)(?:\.get\(|\[)["']([A-Z][A-Z_]+)["']""")
+
+
+def test_every_variable_that_is_read_anywhere_is_documented():
+    sources = Path(everturn.__file__).parent.rglob("*.py")
+    read = {name for path in sources for name in READ.findall(path.read_text("utf-8"))}
+
+    assert {"NO_COLOR", "SSL_CERT_FILE", "ANTHROPIC_API_KEY"} <= read
+    assert read - {*VARIABLES, *OF_THE_SYSTEM, *OF_COMMANDS} == set()
+
+
+def test_the_variables_of_commands_are_documented():
+    given = {name for names in OF_COMMANDS for name in names.split(", ")}
+
+    assert given == {MARK, VARIABLE, *NOBODY_ANSWERS}

@@ -5,9 +5,11 @@ import json
 import os
 import pty
 import re
+import signal
 from pathlib import Path
 
 import pytest
+from tests.cli.terminals import at_terminal
 
 from everturn.modelserver import calls
 
@@ -75,6 +77,17 @@ async def test_a_yes_is_kept_and_nobody_is_asked_again(program, wishes):
     assert str(program.folder) in json.loads((program.home / "trust.json").read_text())["folders"]
     code, shown = await ask(program, "")
     assert QUESTION not in shown
+
+
+async def test_after_a_stop_the_question_is_written_again(program, wishes):
+    async with at_terminal(program, "-p", "Do it.") as terminal:
+        asked = await terminal.until(QUESTION)
+        terminal.process.send_signal(signal.SIGSTOP)
+        await asyncio.to_thread(os.waitid, os.P_PID, terminal.process.pid, os.WSTOPPED)
+        terminal.process.send_signal(signal.SIGCONT)
+        assert await terminal.until(QUESTION) == asked
+        terminal.press("n\n")
+        await terminal.until("Done.")
 
 
 async def test_what_is_shown_is_whole_and_obeyed_by_no_terminal(program, wishes):

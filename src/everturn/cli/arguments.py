@@ -12,6 +12,23 @@ from everturn.settings.checks import nearest
 END_OF_FLAGS = "--"
 MEANT_AS_FLAGS = ("--help", "--version")
 """Other programs have commands of these names."""
+ELSEWHERE = frozenset(
+    (
+        "agents",
+        "auth",
+        "exec",
+        "install",
+        "login",
+        "logout",
+        "mcp",
+        "plugin",
+        "plugins",
+        "resume",
+        "setup-token",
+        "update",
+    )
+)
+"""Commands of programs like this one: whoever types one, with whatever behind it, means no prompt."""
 
 
 class Arguments(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,7 +67,8 @@ def parse_arguments(words: Sequence[str]) -> Arguments:
 
 def find_flag(name: str) -> Flag:
     if name not in BY_SPELLING:
-        raise UsageError(f"unknown flag {name!r}{nearest(name, BY_SPELLING)}", see=HELP)
+        documented = {spelling: flag.name for spelling, flag in BY_SPELLING.items()}
+        raise UsageError(f"unknown flag {name!r}{nearest(name, BY_SPELLING, documented)}", see=HELP)
     return BY_SPELLING[name]
 
 
@@ -71,14 +89,17 @@ def clean_text(word: str) -> str:
     return word.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def check_command(word: str) -> None:
-    """Raises `UsageError` for a word that was probably meant as a command."""
-    if not word.replace("-", "").isalpha():
+def check_command(words: Sequence[str]) -> None:
+    """Raises `UsageError` where the first word was meant as a command: a prompt is in quotes, or of several words."""
+    word = words[0] if words else ""
+    is_name = word.isascii() and word.islower() and word.replace("-", "").isalpha() and not word.startswith("-")
+    if not is_name or (len(words) > 1 and word not in ELSEWHERE):
         return
     if f"--{word}" in MEANT_AS_FLAGS:
         raise UsageError(f"unknown command {word!r}; did you mean '--{word}'?", see=HELP)
-    if hint := nearest(word, [command.name for command in COMMANDS]):
-        raise UsageError(f"unknown command {word!r}{hint}", see=HELP)
+    names = [command.name for command in COMMANDS]
+    hint = nearest(word, names) or f" (there are: {', '.join(names)}); a prompt needs -p: everturn -p {word}"
+    raise UsageError(f"unknown command {word!r}{hint}", see=HELP)
 
 
 def _take_value(flag: Flag, name: str, attached: str | None, left: list[str]) -> Any:

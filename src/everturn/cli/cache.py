@@ -2,12 +2,12 @@
 
 from typing import Any
 
-import msgspec
-
 from everturn.cli.console import write
+from everturn.cli.json_output import render_json
 from everturn.cli.one_session import find_file, load_records, measure_output, parse_asked
 from everturn.core.budget import Usage
 from everturn.core.cache_ledger import CacheStory, fold_story, share_of
+from everturn.core.money import add_usd
 from everturn.core.records import CacheBroken
 from everturn.core.state import Exit
 
@@ -41,12 +41,12 @@ def encode_story(session_id: str, story: CacheStory) -> str:
         **encode_usage(story.usage),
         "breaks": len(breaks),
         "lost_tokens": sum(broken.tokens for broken in breaks),
-        "lost_usd": sum(broken.usd for broken in breaks),
+        "lost_usd": add_usd(broken.usd for broken in breaks),
         "causes": {
             cause: {
                 "breaks": len(found),
                 "lost_tokens": sum(broken.tokens for broken in found),
-                "lost_usd": sum(broken.usd for broken in found),
+                "lost_usd": add_usd(broken.usd for broken in found),
             }
             for cause, found in story.by_cause.items()
         },
@@ -63,7 +63,7 @@ def encode_story(session_id: str, story: CacheStory) -> str:
             for call in story.calls
         ],
     }
-    return msgspec.json.format(msgspec.json.encode(page), indent=2).decode() + "\n"
+    return render_json(page, indent=2) + "\n"
 
 
 def encode_usage(usage: Usage) -> dict[str, Any]:

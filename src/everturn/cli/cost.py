@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from everturn.cli.console import complain, write
+from everturn.cli.json_output import render_json
 from everturn.cli.one_session import find_file, load_records, measure_output, parse_asked
 from everturn.compose.cli import find_grounds, load_program_settings
 from everturn.core.bill import Bill, Entry, PriceLists, fold_bill
@@ -90,7 +91,7 @@ def encode_bill(session_id: str, bill: Bill) -> str:
         "models": {name: encode_entry(entry) for name, entry in bill.by_model.items()},
         "purposes": {name: encode_entry(entry) for name, entry in bill.by_purpose.items()},
     }
-    return msgspec.json.format(msgspec.json.encode(page), indent=2).decode() + "\n"
+    return render_json(page, indent=2) + "\n"
 
 
 def encode_entry(entry: Entry) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import gc
 import os
 from collections.abc import MutableMapping
 
-from everturn.cli.arguments import check_command, parse_arguments
+from everturn.cli.arguments import ELSEWHERE, check_command, parse_arguments
 from everturn.cli.console import BROKEN_PIPE, OutputLostError, complain, flush, silence_output, write
 from everturn.cli.flags import COMMANDS
 from everturn.cli.names import find_typed, name_option
@@ -12,6 +12,7 @@ from everturn.cli.usage import UsageError
 from everturn.core.errors import EverturnError, JournalError, OptionError
 from everturn.core.state import Exit
 
+PRINT = {"-p", "--print"}
 INTERACTIVE_LATER = """\
 the interactive terminal comes with a later version; for now, ask with -p:
   everturn -p "What does this project do?"
@@ -57,6 +58,9 @@ def settle_user_home(env: MutableMapping[str, str]) -> None:
 def dispatch(words: list[str]) -> int:
     if words and words[0] in {command.name for command in COMMANDS}:
         return run_command(words[0], words[1:])
+    if words and words[0] in ELSEWHERE and not PRINT.intersection(words):
+        # Before its flags, which are not ours.
+        check_command(words)
     arguments = parse_arguments(words)
     if "--help" in arguments:
         from everturn.cli.help import render_help
@@ -68,8 +72,7 @@ def dispatch(words: list[str]) -> int:
 
         return print_version()
     if "--print" not in arguments:
-        if len(arguments.words) == 1:
-            check_command(arguments.words[0])
+        check_command(arguments.words)
         complain(INTERACTIVE_LATER)
         return Exit.USAGE
     from everturn.cli.run import run_prompt

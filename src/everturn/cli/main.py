@@ -25,6 +25,9 @@ def main(argv: list[str] | None = None) -> int:
 
         return run_guarded(words)
     except KeyboardInterrupt:
+        from everturn.cli.echo import end_echoed_line
+
+        end_echoed_line()
         return INTERRUPTED
     finally:
         gc.enable()

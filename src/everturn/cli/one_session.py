@@ -16,6 +16,7 @@ from everturn.cli.usage import UsageError
 from everturn.cli.words import parse_words
 from everturn.compose.cli import program_home
 from everturn.core.records import Record
+from everturn.core.spelled_paths import spell_path
 
 if TYPE_CHECKING:
     from everturn.frontends.ansi import Style
@@ -48,7 +49,9 @@ def find_file(command: str, name: str) -> Path:
     try:
         return find_session(home, folder, find_newest(home, folder))
     except UsageError:
-        raise UsageError(f"there is no session of {folder} yet", see=f"everturn {command} --help") from None
+        raise UsageError(
+            f"there is no session of {spell_path(str(folder))} yet", see=f"everturn {command} --help"
+        ) from None
 
 
 def load_records(path: Path) -> Iterator[Record]:

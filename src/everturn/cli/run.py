@@ -12,6 +12,7 @@ import msgspec
 from everturn.cli.ahead import HEAD_START_S, load_behind
 from everturn.cli.arguments import Arguments
 from everturn.cli.console import complain, complain_at_length
+from everturn.cli.echo import unechoed_controls
 from everturn.cli.folder import find_folder
 from everturn.cli.options import BYPASS, plan_asked, plan_fields
 from everturn.cli.signals import Interruptions
@@ -25,6 +26,7 @@ from everturn.compose.cli import (
     plan_launch,
     program_home,
 )
+from everturn.core.spelled_paths import spell_path
 from everturn.core.state import Exit
 
 if TYPE_CHECKING:
@@ -53,7 +55,8 @@ def run_prompt(arguments: Arguments) -> int:
     os.environ.update(launch.env)
     log = open_asked_log(arguments, home)
     try:
-        return asyncio.run(run_query(launch, prompt, arguments, log))
+        with unechoed_controls():
+            return asyncio.run(run_query(launch, prompt, arguments, log))
     finally:
         if log is not None:
             log.close()
@@ -192,7 +195,7 @@ def introduce(engine: "WatchedEngine", launch: Launch) -> "Introduction":
 
     return Introduction(
         version=__version__,
-        folder=str(launch.setup.folder),
+        folder=spell_path(str(launch.setup.folder)),
         tools=engine.tool_names,
         api_key_source=launch.key_source,
         betas=launch.setup.betas,

@@ -10,6 +10,8 @@ from everturn.cli.usage import HELP, UsageError
 
 MOST_BYTES = 10_000_000
 PATIENCE_S = 3.0
+STANDARD_INPUT = "-"
+"""In place of a prompt, as with other programs."""
 _PIECE = 1 << 16
 
 
@@ -19,8 +21,11 @@ def compose_prompt(words: tuple[str, ...], *, may_go_on: bool = False) -> str | 
     Raises `UsageError`.
     """
     # What stands before the first word stays: a blank before a slash makes a prompt of it, and code is indented.
-    asked = " ".join(clean_text(word) for word in words).rstrip()
-    piped = load_piped(is_addition=bool(asked)).rstrip()
+    asked = " ".join(clean_text(word) for word in words if word != STANDARD_INPUT).rstrip()
+    is_named = STANDARD_INPUT in words
+    piped = load_piped(is_addition=bool(asked), is_named=is_named).rstrip()
+    if is_named and not piped:
+        raise UsageError("standard input, which - stands for, is empty", see=HELP)
     if not asked and not piped and may_go_on:
         return None
     if not asked and not piped:
@@ -28,13 +33,13 @@ def compose_prompt(words: tuple[str, ...], *, may_go_on: bool = False) -> str | 
     return "\n\n".join(part for part in (asked, piped) if part)
 
 
-def load_piped(*, is_addition: bool) -> str:
-    """Nothing when standard input is a terminal or closed."""
+def load_piped(*, is_addition: bool, is_named: bool) -> str:
+    """Nothing when standard input is closed, or a terminal, unless the person has named it: then they type until Ctrl-D."""
     try:
         descriptor = sys.stdin.fileno()
-        if os.isatty(descriptor):
+        if os.isatty(descriptor) and not is_named:
             return ""
-        if is_addition:
+        if is_addition and not os.isatty(descriptor):
             _say_when_waiting(descriptor)
         content = _read_bounded(descriptor)
     except (OSError, ValueError, AttributeError):

@@ -30,6 +30,8 @@ def render_told(event: ev.Event) -> str:
             return f"begins: {line}"
         case ev.CallDenied(name=name, line=line, reason=reason):
             return f"not allowed: {line or name} ({reason})"
+        case ev.CallEnded(name=name, began=False, call_line=call_line, line=line):
+            return f"did not run: {call_line or name} ({line})"
         case ev.CallEnded(name=name, is_error=is_error, duration_s=duration_s, line=line):
             done = f": {line}" if line else ""
             return f"{name} {'failed' if is_error else 'ended'} after {render_duration(duration_s)}{done}"

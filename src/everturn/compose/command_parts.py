@@ -23,15 +23,17 @@ def judge_parts(policy: RulePolicy, call: Call) -> tuple[tuple[str, Judgement], 
     places = [max(part.here or (start,), key=lambda place: place != start) for part in reading.commands]
     texts = [" ".join([*(each.word.raw for each in part.assignments), part.text]) for part in reading.commands]
     written = [
-        (f"{redirect.operator} {redirect.target.raw}", redirect.target.value)
+        (f"{redirect.operator} {redirect.target.raw}", max(redirect.here or (start,), key=lambda place: place != start))
         for redirect in reading.redirects
         if ">" in redirect.operator and redirect.target is not None
     ]
     if reading.unsure or len(texts) + len(written) <= 1:
         return ()
-    told = [
-        (text, policy.explain(msgspec.structs.replace(call, input={**call.input, "command": text}), place))
-        for text, place in zip(texts[:MOST_PARTS], places, strict=False)
-    ]
-    files = [(text, policy.judge_file("write", path)) for text, path in written[:MOST_PARTS] if path is not None]
+
+    def explain(text: str, place: str) -> Judgement:
+        return policy.explain(msgspec.structs.replace(call, input={**call.input, "command": text}), place)
+
+    told = [(text, explain(text, place)) for text, place in zip(texts[:MOST_PARTS], places, strict=False)]
+    # A command that does nothing, so that the redirection is judged as in the line: by the mode, in its folder.
+    files = [(text, explain(f": {text}", place)) for text, place in written[:MOST_PARTS]]
     return (*told, *files)

@@ -11,7 +11,7 @@ from everturn.compose.building import Parts
 from everturn.compose.live_policy import LivePolicy
 from everturn.compose.live_rules import LiveRules
 from everturn.compose.scratch import SessionScratch
-from everturn.core.errors import BusyError
+from everturn.core.errors import BusyError, ClosedError
 from everturn.core.events import Event, Level, Noticed
 from everturn.engine import engine as engine_room
 from everturn.engine.prompts import Prompt
@@ -65,9 +65,9 @@ class Engine(engine_room.Engine):
         self._build(self._options, model)
 
     def clear(self) -> None:
-        """Starts a new, empty conversation: same options, connection and permission mode. Raises `BusyError`."""
+        """Starts a new, empty conversation: same options, connection and permission mode. Raises `BusyError`, `ClosedError`."""
         if self._closed:
-            raise BusyError("The engine is closed.")
+            raise ClosedError("The engine is closed.")
         if self._busy:
             raise BusyError("The engine is at work; abort it before clearing the conversation.")
         old, background, tasks, mode = self._deps, self._background, self.tasks, self.policy.mode

@@ -9,6 +9,7 @@ import msgspec
 from everturn import __version__
 from everturn.core.errors import JournalError
 from everturn.core.records import FORMAT, Rewound, SessionOpened
+from everturn.core.spelled_paths import spell_path
 from everturn.ports.disk import Disk
 from everturn.ports.store import Replay
 from everturn.sessions.journal import FileJournal
@@ -45,7 +46,7 @@ class Opening:
 
             newest = find_newest_file(setup.home, setup.folder)
             if newest is None:
-                raise JournalError(f"There is no session to continue in {setup.folder}.")
+                raise JournalError(f"There is no session to continue in {spell_path(str(setup.folder))}.")
             return newest
         if is_session_id(name) and (path := find_session_file(setup.home, name, setup.folder)) is not None:
             return path

@@ -7,6 +7,7 @@ from everturn.compose.own_code import find_own_code
 from everturn.compose.rules import find_missing, join_rules
 from everturn.permissions.policy import RulePolicy
 from everturn.permissions.rules.loading import advise_rule, find_strangers, parse_given
+from everturn.permissions.rules.names import find_alike
 from everturn.permissions.rules.rule import Rule, Source
 from everturn.permissions.standing import Grounds
 from everturn.ports.outputs import Outputs
@@ -62,7 +63,7 @@ def advise(policy: RulePolicy, known: Collection[str], name_option: Callable[[st
 
 
 def _alike(tool: str, known: Collection[str]) -> str:
-    found = next((name for name in known if name.lower() == tool.lower()), None)
+    found = find_alike(tool, known)
     return f"; did you mean {found}?" if found else ""
 
 

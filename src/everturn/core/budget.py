@@ -5,6 +5,8 @@ from typing import Any
 
 import msgspec
 
+from everturn.core.money import add_usd
+
 MILLION = 1_000_000
 
 
@@ -52,14 +54,15 @@ class Prices(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def price_usage(usage: Usage, prices: Prices) -> float:
-    """USD."""
-    return (
-        usage.input * prices.input
-        + usage.output * prices.output
-        + (usage.cache_write - usage.cache_write_1h) * prices.cache_write
-        + usage.cache_write_1h * prices.cache_write_1h
-        + usage.cache_read * prices.cache_read
-    ) / MILLION
+    """USD, exact to the last digit of the prices."""
+    parts = (
+        usage.input * prices.input,
+        usage.output * prices.output,
+        (usage.cache_write - usage.cache_write_1h) * prices.cache_write,
+        usage.cache_write_1h * prices.cache_write_1h,
+        usage.cache_read * prices.cache_read,
+    )
+    return add_usd(part / MILLION for part in parts)
 
 
 def decode_usage(report: Any) -> Usage:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import msgspec
 
 from everturn.core.budget import MILLION, Prices, Usage
+from everturn.core.money import add_usd
 from everturn.core.prefix import Departure, Segment, Sent
 from everturn.core.records import CacheBroken, ContextAltered, QueryBegan, Record, Rewound, UsageCharged
 
@@ -84,7 +85,7 @@ def price_loss(lost: int, usage: Usage, prices: Prices) -> float:
     written = min(lost, usage.cache_write)
     write = prices.cache_write_1h if usage.cache_write_1h else prices.cache_write
     dearer = written * (write - prices.cache_read) + (lost - written) * (prices.input - prices.cache_read)
-    return max(0.0, dearer) / MILLION
+    return add_usd((max(0.0, dearer) / MILLION,))
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,7 +8,9 @@ EverturnError
 ├── ToolFault              a tool could not do what it was asked; the text goes to the model
 ├── TranscriptError        an invariant of the transcript does not hold
 ├── JournalError           a session file cannot be read, written or understood
-└── BusyError              the engine is at work on another prompt, or closed
+├── ApproverError          an approver answered with something that is no verdict
+├── BusyError              the engine is at work on another prompt
+└── ClosedError            the engine is closed
 ```
 
 Nothing else leaves the library. Texts never hold a credential: whoever builds one from foreign text masks it first.
@@ -113,5 +115,13 @@ class JournalError(EverturnError):
     pass
 
 
+class ApproverError(EverturnError):
+    """A mistake in the caller's own code: it ends the query and is raised where the query was started."""
+
+
 class BusyError(EverturnError):
+    pass
+
+
+class ClosedError(EverturnError):
     pass

@@ -149,16 +149,21 @@ class CallProgressed(Event, frozen=True, kw_only=True, tag="tool_progress"):
 
 
 class CallEnded(Event, frozen=True, kw_only=True, tag="tool_end"):
-    """Exactly one per call of a response that was not retracted, also for those that never began."""
+    """Exactly one per call of a response that was not retracted, also for those that never began (`began` is False)."""
 
     tool_use_id: str
     name: str
     is_error: bool
     duration_s: float
+    """Without the time in which a person was asked."""
     shown: Any = None
     """The half of the result that is for people."""
     line: str = ""
     """How it ended, in one line for people; empty where there is nothing to say."""
+    began: bool = True
+    """False where no `tool_start` came: the call was denied, could not be read, or the query ended before its turn."""
+    call_line: str = ""
+    """What the call did, or would have done, in one line for people; empty where its input could not be read."""
 
 
 class PermissionAsked(Event, frozen=True, kw_only=True, tag="permission_request"):

@@ -1,6 +1,6 @@
 """Money in whole numbers, so that sums agree: pico-dollars inside, rounded figures that still add up outside."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 PICO = 10**12
 """Pico-dollars in a dollar. A price per million tokens with six decimals is a whole number of them per token: sums are exact."""
@@ -9,6 +9,11 @@ PICO = 10**12
 def to_pico(usd: float) -> int:
     """What is no amount (not finite) counts as nothing."""
     return round(usd * PICO) if -PICO < usd < PICO else 0
+
+
+def add_usd(amounts: Iterable[float]) -> float:
+    """Added as whole numbers: 0.1 and 0.2 are 0.3, and not 0.30000000000000004."""
+    return sum(map(to_pico, amounts)) / PICO
 
 
 def share_out(total: int, weights: Sequence[int]) -> list[int]:

@@ -10,7 +10,7 @@ import msgspec
 from everturn.core.budget import Prices
 from everturn.core.commands import MAIN, QueuedCommand
 from everturn.core.contexts import Contexts
-from everturn.core.errors import BusyError, OptionError
+from everturn.core.errors import BusyError, ClosedError, OptionError
 from everturn.core.events import (
     BlockBegan,
     BlockFinished,
@@ -187,7 +187,10 @@ class Engine:
         await self.aclose()
 
     def submit(self, prompt: Prompt) -> AsyncGenerator[Event]:
-        """Raises `BusyError` while another prompt is at work, `OptionError` for a prompt that is empty or no content."""
+        """Raises `BusyError` while another prompt is at work, `OptionError` for a prompt that is empty or no content.
+
+        Also `ClosedError` after `aclose`, and `ApproverError` where the approver answers with something that is no verdict.
+        """
         return self._work(lambda: self._query(prompt_blocks(prompt)))
 
     def resume_query(self) -> AsyncGenerator[Event]:
@@ -284,7 +287,7 @@ class Engine:
     def _at_work(self) -> Generator[Outbox]:
         """One thing at a time, each with its own signal and its own way out."""
         if self._closed:
-            raise BusyError("The engine is closed.")
+            raise ClosedError("The engine is closed.")
         if self._busy:
             raise BusyError("The engine is at work on another prompt; abort it, or queue the words with `enqueue`.")
         self._busy = True
@@ -395,6 +398,8 @@ class Engine:
         if self._outbox is not None:
             # Nothing is told after the result: what comes now waits for the next query.
             self._outbox.close()
+        if last and last[0].fault is not None:
+            raise last[0].fault
 
     def _attach_news(self, shop: Workshop) -> None:
         """What a query begins with and the model has not heard of yet."""

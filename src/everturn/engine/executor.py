@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from everturn.core.commands import DENIED
-from everturn.core.errors import EverturnError, InputFault, ToolFault
+from everturn.core.errors import ApproverError, EverturnError, InputFault, ToolFault
 from everturn.core.events import CallBegan, CallEnded, CallProgressed, ContextChanged, TaskBegan, TaskEnded
 from everturn.core.marks import tool_error
 from everturn.core.messages import Block, Kind, Message, ToolUse, result_block
@@ -44,6 +44,8 @@ class _Slot:
         self.refusal: str | None = None
         self.input_changed = False
         self.running = False
+        self.began = False
+        """Its `tool_start` was shown."""
         self.announced = False
         """Its intent is on the disk, written with that of a call before it."""
         self.result: Block | None = None
@@ -112,6 +114,8 @@ class Executor:
         """Of whoever waits for the last call."""
         self.stopped_by: str | None = None
         """What a post-tool hook said when it forbade going on."""
+        self.fault: ApproverError | None = None
+        """Nobody could be asked, by a mistake of whoever started the query: it must not go on."""
 
     @property
     def has_effects(self) -> bool:
@@ -235,15 +239,18 @@ class Executor:
                 block = encode_result(slot.use, result)
                 line = describe_done(slot.tool, result)
             except Exception as error:  # noqa: BLE001 (a tool that raises never ends the loop)
+                if isinstance(error, ApproverError):
+                    self.fault, error = self.fault or error, Refusal(wording.CALL_NOT_RUN)
                 line = describe(error)
                 result = failure(line)
                 block = encode_result(slot.use, result)
-            self._settle(slot, result, block, self._deps.clock.elapsed() - started, line)
+            worked_s = self._deps.clock.elapsed() - started - self._gate.take_asked_s(slot.use.id)
+            self._settle(slot, result, block, worked_s, line)
 
     async def _perform(self, slot: _Slot) -> ToolResult:
         # Counted before it is judged: a model that asks for ever for what it may not have must end, too.
         self._claimed += 1
-        if not self._deps.ledger.claim_call() or self._signal.raised:
+        if not self._deps.ledger.claim_call() or self._signal.raised or self.fault is not None:
             raise Refusal(wording.CALL_NOT_RUN)
         if slot.refusal is not None:
             raise Refusal(slot.refusal)
@@ -272,6 +279,7 @@ class Executor:
                 await self._announce(slot)
             if self._signal.raised:
                 raise Refusal(wording.CALL_NOT_RUN)
+        slot.began = True
         self._recorder.emit(CallBegan(tool_use_id=call.id, name=call.name, line=call.line))
         context = self._context(slot, call, verdict)
         result = await tool.run(slot.parsed, context)
@@ -363,6 +371,8 @@ class Executor:
                 duration_s=duration_s,
                 shown=result.shown,
                 line=line.partition("\n")[0],
+                began=slot.began,
+                call_line=slot.call.line if slot.call else "",
             )
         )
         self._wake()

@@ -1,11 +1,12 @@
 """The gate in front of every call: rules and mode first, then the person where they say ask. Denials are recorded."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import nullcontext
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager, nullcontext
 
 import msgspec
 
+from everturn.core.errors import ApproverError
 from everturn.core.events import CallDenied, Denial, Level, ModeSwitched, Noticed, PermissionAsked
 from everturn.core.records import ModeChanged, record_denial
 from everturn.engine.deps import Deps
@@ -30,6 +31,7 @@ class Gate:
         self._mode = deps.modes.mode if deps.modes else ""
         self._turn = asyncio.Lock()
         self._settings_turn = asyncio.Lock()
+        self._asked_s: dict[str, float] = {}
 
     async def admit(self, call: Call, signal: AbortSignal, check: Check | None = None) -> Verdict:
         """Allows or denies; never asks. An `input` in it is to run in place of the call's.
@@ -42,7 +44,8 @@ class Gate:
             await signal.guard(waiting)
             verdict = self._deps.policy.judge(call)
         if self._finds_held(call):
-            verdict = await signal.guard(self._ask_about_settings(call))
+            with self._noting_time(call.id):
+                verdict = await signal.guard(self._ask_about_settings(call))
         advice = verdict.advice
         if verdict.ruling is Ruling.ASK and self._deps.approver is None:
             call = self._prepare(call)
@@ -54,7 +57,8 @@ class Gate:
         elif verdict.ruling is Ruling.ASK:
             if check is not None and verdict.may_read:
                 await check(verdict)
-            verdict = await signal.guard(self._ask(call, verdict))
+            with self._noting_time(call.id):
+                verdict = await signal.guard(self._ask(call, verdict))
         if verdict.ruling is not Ruling.ALLOW:
             self._deny(call, verdict)
             return msgspec.structs.replace(verdict, advice=advice)
@@ -67,8 +71,23 @@ class Gate:
         verdict = self._deps.policy.judge(call)
         if verdict.ruling is Ruling.DENY or self._deps.approver is None:
             return verdict.reason
-        answer = await signal.guard(self._put_in_turn(call, msgspec.structs.replace(verdict, reason=inquiry.reason)))
+        question = msgspec.structs.replace(verdict, reason=inquiry.reason)
+        with self._noting_time(call_id):
+            answer = await signal.guard(self._put_in_turn(call, question))
         return None if answer.ruling is Ruling.ALLOW else answer.reason
+
+    def take_asked_s(self, call_id: str) -> float:
+        """Seconds that a call has waited for answers, also for those to questions before its own. Asked for once."""
+        return self._asked_s.pop(call_id, 0.0)
+
+    @contextmanager
+    def _noting_time(self, call_id: str) -> Generator[None]:
+        began_s = self._deps.clock.elapsed()
+        try:
+            yield
+        finally:
+            passed_s = self._deps.clock.elapsed() - began_s
+            self._asked_s[call_id] = self._asked_s.get(call_id, 0.0) + passed_s
 
     def foresees(self, call: Call | None) -> bool:
         """Whether a call with effects would run as things are, without a question to anybody."""
@@ -115,6 +134,11 @@ class Gate:
         # Nothing is awaited between the event and the question: who sees the event knows that the approver is at it.
         self._recorder.emit(PermissionAsked(tool_use_id=call.id, name=call.name, reason=verdict.reason, line=call.line))
         answer = await self._deps.approver.approve(call, verdict.reason)
+        if not isinstance(answer, Verdict):
+            raise ApproverError(
+                f"approver: approve() returned {answer!r:.60} for {call.name}; it must return a Verdict, "
+                "such as Verdict(ruling=Ruling.ALLOW, reason='the person said yes')"
+            )
         if answer.ruling is Ruling.ALLOW:
             self._take_over(answer)
         # What the person saw is what was judged: the yes is for that file, not for what its name leads to later.

@@ -7,7 +7,7 @@ import msgspec
 
 from everturn.core.actions import Action, CallModel, CompactNow, DrainCollapses, RunTools
 from everturn.core.decide import AnyOutcome, Continue
-from everturn.core.errors import FaultKind, ModelFault
+from everturn.core.errors import ApproverError, FaultKind, ModelFault
 from everturn.core.events import (
     CompactionBegan,
     CompactionEnded,
@@ -89,6 +89,8 @@ class Iteration:
         self._overflow = Problem(text=OVERFLOW, kind="too_long")
         self.blamed: tuple[str, ...] = ()
         """Images and documents that the last refusal names."""
+        self.fault: ApproverError | None = None
+        """For whoever started the query: a mistake in their own code."""
 
     async def perform(self, action: Action) -> AnyOutcome:
         """Never raises: an abort, a limit and our own faults are outcomes too."""
@@ -97,6 +99,9 @@ class Iteration:
             outcome = await self._run(action)
         except AbortedError:
             return self._cut_short(phase)
+        except ApproverError as error:
+            self.fault = error
+            return Failed(error=Problem(text=str(error), by_api=False))
         except Exception as error:  # noqa: BLE001 (the query ends with a reason, whatever happens)
             return Failed(error=Problem(text=f"Everturn failed: {type(error).__name__}: {error}", by_api=False))
         return self._cut_short(phase) if self.shop.signal.raised else outcome
@@ -305,6 +310,8 @@ class Iteration:
         executor = attempt.executor if attempt else self.shop.make_executor(self.agent)
         results = await executor.finish()
         self.carry(self.shop.recorder.add_user(Kind.RESULTS, *results))
+        if executor.fault is not None:
+            raise executor.fault
         if self.agent.deferred:
             self._list_found()
         if executor.stopped_by is not None:

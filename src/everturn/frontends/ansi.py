@@ -7,6 +7,7 @@ import msgspec
 BOLD = "1"
 DIM = "2"
 ITALIC = "3"
+UNDERLINED = "4"
 RED = "31"
 YELLOW = "33"
 CYAN = "36"

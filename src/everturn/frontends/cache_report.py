@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from everturn.core.cache_ledger import EXPIRED, UNEXPLAINED, Asked, CacheStory, share_of
+from everturn.core.money import add_usd
 from everturn.core.records import CacheBroken
 from everturn.frontends.ansi import DIM, RED, YELLOW, Style
 from everturn.frontends.cost import render_tokens
@@ -32,7 +33,7 @@ def render_head(session_id: str, story: CacheStory) -> str:
     if not breaks:
         return f"{told} It never broke.\n"
     lost = sum(broken.tokens for broken in breaks)
-    usd = sum(broken.usd for broken in breaks)
+    usd = add_usd(broken.usd for broken in breaks)
     return (
         f"{told} {render_count(len(breaks), 'break')} made {render_tokens(lost)} tokens be paid for again, "
         f"${usd:,.{USD_DECIMALS}f} more than reading them.\n"
@@ -98,7 +99,7 @@ def _render_causes(story: CacheStory, style: Style) -> str:
             make_line(cause),
             f"{len(breaks):,}",
             render_tokens(sum(broken.tokens for broken in breaks)),
-            f"{sum(broken.usd for broken in breaks):,.{USD_DECIMALS}f}",
+            f"{add_usd(broken.usd for broken in breaks):,.{USD_DECIMALS}f}",
         )
         for cause, breaks in story.by_cause.items()
     ]

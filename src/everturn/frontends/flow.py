@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from everturn.frontends.ansi import Style
-from everturn.frontends.markdown import Piece
+from everturn.frontends.markdown import Piece, Table
 
 HANG_MOST = 24
 """Deeper continuation leaves no room for words."""
@@ -36,18 +36,23 @@ def cut_line(text: str, columns: int) -> str:
 class Flow:
     """Lines end with pieces that are a newline; no other piece holds one, unless it does not wrap."""
 
-    def __init__(self, style: Style, columns: int) -> None:
+    def __init__(self, style: Style, columns: int, *, table_columns: int = 0) -> None:
+        """`table_columns`: tables may be wider than prose."""
         self._style = style
         self._columns = columns
+        self._table_columns = max(columns, table_columns)
         self._column = 0
         self._hang = 0
         self._word: list[tuple[str, str]] = []
         self._gap = 0
 
-    def lay(self, pieces: Iterable[Piece]) -> str:
+    def lay(self, pieces: Iterable[Piece | Table]) -> str:
         """Painted text; the last word is kept back until it is known to be whole."""
         out: list[str] = []
         for piece in pieces:
+            if isinstance(piece, Table):
+                self._lay_table(out, piece)
+                continue
             if piece.text == "\n":
                 self._end_line(out)
             elif piece.wraps:
@@ -65,6 +70,12 @@ class Flow:
         self._place_word(out)
         self._gap = 0
         return "".join(out)
+
+    def _lay_table(self, out: list[str], table: Table) -> None:
+        from everturn.frontends.tables import lay_table
+
+        for at, line in enumerate(lay_table(table, self._table_columns)):
+            out.append(self.lay([Piece("\n"), *line] if at else line))
 
     def _end_line(self, out: list[str]) -> None:
         self._place_word(out)

@@ -5,11 +5,13 @@ import re
 from everturn.core.masking import mask_keys
 from everturn.core.patterns import compile_late
 
+MOST_HELD = 4_096
+"""Characters of a sequence that does not end: beyond them it is text."""
 _INTRODUCERS = "\x90\x98\x9d-\x9f"
 """The eight-bit forms of the beginnings of titles, links and device strings."""
 _SEQUENCES = compile_late(
-    r"\x1b\[[0-?]*[ -/]*[@-~]"  # cursor, colours, modes
-    r"|\x9b[0-?]*[ -/]*[@-~]"
+    # Cursor, colours, modes; where the text was cut in the midst of one, without its end.
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*(?:[@-~]|\Z)"
     # Titles, links, clipboard: only with their end. No beginning stands inside, so that each is looked at once.
     rf"|(?:\x1b[\]PX^_]|[{_INTRODUCERS}])[^\x07\x1b\x9c{_INTRODUCERS}]*(?:\x07|\x1b\\|\x9c)"
     r"|\x1b[ -/]*[0-Z\\^-~]"
@@ -24,6 +26,11 @@ _CONTROL = (
 )
 _CONTROLS = compile_late(_CONTROL)
 _UNSAFE = compile_late(f"\r|{_CONTROL}")
+_BEGUN = compile_late(
+    r"(?:\r|\x1b[ -/]*|(?:\x1b\[|\x9b)[0-?]*[ -/]*"
+    rf"|(?:\x1b[\]PX^_]|[{_INTRODUCERS}])[^\x07\x1b\x9c{_INTRODUCERS}]*\x1b?)\Z"
+)
+"""A sequence at the end of a text of which more may come."""
 _OWN_COLOURS = compile_late(r"\x1b\[[0-9;]*m")
 
 
@@ -33,6 +40,24 @@ def make_harmless(text: str) -> str:
         return text
     text = _SEQUENCES.sub("", text)
     return _CONTROLS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+class HarmlessText:
+    """`make_harmless` for a text that comes in pieces: a sequence that is cut between two of them leaves nothing behind."""
+
+    def __init__(self) -> None:
+        self._held = ""
+
+    def feed(self, text: str) -> str:
+        text = self._held + text
+        begun = _BEGUN.search(text, max(len(text) - MOST_HELD, 0))
+        self._held = begun[0] if begun else ""
+        return make_harmless(text[: begun.start()] if begun else text)
+
+    def finish(self) -> str:
+        """What was held back; afterwards a new text can begin."""
+        held, self._held = self._held, ""
+        return make_harmless(held)
 
 
 def make_line(text: str) -> str:

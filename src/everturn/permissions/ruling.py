@@ -157,7 +157,9 @@ class Bench(msgspec.Struct, frozen=True, kw_only=True):
         if plans and judgement.rule is None and judgement.ruling is not Ruling.ALLOW:
             return self._say(Ruling.DENY, f"{call.name} may change something")
         if (rule := judgement.rule) is not None:
-            return msgspec.structs.replace(judgement, why=f"{judgement.why} ({rule.place})")
+            where = f"({rule.place})"
+            told = judgement.why if where in judgement.why else f"{judgement.why} {where}"
+            return msgspec.structs.replace(judgement, why=told)
         if judgement.why.startswith("mode "):
             return judgement
         return msgspec.structs.replace(judgement, why=f"mode {self.mode}: {judgement.why}")

@@ -16,6 +16,7 @@ from everturn.core.budget import Usage
 from everturn.core.errors import JournalError
 from everturn.core.messages import Answer, Kind, repair_surrogates
 from everturn.core.records import MessageAdded, MessageRetracted, Record, SessionOpened, UsageCharged, encode_record
+from everturn.core.spelled_paths import spell_path
 
 TEXT = b'{"type":"text","text":'
 """How a block of plain text begins; what follows is its text, then a bracket."""
@@ -56,7 +57,7 @@ class LineEncoder:
 
     def enter(self, *, folder: str, version: str) -> None:
         # A path need not be text; what is shown of it must be.
-        self._place = (_encode(repair_surrogates(folder)), _encode(version), self._place[2])
+        self._place = (_encode(spell_path(folder)), _encode(version), self._place[2])
         self._shared = self._render_shared()
 
     def check_out(self, branch: str) -> None:
@@ -76,6 +77,7 @@ class LineEncoder:
 
     def _encode_other(self, record: Record) -> bytes:
         if isinstance(record, SessionOpened):
+            record = msgspec.structs.replace(record, folder=spell_path(record.folder))
             self.enter(folder=record.folder, version=record.version)
             if self.first_format:
                 return encode_record(record)

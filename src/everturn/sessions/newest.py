@@ -6,6 +6,7 @@ from pathlib import Path
 
 from everturn.core.errors import JournalError
 from everturn.core.records import MessageAdded, SessionOpened
+from everturn.core.spelled_paths import spell_path
 from everturn.sessions.loading import stream_told
 from everturn.sessions.places import list_session_files
 
@@ -17,7 +18,7 @@ def find_newest_file(home: Path, folder: Path | str) -> Path | None:
     """The session of this folder that was written last, and in which something was said."""
     for path in stream_newest_first(home):
         opened = load_opening(path)
-        if opened is not None and opened.folder == str(folder):
+        if opened is not None and opened.folder == spell_path(str(folder)):
             return path
     return None
 

@@ -9,6 +9,7 @@ from everturn.core.cache_ledger import Warmth, fold_warmth
 from everturn.core.errors import JournalError, TranscriptError
 from everturn.core.events import ModelUsage
 from everturn.core.messages import Kind, Message
+from everturn.core.money import add_usd
 from everturn.core.records import (
     CallIntended,
     CallSettled,
@@ -235,7 +236,7 @@ class Fold:
             mode=self.standing.mode,
             contexts=self.standing.contexts,
             told_contexts=self.standing.told_contexts,
-            usd=sum(account.usd for account in self.models.values()),
+            usd=add_usd(account.usd for account in self.models.values()),
             usage=sum((account.usage for account in self.models.values()), Usage()),
             models=self.models,
             unsettled=tuple(self.intents.values()),
@@ -325,4 +326,4 @@ def measure_s(since: str, until: str) -> float:
 
 def add_charge(account: ModelUsage | None, usage: Usage, usd: float) -> ModelUsage:
     account = account or ModelUsage()
-    return ModelUsage(usage=account.usage + usage, usd=account.usd + usd, calls=account.calls + 1)
+    return ModelUsage(usage=account.usage + usage, usd=add_usd((account.usd, usd)), calls=account.calls + 1)

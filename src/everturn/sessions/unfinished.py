@@ -4,6 +4,7 @@ import msgspec
 
 from everturn.core.commands import MAIN, CommandState, QueuedCommand
 from everturn.core.messages import Kind, Message, Text
+from everturn.core.money import add_usd
 from everturn.core.records import (
     CommandChanged,
     ContextAltered,
@@ -71,7 +72,7 @@ class Progress:
         if (query := self.query) is None:
             return
         spent = msgspec.structs.replace(
-            query.spent, usd=query.spent.usd + record.usd, tokens=query.spent.tokens + record.usage.total
+            query.spent, usd=add_usd((query.spent.usd, record.usd)), tokens=query.spent.tokens + record.usage.total
         )
         output = record.usage.output if record.purpose == "main" else 0
         self.query = msgspec.structs.replace(query, output=query.output + output, spent=spent)

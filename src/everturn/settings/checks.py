@@ -18,13 +18,19 @@ _VISIBLE = r"[\x21-\x7e]+"
 _SESSION = r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}"
 
 
-def nearest(name: str, known: Collection[str]) -> str:
-    """`; did you mean …?`, or nothing. Dashes in front do not make two words alike."""
+def nearest(name: str, known: Collection[str], documented: Mapping[str, str] | None = None) -> str:
+    """`; did you mean …?`, or nothing. Dashes in front do not make two words alike.
+
+    `documented`: the spelling that is suggested in place of another one for the same.
+    """
     import difflib
 
     bare = {word.lstrip("-").lower(): word for word in known}
     match = difflib.get_close_matches(name.lstrip("-").lower(), list(bare), n=1, cutoff=LIKENESS)
-    return f"; did you mean {bare[match[0]]!r}?" if match else ""
+    if not match:
+        return ""
+    meant = bare[match[0]]
+    return f"; did you mean {(documented or {}).get(meant, meant)!r}?"
 
 
 def require_known(field: str, names: Collection[str], known: Collection[str]) -> None:

@@ -13,7 +13,7 @@ import msgspec
 
 from everturn.core import limits
 from everturn.settings import options
-from everturn.settings.environment import VARIABLES
+from everturn.settings.environment import OF_COMMANDS, OF_THE_SYSTEM, VARIABLES
 from everturn.settings.keys import KEYS, LIMIT_PREFIX, Reach, is_limit
 
 PAGE = Path("docs/settings.md")
@@ -64,6 +64,14 @@ An empty variable counts as not set. An option beats its variable.
 """
 
 
+OTHER_PROGRAMS = """\
+These are read, too; other programs know most of them:
+"""
+GIVEN = """\
+Commands of the model have the environment of the program, without the credentials above, and with these:
+"""
+
+
 def render_page() -> str:
     parts = [
         INTRODUCTION,
@@ -77,7 +85,11 @@ def render_page() -> str:
         render_table(limits, limits.Limits, UNSAID),
         "## Environment\n",
         ENVIRONMENT,
-        render_rows(("variable", "meaning"), [(f"`{name}`", meaning) for name, meaning in VARIABLES.items()]),
+        render_variables(VARIABLES),
+        OTHER_PROGRAMS,
+        render_variables(OF_THE_SYSTEM),
+        GIVEN,
+        render_variables(OF_COMMANDS),
     ]
     return "\n".join(parts)
 
@@ -99,6 +111,10 @@ def render_keys() -> str:
     ]
     limits = (f"`{LIMIT_PREFIX}*`", "each limit below by its name", FROM_A_REPOSITORY[Reach.TRUSTED])
     return render_rows(("key", "meaning", "counts from a repository"), [*rows, limits])
+
+
+def render_variables(variables: dict[str, str]) -> str:
+    return render_rows(("variable", "meaning"), [(f"`{name}`", meaning) for name, meaning in variables.items()])
 
 
 def render_rows(heading: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:

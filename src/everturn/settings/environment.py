@@ -40,6 +40,31 @@ VARIABLES = {
     "CLAUDE_CODE_MAX_RETRIES": "further attempts after one that failed (`max_retries`)",
 }
 """For the documentation; a test compares it with what is read."""
+OF_THE_SYSTEM = {
+    "HTTPS_PROXY": "proxy for https addresses, as `http://user:password@host:port`; `https_proxy` comes first",
+    "HTTP_PROXY": "the same for http addresses; not read where `REQUEST_METHOD` is set, as under CGI",
+    "ALL_PROXY": "proxy where neither of the two is set",
+    "NO_PROXY": "hosts that need no proxy, separated by commas: names with their subdomains, addresses, networks, `*`",
+    "SSL_CERT_FILE": "file with the certificates to trust in place of the system's file",
+    "SSL_CERT_DIR": "folder with the certificates to trust in place of the system's folder (read by OpenSSL)",
+    "NODE_EXTRA_CA_CERTS": "file with more certificates to trust, where neither `ca_file` nor `SSL_CERT_FILE` is set",
+    "NO_COLOR": "anything = no colours and no bold text on a terminal; the marks of Markdown stay",
+    "TERM": "`dumb` or not set = the cursor is never moved, and nothing is coloured",
+    "HOME": "your home; else it is looked up in the system's list of users",
+    "PATH": "where bash, git, ripgrep and bubblewrap are found; commands of the model have it, too",
+    "XDG_CONFIG_HOME": "where git keeps its settings, which commands that nobody approved may read",
+    "EVERTURN_HOLD_WITHOUT": "for tests: `landlock`, `bubblewrap` or `off` = commands are held as if the machine lacked it",
+}
+"""Read elsewhere than here. For the documentation; a test looks for others in the source."""
+OF_COMMANDS = {
+    "EVERTURN_MARK": "marks the processes of a command, so that those it leaves behind are found and ended with the session. "
+    "A process that is started with another value (`env EVERTURN_MARK= server &`) outlives it",
+    "TMPDIR": "the session's own folder for temporary files, where there is one",
+    "GIT_EDITOR, GIT_PAGER, PAGER, MANPAGER": "programs that wait for nobody: `true` and `cat`",
+    "GIT_TERMINAL_PROMPT, SSH_ASKPASS_REQUIRE": "nobody is asked for a password",
+    "GIT_OPTIONAL_LOCKS": "`0`: what only looks writes nothing",
+}
+"""What commands of the model find in their environment. For the documentation."""
 
 
 class Environment(msgspec.Struct, frozen=True, kw_only=True):

@@ -18,6 +18,8 @@ PRIVATE = 0o600
 INLINE = "--settings"
 """What text on the command line is called in errors."""
 
+EMPTY = "is empty, as a full disk leaves files: put back what it held, or write {} into it where that was nothing"
+
 KeyPath = tuple[str, ...]
 _LEAST_READ = 4_096
 _BLANKS = re.compile(r"[ \t\r\n]*")
@@ -82,9 +84,9 @@ def is_inline(given: str) -> bool:
 
 
 def parse_settings(text: str, where: str) -> SettingsText:
-    """An empty file holds no settings."""
+    """Raises `OptionError`, also for an empty text: what a full disk has left of a file may have held rules to deny."""
     if not text.strip():
-        return SettingsText(where=where)
+        raise OptionError(where, EMPTY)
     try:
         values = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
@@ -103,13 +105,27 @@ def replace_settings(path: Path, values: dict[str, Any]) -> None:
 
     text = msgspec.json.format(msgspec.json.encode(values), indent=2).decode() + "\n"
     try:
-        if not exists(str(path)):
-            # An empty file holds no settings: to be cut off here does no harm.
-            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, PRIVATE))
-        replace_file(str(path), text, like=read_file(str(path)))
+        if exists(str(path)):
+            replace_file(str(path), text, like=read_file(str(path)))
+        else:
+            _create(os.path.realpath(path), text)
     except (ToolFault, OSError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise OptionError(str(path), f"cannot be written: {reason}") from None
+
+
+def _create(path: str, text: str) -> None:
+    """Whole or not at all: an empty file would stop the next run."""
+    beside = f"{path}.{os.urandom(8).hex()}"
+    try:
+        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE), "wb") as file:
+            file.write(text.encode())
+            file.flush()
+            os.fsync(file.fileno())
+        Path(beside).replace(path)
+    except OSError:
+        Path(beside).unlink(missing_ok=True)
+        raise
 
 
 def find_line(text: str, path: KeyPath) -> int:

@@ -123,7 +123,7 @@ def _load(folder: int, path: str) -> str:
     try:
         descriptor = os.open(LOCAL_NAME, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
     except FileNotFoundError:
-        return ""
+        return "{}"
     with os.fdopen(descriptor, "rb") as file:
         content = file.read(MOST_BYTES + 1)
     if len(content) > MOST_BYTES:

@@ -168,7 +168,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     headers: Mapping[str, str] = {}
     """More headers for each request. `ANTHROPIC_CUSTOM_HEADERS` adds to them."""
     ca_file: AnyPath | None = None
-    """File with the certificates to trust, in place of the system's."""
+    """File with certificates to trust besides the system's. Where it is not given, `SSL_CERT_FILE` or `NODE_EXTRA_CA_CERTS` counts."""
 
     def __post_init__(self) -> None:
         for field, check in CHECKS.items():

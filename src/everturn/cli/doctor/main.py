@@ -3,12 +3,11 @@
 import os
 from collections.abc import Iterator, Sequence
 
-import msgspec
-
 from everturn.cli.console import flush, write
 from everturn.cli.doctor import machine
 from everturn.cli.doctor.finding import Finding, State, warn
 from everturn.cli.doctor.model import check_key, check_model, check_settings
+from everturn.cli.json_output import render_json
 from everturn.cli.usage import UsageError
 from everturn.compose.cli import program_home
 from everturn.core.state import Exit
@@ -36,7 +35,7 @@ def run_doctor(words: Sequence[str]) -> int:
             flush()
     is_well = all(finding.state is not State.FAIL for finding in findings)
     if "--json" in words:
-        write(msgspec.json.format(msgspec.json.encode({"ok": is_well, "checks": findings}), indent=2).decode() + "\n")
+        write(render_json({"ok": is_well, "checks": findings}, indent=2) + "\n")
     return Exit.OK if is_well else Exit.ERROR
 
 

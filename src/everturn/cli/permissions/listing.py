@@ -4,10 +4,9 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
-import msgspec
-
 from everturn.cli.console import complain, write
 from everturn.cli.folder import find_named_folder
+from everturn.cli.json_output import render_json
 from everturn.cli.permissions.words import SEE
 from everturn.cli.usage import UsageError
 from everturn.cli.words import Words
@@ -38,7 +37,7 @@ def run_list(words: Words) -> int:
     effects = Effects(rules)
     told = [(rule, effects.judge(rule)) for rule in sorted(rules, key=lambda rule: ORDER.index(rule.ruling))]
     if "--json" in words:
-        write(f"{msgspec.json.encode({'mode': mode, 'rules': [encode_rule(*each) for each in told]}).decode()}\n")
+        write(f"{render_json({'mode': mode, 'rules': [encode_rule(*each) for each in told]})}\n")
     else:
         write(render_rules(told, mode))
     # Nobody could run with these settings, so nobody should take the list for what is in force.

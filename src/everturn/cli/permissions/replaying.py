@@ -9,6 +9,7 @@ import msgspec
 
 from everturn.cli.console import complain, write
 from everturn.cli.folder import find_folder
+from everturn.cli.json_output import render_json
 from everturn.cli.permissions.words import SEE
 from everturn.cli.sessions.finding import find_session
 from everturn.cli.usage import UsageError
@@ -17,6 +18,7 @@ from everturn.compose.cli import program_home
 from everturn.compose.judging import build_call, load_policy
 from everturn.core.errors import EverturnError, JournalError
 from everturn.core.records import MessageAdded, SessionOpened
+from everturn.core.spelled_paths import spell_path
 from everturn.core.state import Exit
 from everturn.frontends.figures import render_count
 from everturn.frontends.harmless import make_line
@@ -88,7 +90,7 @@ def run_replay(words: Words) -> int:
     for path in find_files(words, home, folder):
         replay_session(path, judges, tally)
     if "--json" in words:
-        write(f"{msgspec.json.encode(encode_tally(tally)).decode()}\n")
+        write(f"{render_json(encode_tally(tally))}\n")
     else:
         write(render_tally(tally) if tally.calls else render_no_past(words, tally, folder))
     return Exit.OK
@@ -101,7 +103,7 @@ def find_files(words: Words, home: Path, folder: Path) -> Iterator[Path]:
         return
     for path in stream_newest_first(home):
         opened = load_opening(path)
-        if opened is not None and ("--all" in words or opened.folder == str(folder)):
+        if opened is not None and ("--all" in words or opened.folder == spell_path(str(folder))):
             yield path
 
 

@@ -11,6 +11,7 @@ import msgspec
 
 from everturn.cli.console import complain, write
 from everturn.cli.folder import find_named_folder
+from everturn.cli.json_output import render_json
 from everturn.cli.permissions.words import SEE
 from everturn.cli.usage import UsageError
 from everturn.cli.words import Words
@@ -54,7 +55,7 @@ def run_test(words: Words) -> int:
     policy = load_policy(words, words.last("--mode"))
     judgement = policy.explain(call)
     if "--json" in words:
-        write(f"{msgspec.json.encode(encode_judgement(policy, call, judgement)).decode()}\n")
+        write(f"{render_json(encode_judgement(policy, call, judgement))}\n")
     else:
         write(render_judgement(policy, call, judgement))
     return Exit.OK if judgement.ruling is Ruling.ALLOW else NOT_ALLOWED
@@ -89,7 +90,7 @@ def run_cases(words: Words) -> int:
         for case in decode_cases(load_lines(name), shown):
             answer = await answerer.answer(case)
             count += 1
-            write(f"{msgspec.json.encode(answer).decode()}\n")
+            write(f"{render_json(answer)}\n")
             if answer.decision == UNKNOWN or (case.is_met_by and answer.decision not in case.is_met_by):
                 wanted = " or ".join(sorted(case.is_met_by, key=lambda each: each != case.expect)) or "an answer"
                 misses.append(f"{case.id}: {answer.decision} instead of {wanted} ({make_line(answer.why)})")

@@ -7,10 +7,9 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import msgspec
-
 from everturn.cli.console import write
 from everturn.cli.debug import known_secrets
+from everturn.cli.json_output import render_json
 from everturn.core.masking import mask_keys
 from everturn.frontends.figures import render_usd
 from everturn.frontends.flow import cut_line, width_of
@@ -40,7 +39,7 @@ def say(text: str) -> None:
 
 
 def say_json(value: Any) -> None:
-    write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
+    write(render_json(value, indent=2) + "\n")
 
 
 def find_width() -> int:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from everturn.cli.console import complain
 from everturn.cli.usage import UsageError
+from everturn.core.spelled_paths import spell_path
 from everturn.sessions.newest import find_newest_file, stream_newest_first
 from everturn.sessions.places import find_session_file, is_session_id
 
@@ -18,7 +19,7 @@ RECENT = 5
 def find_newest(home: Path, folder: Path) -> str:
     """The session of this folder that was written last. Raises `UsageError`."""
     if (newest := find_newest_file(home, folder)) is None:
-        raise UsageError(f"there is no session to continue in {folder}")
+        raise UsageError(f"there is no session to continue in {spell_path(str(folder))}")
     return newest.stem
 
 
@@ -52,7 +53,7 @@ def render_recent(home: Path, folder: Path) -> str:
 
     recent = [card for card in load_cards(home) if is_of(card, str(folder)) and card.told.messages][:RECENT]
     if not recent:
-        return f": give its id or its title (there is none in {folder} yet)"
+        return f": give its id or its title (there is none in {spell_path(str(folder))} yet)"
     return f": give its id or its title, or use --continue for the newest:\n{render_candidates(recent)}"
 
 

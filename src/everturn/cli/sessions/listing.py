@@ -22,6 +22,7 @@ from everturn.cli.sessions.words import SEE, parse_count
 from everturn.cli.usage import UsageError
 from everturn.cli.words import Words
 from everturn.compose.cli import program_home
+from everturn.core.spelled_paths import spell_path
 from everturn.core.state import Exit
 from everturn.frontends.harmless import make_line
 from everturn.sessions.index.card import Card
@@ -50,7 +51,7 @@ def run_list(words: Words) -> int:
         say(render_list(shown, short, everywhere=everywhere, most=most if "--limit" in words else MOST_SHOWN))
     else:
         elsewhere = f" ({len(cards)} in other folders: everturn sessions --all)" if cards and not everywhere else ""
-        say(f"There is no session {'yet' if everywhere else f'of {folder} yet'}{elsewhere}.\n")
+        say(f"There is no session {'yet' if everywhere else f'of {spell_path(str(folder))} yet'}{elsewhere}.\n")
     return Exit.OK
 
 

@@ -41,8 +41,7 @@ def ask_for_trust(grounds: Grounds, env: Mapping[str, str], asked: Asked) -> boo
     if os.path.realpath(grounds.root) in book or not can_ask():
         return False
     wishes = load_wishes(grounds, env, asked)
-    sys.stderr.write(f"{make_visible(grounds.root)} is not trusted yet. If it is:\n{wishes.shown}")
-    answer = ask_yes_or_no("Trust it?")
+    answer = ask_yes_or_no(f"{make_visible(grounds.root)} is not trusted yet. If it is:\n{wishes.shown}Trust it?")
     if answer:
         append_wishes(wishes)
     elif answer is not None:
@@ -64,12 +63,25 @@ def can_ask() -> bool:
 
 
 def ask_yes_or_no(question: str) -> bool | None:
-    """None where nobody answered. What was typed before the question was seen is no answer to it."""
+    """None where nobody answered. What was typed before the question was seen is no answer to it.
+
+    It is written again where the program was stopped (Ctrl-Z) and goes on: a shell has written below it.
+    """
+    import signal
     import termios
 
-    with suppress(termios.error):
-        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-    sys.stderr.write(f"{question} [y/N] ")
-    sys.stderr.flush()
-    line = sys.stdin.readline()
+    keys = sys.stdin.fileno()
+
+    def draw(*_: object) -> None:
+        with suppress(termios.error):
+            termios.tcflush(keys, termios.TCIFLUSH)
+        sys.stderr.write(f"{question} [y/N] ")
+        sys.stderr.flush()
+
+    before = signal.signal(signal.SIGCONT, draw)
+    try:
+        draw()
+        line = sys.stdin.readline()
+    finally:
+        signal.signal(signal.SIGCONT, before)
     return line.strip().lower() in YES if line else None

@@ -20,8 +20,11 @@ class TerminalApprover:
 
     async def approve(self, call: Call, reason: str) -> Verdict:
         async with self._floor.taken(call.id):
-            with self._dialogue.keyboard.held():
-                return await self._ask(call, reason)
+            with self._dialogue.keyboard.held(self._dialogue.redraw):
+                try:
+                    return await self._ask(call, reason)
+                finally:
+                    self._dialogue.leave()
 
     async def _ask(self, call: Call, reason: str) -> Verdict:
         match call.name:

@@ -47,14 +47,35 @@ class Dialogue:
     ) -> None:
         """`timeout_s`: how long an answer is waited for; then it is as if nobody were there."""
         self.keyboard = keyboard
-        self._write = write
+        self._send = write
+        self._drawn: list[str] = []
+        """Of the question that is open."""
         self._style = style
         self._size = size
         self._timeout_s = timeout_s
 
     def open(self, title: str) -> None:
+        self._drawn.clear()
         self._write("\n")
         self.say(f"? {title}", BOLD)
+
+    def redraw(self) -> None:
+        """All of the question that is open, once more: a shell has written below it. Keys that came before are no answer."""
+        drawn = "".join(self._drawn)
+        words = drawn.removesuffix(MARK)
+        self._send(words)
+        self.keyboard.drop_typed()
+        self._send(drawn[len(words) :])
+
+    def leave(self) -> None:
+        """However the question ended, what follows begins on a line of its own."""
+        if self._drawn and not self._drawn[-1].endswith("\n"):
+            self._send("\n")
+        self._drawn.clear()
+
+    def _write(self, text: str) -> None:
+        self._drawn.append(text)
+        self._send(text)
 
     def say(self, text: str, codes: str = "", *, indent: str = "") -> None:
         """Our own words. What they quote is made visible, too."""
@@ -102,8 +123,10 @@ class Dialogue:
             self._write(f"{prompt} {MARK}")
             async with asyncio.timeout(self._timeout_s):
                 line = await self.keyboard.read_line()
+        # The terminal itself has shown what was typed, and the end of the line.
+        self._drawn.append(f"{make_line(line)}\n" if line else "\n")
         if line is None:
-            self._write("\n")
+            self._send("\n")
         return make_line(line or "")
 
     async def _wait_for_key(self, choices: Mapping[str, str]) -> str:

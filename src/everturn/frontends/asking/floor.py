@@ -1,7 +1,8 @@
 """Whose turn it is on the terminal: the view shows what came before a question, then waits until that is answered."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+import time
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
 
@@ -14,8 +15,11 @@ class _Turn:
 class Floor:
     """Questions come one at a time, in the order of their events, because the view comes to them one at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, elapsed: Callable[[], float] = time.monotonic) -> None:
         self._turns: dict[str, _Turn] = {}
+        self._elapsed = elapsed
+        self.waited_s = 0.0
+        """How long the view has waited for answers, all in all."""
 
     @asynccontextmanager
     async def taken(self, tool_use_id: str) -> AsyncGenerator[None]:
@@ -31,5 +35,7 @@ class Floor:
     async def give(self, tool_use_id: str) -> None:
         """For the view: returns when the question is answered, or at once where nobody asks it any more."""
         if (turn := self._turns.get(tool_use_id)) is not None:
+            began_s = self._elapsed()
             turn.given.set()
             await turn.over.wait()
+            self.waited_s += self._elapsed() - began_s

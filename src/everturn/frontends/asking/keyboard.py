@@ -5,7 +5,7 @@ import os
 import signal
 import termios
 import tty
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 
 _PIECE = 1_024
@@ -17,17 +17,28 @@ class Keyboard:
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self._usual: list[int | list[bytes | int]] | None = None
+        self._is_edited = False
 
     @contextmanager
-    def held(self) -> Generator[None]:
-        """Keys come as they are pressed, without echo; Ctrl-C still interrupts. Afterwards all is as it was."""
+    def held(self, redraw: Callable[[], None]) -> Generator[None]:
+        """Keys come as they are pressed, without echo; Ctrl-C still interrupts. Afterwards all is as it was.
+
+        `redraw` is called when the program goes on that was stopped (Ctrl-Z): a shell has written below our words.
+        """
         loop = asyncio.get_running_loop()
         with suppress(termios.error):
             self._usual = termios.tcgetattr(self._descriptor)
         self._take()
-        # A shell that got the terminal in between has left it in its own state. Only the main thread hears of it.
+
+        def take_up() -> None:
+            # A shell that got the terminal in between has left it in its own state.
+            if not self._is_edited:
+                self._take()
+            redraw()
+
+        # Only the main thread hears of it.
         with suppress(ValueError, RuntimeError):
-            loop.add_signal_handler(signal.SIGCONT, self._take)
+            loop.add_signal_handler(signal.SIGCONT, take_up)
         try:
             yield
         finally:
@@ -49,9 +60,11 @@ class Keyboard:
     def edited(self) -> Generator[None]:
         """Lines come whole, edited and echoed by the terminal itself."""
         self._release()
+        self._is_edited = True
         try:
             yield
         finally:
+            self._is_edited = False
             self._take()
 
     async def read_line(self) -> str | None:

@@ -67,6 +67,7 @@ async def run_headless(
         card_of=card_of or _guess_card,
         introduction=introduction or Introduction(),
         commands=commands,
+        floor=floor,
     )
     view = scene.make_view(
         OutputFormat(output_format), is_terminal=is_terminal, partial=include_partial, replay_prompts=replay_prompts
@@ -111,6 +112,7 @@ class Scene:
         card_of: Callable[[str], ModelCard],
         introduction: Introduction,
         commands: tuple[Command, ...],
+        floor: "Floor | None" = None,
     ) -> None:
         self._engine = engine
         self._out = out
@@ -119,6 +121,7 @@ class Scene:
         self._card_of = card_of
         self._introduction = introduction
         self._commands = commands
+        self._floor = floor
 
     async def answer(self, prompt: Prompt | None) -> AsyncGenerator[Reply]:
         """The events of a query, or the replies of a command; the last is a result either way."""
@@ -185,8 +188,14 @@ class Scene:
         from everturn.frontends.screen import Screen
 
         screen = Screen(self._out.write_text, choose_style(self._env), self._out.measure)
-        told = self._introduction
-        return TerminalText(screen, elapsed=time.monotonic, is_kept=told.is_kept, only_managed=told.only_managed_rules)
+        told, floor = self._introduction, self._floor
+        return TerminalText(
+            screen,
+            elapsed=time.monotonic,
+            asked_s=lambda: floor.waited_s if floor else 0.0,
+            is_kept=told.is_kept,
+            only_managed=told.only_managed_rules,
+        )
 
 
 def new_id() -> str:

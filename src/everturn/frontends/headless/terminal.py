@@ -11,9 +11,10 @@ from everturn.core.state import Transition
 from everturn.frontends.ansi import DIM, RED, YELLOW
 from everturn.frontends.commands import Said
 from everturn.frontends.figures import render_count, render_duration, render_usage, render_usd
-from everturn.frontends.flow import Flow, cut_line
-from everturn.frontends.harmless import make_harmless, make_line
+from everturn.frontends.flow import Flow, cut_line, width_of
+from everturn.frontends.harmless import HarmlessText, make_harmless, make_line
 from everturn.frontends.headless.advice import advise, advise_denials
+from everturn.frontends.headless.call_lines import cut_call, render_failure
 from everturn.frontends.headless.text import INTERRUPTED, answer_of, render_interruption
 from everturn.frontends.headless.view import Handlers
 from everturn.frontends.headless.waiting import Waiting
@@ -35,24 +36,26 @@ class TerminalText:
         screen: Screen,
         *,
         elapsed: Callable[[], float],
+        asked_s: Callable[[], float] = lambda: 0.0,
         is_kept: Callable[[], bool] = lambda: True,
         only_managed: bool = False,
     ) -> None:
-        """`is_kept`: the session is on disk, to be gone on with. `only_managed`: only an administrator writes allow rules."""
+        """`asked_s`: how long a person was waited for until now; no time that is shown includes it. `is_kept`: the session is on disk, to be gone on with. `only_managed`: only an administrator writes allow rules."""
         self._screen = screen
         self._is_kept = is_kept
         self._only_managed = only_managed
-        self._waiting = Waiting(elapsed)
+        self._asked_s = asked_s
+        self._waiting = Waiting(lambda: elapsed() - asked_s())
         self._asked_for = "working"
         self._markdown = Markdown(bare=not screen.style.colour)
         self._flow = self._new_flow()
+        self._harmless = HarmlessText()
         self._mask = KeyMask()
         self._pending: list[str] = []
         self._fed = False
         self._speaking = False
         self._message_id = ""
         self._paragraph = self._paragraph_at_mark = ""
-        self._lines: dict[str, str] = {}
         self._denied: dict[str, str] = {}
         self._todos: tuple[Todo, ...] = ()
         self._error_said = False
@@ -107,7 +110,10 @@ class TerminalText:
     def _paint(self) -> None:
         self._frame = None
         self._flush()
-        if (status := self._waiting.render()) and not self._speaking:
+        if self._speaking:
+            if rows := self._markdown.rows_held:
+                self._screen.show_status(f"writing a table: {render_count(rows, 'row')}")
+        elif status := self._waiting.render(self._screen.columns - 1):
             self._screen.show_status(status)
             self._plan_frame()
 
@@ -179,13 +185,11 @@ class TerminalText:
             self._say(f"→ {event.transition}", DIM)
 
     def _call_began(self, event: ev.CallBegan) -> None:
-        self._lines[event.tool_use_id] = line = make_line(event.line) or make_line(event.name)
-        self._waiting.begin_call(event.tool_use_id, line)
+        self._waiting.begin_call(event.tool_use_id, make_line(event.line) or make_line(event.name))
         self._plan_frame()
 
     def _call_progressed(self, event: ev.CallProgressed) -> None:
-        lines = make_harmless(event.text).rstrip().rsplit("\n", 1)
-        self._waiting.note_progress(event.tool_use_id, make_line(lines[-1]))
+        self._waiting.note_progress(event.tool_use_id, event.text)
 
     def _asked(self, _event: ev.PermissionAsked) -> None:
         """The question is written by others: until the next event nothing is painted, and nothing above is taken back."""
@@ -199,21 +203,21 @@ class TerminalText:
         self._paragraph = "question"
 
     def _call_denied(self, event: ev.CallDenied) -> None:
-        self._lines[event.tool_use_id] = make_line(event.line) or make_line(event.name)
         self._denied[event.tool_use_id] = make_line(event.reason)
 
     def _call_ended(self, event: ev.CallEnded) -> None:
         self._waiting.end_call(event.tool_use_id)
-        line = self._lines.pop(event.tool_use_id, make_line(event.name))
+        line = make_line(event.call_line) or make_line(event.name)
         if (reason := self._denied.pop(event.tool_use_id, None)) is not None:
-            # A long command is cut, not what became of it.
-            shown = cut_line(f"✗ {line}", self._screen.columns - 1)
+            # A long command or path is cut, not what became of it.
+            shown = cut_call(f"✗ {line}", self._screen.columns * 2 // 3)
             self._put_words(f"{shown}: not allowed ({reason})", RED, kind="line")
         else:
             took = render_duration(event.duration_s)
             done = make_line(event.line)
             if event.is_error:
-                self._say_call(f"✗ {line}: {done}" if done else f"✗ {line}", took, RED)
+                room = self._screen.columns - 1 - width_of(f"  {took}")
+                self._say_call(render_failure(f"✗ {line}", done, room), took, RED)
             else:
                 brought = cut_line(done, self._screen.columns // 3)
                 self._say_call(f"· {line}", f"{brought}  {took}" if done else took, "")
@@ -281,15 +285,16 @@ class TerminalText:
         if not event.num_turns:
             return
         stopped = f"{event.terminal_reason} · " if event.is_error or not answer_of(event) else ""
+        worked = render_duration(event.duration_s - self._asked_s())
         turns = render_count(event.num_turns, "turn")
-        figures = (turns, render_usage(event.usage), render_usd(event.total_usd), render_duration(event.duration_s))
+        figures = (turns, render_usage(event.usage), render_usd(event.total_usd), worked)
         self._put_words(f"— {stopped}{' · '.join(figures)}", DIM, kind="closing")
 
     def _flush(self) -> None:
         """Paints the text that has come."""
         if not self._pending:
             return
-        text = self._mask.feed(make_harmless("".join(self._pending)))
+        text = self._mask.feed(self._harmless.feed("".join(self._pending)))
         self._pending.clear()
         self._put_text(text)
 
@@ -303,7 +308,7 @@ class TerminalText:
 
     def _end_text(self) -> None:
         self._flush()
-        self._put_text(self._mask.finish())
+        self._put_text(self._mask.feed(self._harmless.finish()) + self._mask.finish())
         if self._speaking:
             self._speaking = False
             self._screen.put(self._flow.lay(self._markdown.finish()) + self._flow.finish())
@@ -336,4 +341,5 @@ class TerminalText:
         self._paragraph = kind
 
     def _new_flow(self) -> Flow:
-        return Flow(self._screen.style, min(self._screen.columns - 1, WIDEST))
+        columns = self._screen.columns - 1
+        return Flow(self._screen.style, min(columns, WIDEST), table_columns=columns)

@@ -3,11 +3,15 @@
 from collections.abc import Callable
 
 from everturn.frontends.figures import render_duration
+from everturn.frontends.flow import cut_line, width_of
+from everturn.frontends.harmless import HarmlessText, make_line
 
 FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 FRAMES_PER_S = 10
 PATIENCE_S = 1.0
 """A shorter wait needs no figure."""
+TAIL_MOST = 2_000
+"""Characters of a line of output that is not complete yet."""
 
 
 class _Call:
@@ -15,6 +19,14 @@ class _Call:
         self.line = line
         self.began_s = began_s
         self.progress = ""
+        self._harmless = HarmlessText()
+        self._tail = ""
+
+    def note(self, text: str) -> None:
+        """Output comes in pieces that end anywhere."""
+        lines = (self._tail + self._harmless.feed(text)).split("\n")
+        self._tail = lines[-1][-TAIL_MOST:]
+        self.progress = next((line for each in reversed(lines) if (line := make_line(each))), self.progress)
 
 
 class Waiting:
@@ -35,9 +47,9 @@ class Waiting:
     def begin_call(self, tool_use_id: str, line: str) -> None:
         self._calls[tool_use_id] = _Call(line, self._elapsed())
 
-    def note_progress(self, tool_use_id: str, line: str) -> None:
-        if line and (call := self._calls.get(tool_use_id)) is not None:
-            call.progress = line
+    def note_progress(self, tool_use_id: str, text: str) -> None:
+        if (call := self._calls.get(tool_use_id)) is not None:
+            call.note(text)
 
     def end_call(self, tool_use_id: str) -> None:
         self._calls.pop(tool_use_id, None)
@@ -45,17 +57,21 @@ class Waiting:
     def forget_calls(self) -> None:
         self._calls.clear()
 
-    def render(self) -> str:
-        """Empty when nothing is waited for."""
+    def render(self, columns: int) -> str:
+        """Empty when nothing is waited for. A long line is cut, not its time and what follows it."""
         if self._calls:
             first, *others = self._calls.values()
             more = f"  and {len(others)} more" if others else ""
-            progress = f"  {first.progress}" if first.progress else ""
-            return self._spin(first.line, first.began_s) + more + progress
-        return self._spin(self._what, self._began_s) if self._what else ""
+            return self._spin(first.line, first.began_s, more, first.progress, columns)
+        return self._spin(self._what, self._began_s, "", "", columns) if self._what else ""
 
-    def _spin(self, what: str, began_s: float) -> str:
+    def _spin(self, what: str, began_s: float, more: str, progress: str, columns: int) -> str:
         now = self._elapsed()
         spinner = FRAMES[int(now * FRAMES_PER_S) % len(FRAMES)]
         passed = now - began_s
-        return f"{spinner} {what}  {render_duration(passed)}" if passed >= PATIENCE_S else f"{spinner} {what}"
+        fixed = (f"  {render_duration(passed)}" if passed >= PATIENCE_S else "") + more
+        room = columns - 2 - width_of(fixed)
+        told = f"  {progress}" if progress else ""
+        # Each of the two has half of the room, and what the other leaves.
+        line = cut_line(what, max(room - width_of(told), room - room // 2))
+        return f"{spinner} {line}{fixed}{cut_line(told, room - width_of(line))}"

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import httpx2
 
 PROXY_AUTHENTICATION = 407
+USUAL_PORTS = {"http": 80, "https": 443}
 WHAT_A_PROXY_WANTS = (
     "The proxy wants a user name and password (HTTP 407): write them into the proxy's address, "
     "as in HTTPS_PROXY=http://user:password@host:port."
@@ -130,7 +131,7 @@ class Httpx2Transport:
     def _explain(self, host: str, error: "httpx2.HTTPError") -> ModelFault:
         import httpx2
 
-        proxy = f" by way of the proxy {urlsplit(self._proxy).hostname}" if self._proxy else ""
+        proxy = f" by way of the proxy {name_proxy(self._proxy)}" if self._proxy else ""
         cause = _root_cause(error)
         match error:
             case httpx2.LocalProtocolError():
@@ -154,6 +155,13 @@ class Httpx2Transport:
             case _:
                 reason = str(error) or type(error).__name__
                 return ModelFault(FaultKind.CONNECTION, f"{host} broke the connection before it answered ({reason}).")
+
+
+def name_proxy(url: str) -> str:
+    """Host and port, also where the port is the usual one: never the user and the password."""
+    parts = urlsplit(url)
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    return f"{host}:{parts.port or USUAL_PORTS[parts.scheme]}"
 
 
 def _unreached(text: str) -> ModelFault:

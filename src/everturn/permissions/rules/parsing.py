@@ -2,7 +2,7 @@
 
 import re
 
-from everturn.permissions.rules.names import ALIASES, SERVER, is_open_glob
+from everturn.permissions.rules.names import ALIASES, SERVER, find_alike, is_open_glob
 from everturn.permissions.rules.rule import Rule, Source
 from everturn.ports.policy import Ruling
 
@@ -16,6 +16,14 @@ _COVERED_BY = {
 _BRACKETED = ("Bash", "PowerShell", "Read", "Edit", "WebFetch", "Agent", "Task", "Skill", *_COVERED_BY)
 _RIGHT_NAMES = {name.lower(): _COVERED_BY.get(name, name) for name in _BRACKETED}
 """By a name in small letters the tool whose rules have brackets."""
+TOOL_NAMES = frozenset(
+    {
+        *_BRACKETED,
+        *("AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "TaskOutput", "TaskStop", "TodoWrite", "ToolSearch"),
+        "WebSearch",
+    }
+)
+"""Our own, and those of other programs whose rules we read. Any other name may be a tool of a server."""
 _PRIMARY = frozenset({"command", "file_path", "path", "notebook_path", "url"})
 _FIELDS = {
     "Bash": frozenset({"timeout", "description", "run_in_background", "dangerouslyDisableSandbox"}),
@@ -36,20 +44,45 @@ class RuleProblem(ValueError):
         shown = text if len(text) <= 120 else f"{text[:117]}…"  # noqa: PLR2004 (a line of a message)
         hint = f"; did you mean {nearest}?" if nearest and len(nearest) <= 200 else ""  # noqa: PLR2004
         super().__init__(f"{shown} {reason}{hint}")
+        self.text = text
         self.reason = reason
         self.nearest = nearest
+
+    def suggesting(self, nearest: str) -> "RuleProblem":
+        return RuleProblem(self.text, self.reason, nearest)
 
 
 def parse_rule(
     text: str, ruling: Ruling, *, source: Source = Source.COMMAND_LINE, folder: str = "", origin: str = ""
 ) -> Rule:
     """Raises `RuleProblem`. A tool that nobody knows is no problem: another machine may have it."""
+    try:
+        return _parse(text, ruling, source=source, folder=folder, origin=origin)
+    except RuleProblem as problem:
+        if (nearest := _mend_name(text.strip(), problem.nearest)) != problem.nearest:
+            raise problem.suggesting(nearest) from None
+        raise
+
+
+def _parse(text: str, ruling: Ruling, *, source: Source, folder: str, origin: str) -> Rule:
     tool, specifier = _take_apart(text.strip(), text)
     rule = Rule(ruling=ruling, tool=tool, specifier=specifier, source=source, folder=folder, origin=origin)
     _check_name(rule)
     if specifier is not None and specifier != "*":
         _check_specifier(rule, specifier)
     return rule
+
+
+def _mend_name(text: str, nearest: str) -> str:
+    """What is suggested names a real tool, where the rule has a slip in its name: `Bsh(ls)` is meant as `Bash(ls)`."""
+    name, bracket, rest = nearest.partition("(")
+    meant = "" if name in TOOL_NAMES or name.startswith(SERVER) else find_alike(name, TOOL_NAMES)
+    if not meant:
+        return nearest
+    if not bracket and text.endswith(")"):
+        # It was narrowed in vain only because of its name.
+        _, bracket, rest = text.partition("(")
+    return f"{meant}{bracket}{rest}" if rest.strip(")") else meant
 
 
 def field_of(rule: Rule) -> tuple[str, str] | None:

@@ -131,7 +131,10 @@ class Approval:
             if target.use == "write" and self._plans:
                 return f"mode plan: it writes to {target.path[:_SHOWN]}"
             if self._guard.judge(target.use, target.path, redirect.here) is not Ruling.ALLOW:
-                return f"it {target.use}s {target.path[:_SHOWN]}, and no rule covers that file"
+                told = f"it {target.use}s {target.path[:_SHOWN]}"
+                why = self._guard.explain(target.use, target.path, redirect.here)
+                # Where the mode would let it write in the folder, this is not why: the place is.
+                return f"{told}: {why}" if edits_there else f"{told}, and no rule covers that file"
             if target.use == "write":
                 self._note_written(target.path, redirect.here)
         return ""

@@ -66,7 +66,7 @@ class Changes:
                 return why
         for folder, pattern in part.globs:
             if self._may_match(folder, pattern, others):
-                return f"another part of the line may make files that {pattern[:_SHOWN]} stands for"
+                return f"the line itself may make files that {pattern[:_SHOWN]} stands for"
         return ""
 
     def find_written_conflict(self) -> str:

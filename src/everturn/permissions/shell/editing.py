@@ -35,7 +35,7 @@ class LineEdits:
         """Why a command that changes files may not run; empty where it may. None for other commands."""
         part = self._parts.get(id(command))
         if part is None:
-            return None
+            return self._find_unfixed(command)
         if command.here is None:
             return f"it changes the folder, and {command.text[:_SHOWN]!r} changes files after that"
         for use, path in part.edits.files:
@@ -50,6 +50,13 @@ class LineEdits:
             changes=self._changes,
         )
         return self._changes.find_conflict(part) or find_taken_along(part, around)
+
+    def _find_unfixed(self, command: Command) -> str | None:
+        words = strip_wrappers(command.words)
+        if words[0].raw not in NAMES:
+            return None
+        unfixed = next((word.raw for word in words if word.fixed is None), None)
+        return unfixed and f"{unfixed[:_SHOWN]} in {command.text[:_SHOWN]!r} is not one fixed file"
 
     def find_lost_write(self) -> str:
         """Why it is not known what a redirection writes; empty where it is."""

@@ -15,8 +15,14 @@ SUFFIXES = {".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm":
 
 
 def find_format(name: str) -> str:
-    """That of a file with this name; of any other, Markdown."""
-    return SUFFIXES.get(Path(name).suffix.lower(), "markdown")
+    """That of a file with this name; without an ending it is Markdown. Raises `JournalError` for another ending."""
+    ending = Path(name).suffix
+    format_ = SUFFIXES.get(ending.lower()) if ending else "markdown"
+    if format_ is None:
+        raise JournalError(
+            f"{ending} is no ending that a session can be exported to (there are: {', '.join(SUFFIXES)})"
+        )
+    return format_
 
 
 def render_export(format_: str, facts: Facts, session: dict[str, Any], spoken: Iterable[Spoken]) -> Iterator[str]:

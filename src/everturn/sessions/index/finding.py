@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from everturn.core.spelled_paths import spell_path
 from everturn.sessions.index.card import Card
 
 LATEST = "latest"
@@ -43,4 +44,4 @@ def judge_name(cards: Sequence[Card], name: str, folder: str) -> Meant:
 
 
 def is_of(card: Card, folder: str) -> bool:
-    return card.told.folder == folder
+    return card.told.folder == spell_path(folder)

@@ -7,6 +7,7 @@ import msgspec
 
 from everturn.core.errors import JournalError
 from everturn.core.messages import UNSENT, Kind
+from everturn.core.money import add_usd
 from everturn.core.records import (
     MessageAdded,
     MessageRetracted,
@@ -124,7 +125,7 @@ class Gatherer:
             case UsageCharged():
                 # As in a replay: once, however often its line stands in the file.
                 if not record.request_id or self._keys.add(f"bill {record.request_id}"):
-                    told["usd"] += record.usd
+                    told["usd"] = add_usd((told["usd"], record.usd))
             case MessageAdded():
                 self._count(record)
             case MessageRetracted():

@@ -1,5 +1,6 @@
 """What of a message can be searched: the words of prompts, answers, calls and results."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,8 @@ from everturn.core.records import MessageAdded
 
 LONGEST = 100_000
 """Characters of one message; what is behind them is not found."""
+_SEQUENCES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
+"""Colours and movements in the output of commands."""
 SPEAKERS = {Kind.PROMPT: "prompt", Kind.ANSWER: "answer", Kind.RESULTS: "result", Kind.SUMMARY: "summary"}
 """Whose words are searched."""
 
@@ -28,7 +31,9 @@ def render_passage(record: MessageAdded) -> str:
     """Empty where nothing of it is searched."""
     if record.kind not in SPEAKERS:
         return ""
-    return "\n".join(text for raw in record.blocks for text in _texts(bytes(raw)) if text)[:LONGEST]
+    text = "\n".join(text for raw in record.blocks for text in _texts(bytes(raw)) if text)
+    # An excerpt may begin anywhere: what a terminal would obey as a whole would show in part, as `0m`.
+    return (_SEQUENCES.sub("", text) if "\x1b" in text else text)[:LONGEST]
 
 
 def render_text(record: MessageAdded) -> str:

@@ -13,7 +13,7 @@ from everturn.ports.disk import FILE_MODE
 from everturn.sessions.index.card import Gathered
 from everturn.sessions.index.following import Mark, Place
 
-VERSION = 2
+VERSION = 3
 """Raised with every change of the tables or of what is gathered: an index of another version is made anew."""
 OURS = 0x45565254
 """By this number in its head SQLite knows whose file it is."""

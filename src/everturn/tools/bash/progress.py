@@ -26,4 +26,6 @@ class Progress:
         now = asyncio.get_running_loop().time()
         if now >= self._next_s:
             self._next_s = now + _SAMPLE_S
-            self._show(data[-_SAMPLE:].decode(errors="replace"))
+            # From the beginning of a line on: what stands before it may be the rest of a sequence for the terminal.
+            cut, newline, line = data[-_SAMPLE:].partition(b"\n")
+            self._show((line if newline else cut).decode(errors="replace"))

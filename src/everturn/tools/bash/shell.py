@@ -18,7 +18,7 @@ from everturn.workspace.paths import find_start, is_inside
 from everturn.workspace.programs import find_program
 
 _SECRETS = frozenset({"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS", "BRAVE_API_KEY"})
-_NOBODY_ANSWERS = {
+NOBODY_ANSWERS = {
     # What only looks writes nothing: `git status` would put its findings into the index.
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_EDITOR": "true",
@@ -214,7 +214,7 @@ def plan_inherited(given: Mapping[str, str]) -> dict[str, str]:
         for name, value in given.items()
         if name not in _SECRETS and is_handed_on(name, _is_program_of_system)
     }
-    return kept | _NOBODY_ANSWERS
+    return kept | NOBODY_ANSWERS
 
 
 def _is_program_of_system(name: str) -> bool:
