@@ -48,7 +48,7 @@ STORIES = {
     "misshapen": (
         ["no"],
         {"output_schema": SCHEMA},
-        ("error_max_structured_output_retries", "structured_output_retry_exhausted"),
+        ("error_max_structured_output_retries", "structured_output_retries"),
     ),
     "work": (["Hello."], {"work_budget": 5_000}, ("success", "completed")),
     "background": (
