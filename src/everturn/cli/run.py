@@ -25,6 +25,7 @@ from everturn.compose.cli import (
     plan_launch,
     program_home,
 )
+from everturn.core.limits import WATCHED_RETRY_AFTER
 from everturn.core.state import Exit
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from everturn.cli.watched import WatchedEngine
     from everturn.frontends.headless.view import Introduction
     from everturn.ports.model import Model
+    from everturn.settings.options import Options
 
 NO_KEY = (
     "there is no key for the model. Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN) in the environment, or name a "
@@ -145,7 +147,7 @@ def build_engine(
         from everturn.cli.verbose import tell_event
 
         watch = tell_event
-    options = msgspec.structs.replace(launch.options, approver=person) if person else launch.options
+    options = plan_options(launch.options, person, is_watched=shows_text(arguments) and _is_terminal())
     tell_slow_reading(complain)
     with naming_way_out(launch.grounds):
         engine = WatchedEngine(
@@ -159,6 +161,16 @@ def build_engine(
         if warning := warn_root(BYPASS, launch.options.sandbox):
             engine.note(warning)
     return engine
+
+
+def plan_options(options: "Options", person: "Person | None", *, is_watched: bool) -> "Options":
+    """What depends on who is there: a person who answers questions, and one who can end a long wait."""
+    if person is not None:
+        options = msgspec.structs.replace(options, approver=person)
+    if is_watched and isinstance(options.limits, dict):
+        patient = {"max_retry_after": WATCHED_RETRY_AFTER, **options.limits}
+        options = msgspec.structs.replace(options, limits=patient)
+    return options
 
 
 async def show_answer(

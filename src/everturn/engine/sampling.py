@@ -27,7 +27,7 @@ from everturn.core.messages import (
 from everturn.core.prefix import Segment
 from everturn.core.records import ModelChanged
 from everturn.core.refused_media import find_blamed
-from everturn.core.schedule import Attempts, MendWith, Repair, RetryAfter, SwitchModel, plan_recovery
+from everturn.core.schedule import Attempts, GiveUp, MendWith, Repair, RetryAfter, SwitchModel, plan_recovery
 from everturn.core.stream import (
     Added,
     BlockStarted,
@@ -39,7 +39,7 @@ from everturn.core.stream import (
     TextAdded,
     ThinkingAdded,
 )
-from everturn.engine.announcing import announce_retry
+from everturn.engine.announcing import announce_retry, tell_when
 from everturn.engine.deps import AgentContext, Config, Deps
 from everturn.engine.executor import Executor
 from everturn.engine.mending import mend_messages, plan_mending
@@ -128,7 +128,8 @@ class Sampling:
         turn: int,
         turning: tuple[Block, ...] = (),
     ) -> Sampled:
-        attempts = Attempts(fallbacks_left=len(agent.fallbacks))
+        attempts, elapsed = Attempts(fallbacks_left=len(agent.fallbacks)), self._deps.clock.elapsed
+        began_s = elapsed()
         while True:
             max_tokens = self._requests.output_cap(agent, cap)
             request = self._requests.build(view, agent, max_tokens=max_tokens)
@@ -140,8 +141,14 @@ class Sampling:
             if fault is None:
                 return Sampled(attempt=attempt, agent=agent, view=view)
             overloads = attempts.overloads + 1 if fault.kind is FaultKind.OVERLOADED else 0
-            unreached = not fault.reached and not self._has_answer()
-            attempts = msgspec.structs.replace(attempts, overloads=overloads, unreached=unreached)
+            unanswered = not fault.answered and not self._has_answer()
+            attempts = msgspec.structs.replace(
+                attempts,
+                overloads=overloads,
+                unreached=unanswered and not fault.reached,
+                unanswered=unanswered,
+                elapsed_s=elapsed() - began_s,
+            )
             plan = plan_recovery(
                 fault.kind,
                 attempts,
@@ -165,8 +172,10 @@ class Sampling:
                 case SwitchModel():
                     await self.throw_away(attempt, RetractionCause.FALLBACK)
                     agent = self._switch(agent, fault)
-                    attempts = Attempts(fallbacks_left=len(agent.fallbacks))
-                case _:
+                    attempts, began_s = Attempts(fallbacks_left=len(agent.fallbacks)), elapsed()
+                case GiveUp(retry_after):
+                    if retry_after is not None:
+                        fault = tell_when(fault, retry_after, self._deps.clock.now())
                     await self.throw_away(attempt, RetractionCause.WITHHELD)
                     blamed = find_blamed_media(request, view, fault)
                     return Sampled(attempt=attempt, agent=agent, view=view, fault=fault, blamed=blamed)

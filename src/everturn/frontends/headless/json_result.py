@@ -41,7 +41,7 @@ class JsonResult:
         pass
 
     def close(self) -> None:
-        pass
+        self._complaints.close()
 
     def _remember(self, event: ErrorReleased) -> None:
         self._status = event.problem.status
