@@ -8,6 +8,7 @@ import msgspec
 
 from everturn import __version__
 from everturn.core.errors import JournalError
+from everturn.core.messages import derive_id
 from everturn.core.records import FORMAT, Rewound, SessionOpened
 from everturn.ports.disk import Disk
 from everturn.ports.store import Replay
@@ -127,12 +128,14 @@ def find_by_name(home: Path, folder: Path, name: str) -> Path:
 
 
 def find_message(source: Path, wanted: str, disk: Disk | None) -> str:
-    """Its id in the session; it may also be given by the API's. Raises `JournalError`."""
+    """Its id in the session; it may also be given by the API's, or by one under which a part of it was shown. Raises `JournalError`."""
     from everturn.sessions.loading import load_session
 
     replay, _ = load_session(source, disk=disk)
     for message in reversed(replay.messages):
-        if message.id == wanted or (message.answer is not None and message.answer.api_id == wanted):
+        if message.answer is not None and message.answer.api_id == wanted:
+            return message.id
+        if wanted in {derive_id(message.id, place) for place in range(2 * len(message.blocks) or 1)}:
             return message.id
     raise JournalError(f"There is no message {wanted[:80]} in session {source.stem} to go on from.")
 

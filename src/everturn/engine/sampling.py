@@ -245,7 +245,8 @@ class Sampling:
                 emit(BlockBegan(message_id=id_, index=index, kind=kind, name=name, tool_use_id=use_id))
             case MessageStarted():
                 fold = attempt.fold
-                emit(MessageBegan(message_id=id_, model=fold.model or attempt.asked, usage=fold.usage))
+                model = fold.model or attempt.asked
+                emit(MessageBegan(message_id=id_, model=model, usage=fold.usage, api_id=fold.api_id))
 
     def _finish_block(self, attempt: Attempt, index: int, block: Block) -> None:
         self._recorder.emit(BlockFinished(message_id=attempt.message_id, index=index, block=block))

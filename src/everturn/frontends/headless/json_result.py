@@ -60,6 +60,7 @@ def render_result(event: ResultEvent, *, uuid: str, card_of: CardOf, status: int
         "duration_ms": round(event.duration_s * 1000),
         "duration_api_ms": round(event.api_duration_s * 1000),
         "num_turns": event.num_turns,
+        "num_rounds": event.rounds,
     }
     if event.subtype == "success":
         result["result"] = event.text

@@ -281,8 +281,8 @@ class TerminalText:
         if not event.num_turns:
             return
         stopped = f"{event.terminal_reason} · " if event.is_error or not answer_of(event) else ""
-        turns = render_count(event.num_turns, "turn")
-        figures = (turns, render_usage(event.usage), render_usd(event.total_usd), render_duration(event.duration_s))
+        rounds = render_count(event.rounds, "round")
+        figures = (rounds, render_usage(event.usage), render_usd(event.total_usd), render_duration(event.duration_s))
         self._put_words(f"— {stopped}{' · '.join(figures)}", DIM, kind="closing")
 
     def _flush(self) -> None:
