@@ -16,6 +16,7 @@ from everturn.cli.folder import find_folder
 from everturn.cli.options import BYPASS, plan_asked, plan_fields
 from everturn.cli.signals import Interruptions
 from everturn.cli.standard_input import compose_prompt
+from everturn.cli.usage import UnknownSessionError
 from everturn.compose.cli import (
     Launch,
     build_live,
@@ -25,6 +26,7 @@ from everturn.compose.cli import (
     plan_launch,
     program_home,
 )
+from everturn.core.errors import JournalError
 from everturn.core.limits import WATCHED_RETRY_AFTER
 from everturn.core.state import Exit
 
@@ -44,6 +46,31 @@ NO_KEY = (
 
 
 def run_prompt(arguments: Arguments) -> int:
+    """A program that reads JSON is told in JSON that there is no such session, too."""
+    try:
+        return answer_prompt(arguments)
+    except (UnknownSessionError, JournalError) as error:
+        if shows_text(arguments):
+            raise
+        return tell_refusal(str(error), arguments)
+
+
+def tell_refusal(text: str, arguments: Arguments) -> int:
+    """The result alone: without a session there is nothing to introduce."""
+    from everturn.frontends.headless.endings import refused_result
+    from everturn.frontends.headless.json_result import JsonResult
+    from everturn.frontends.headless.run import guess_card, new_id
+    from everturn.frontends.headless.sink import Sink
+
+    name = arguments.get("--resume")
+    result = refused_result(name if isinstance(name, str) else "", text, exit_code=Exit.ERROR)
+    out = Sink(_binary(sys.stdout))
+    view = JsonResult(out.escaped() if _is_terminal() else out, Sink(None), card_of=guess_card, new_id=new_id)
+    view.handlers[type(result)](result)
+    return result.exit
+
+
+def answer_prompt(arguments: Arguments) -> int:
     home = program_home(os.environ)
     fields = plan_fields(arguments, home, find_folder())
     launch = plan_trusted_launch(fields, arguments)

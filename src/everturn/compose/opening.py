@@ -26,8 +26,18 @@ FORGOTTEN_MODES = frozenset({"plan", "bypassPermissions"})
 class Opening:
     """Opens the session that the options name. Raises `JournalError`; then nothing is open."""
 
-    def __init__(self, setup: Setup, *, new_id: Callable[[], str], now: Callable[[], float], disk: Disk | None) -> None:
+    def __init__(
+        self,
+        setup: Setup,
+        *,
+        new_id: Callable[[], str],
+        now: Callable[[], float],
+        disk: Disk | None,
+        after: str = "",
+    ) -> None:
+        """`after`: id of the session that is cleared for this one."""
         self._setup = setup
+        self._after = after
         self._new_id = new_id
         self._now = now
         self._disk = disk
@@ -107,6 +117,7 @@ class Opening:
             at=self._now(),
             folder=str(self._setup.folder),
             version=__version__,
+            after=self._after,
         )
         with contextlib.suppress(JournalError):
             journal.append(opened)

@@ -66,6 +66,7 @@ class Attempt:
         self.asked = asked
         self.fold = fold
         self.executor = executor
+        self.started_s = 0.0
         self.shown = False
         self.settled = False
         """Committed or thrown away: nothing is left to salvage."""
@@ -128,8 +129,7 @@ class Sampling:
         turn: int,
         turning: tuple[Block, ...] = (),
     ) -> Sampled:
-        attempts, elapsed = Attempts(fallbacks_left=len(agent.fallbacks)), self._deps.clock.elapsed
-        began_s = elapsed()
+        attempts, began_s = Attempts(fallbacks_left=len(agent.fallbacks)), 0.0
         while True:
             max_tokens = self._requests.output_cap(agent, cap)
             request = self._requests.build(view, agent, max_tokens=max_tokens)
@@ -141,13 +141,14 @@ class Sampling:
             if fault is None:
                 return Sampled(attempt=attempt, agent=agent, view=view)
             overloads = attempts.overloads + 1 if fault.kind is FaultKind.OVERLOADED else 0
+            began_s = began_s or attempt.started_s
             unanswered = not fault.answered and not self._has_answer()
             attempts = msgspec.structs.replace(
                 attempts,
                 overloads=overloads,
                 unreached=unanswered and not fault.reached,
                 unanswered=unanswered,
-                elapsed_s=elapsed() - began_s,
+                elapsed_s=self._deps.clock.elapsed() - began_s,
             )
             plan = plan_recovery(
                 fault.kind,
@@ -172,7 +173,7 @@ class Sampling:
                 case SwitchModel():
                     await self.throw_away(attempt, RetractionCause.FALLBACK)
                     agent = self._switch(agent, fault)
-                    attempts, began_s = Attempts(fallbacks_left=len(agent.fallbacks)), elapsed()
+                    attempts, began_s = Attempts(fallbacks_left=len(agent.fallbacks)), 0.0
                 case GiveUp(retry_after):
                     if retry_after is not None:
                         fault = tell_when(fault, retry_after, self._deps.clock.now())
@@ -204,7 +205,7 @@ class Sampling:
         look = self._recorder.cache.look(request, self._deps.clock.now())
         if (departure := look.departure) is not None and departure.segment is Segment.MESSAGES:
             request = msgspec.structs.replace(request, kept=departure.kept)
-        started = self._deps.clock.elapsed()
+        started = attempt.started_s = self._deps.clock.elapsed()
         try:
             async with aclosing(self._deps.model.stream(request)) as stream:
                 async for event in stream:
