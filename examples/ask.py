@@ -18,9 +18,7 @@ async def main(prompt: str) -> int:
             case CallBegan(line=line):
                 print(f"\n· {line}")
             case ResultEvent() as result:
-                print(
-                    f"\n[{result.terminal_reason}, turns: {result.num_turns}, ${result.total_usd:.4f}]", *result.errors
-                )
+                print(f"\n[{result.terminal_reason}, rounds: {result.rounds}, ${result.total_usd:.4f}]", *result.errors)
                 return result.exit
     return 1
 

@@ -41,8 +41,8 @@ async def test_the_bill_of_a_real_session_is_its_total(program, session):
     page = page_of(await program.run("cost", "first-session", "--json"))
 
     assert page["total_usd"] == pytest.approx(session["total_cost_usd"], abs=1e-12)
-    parts = [turn["usd"] for turn in page["turns"]]
-    assert [(turn["query"], turn["turn"], turn["purpose"]) for turn in page["turns"]] == [
+    parts = [turn["usd"] for turn in page["rounds"]]
+    assert [(turn["query"], turn["round"], turn["purpose"]) for turn in page["rounds"]] == [
         (1, 1, "main"),
         (1, 2, "main"),
         (2, 1, "main"),
@@ -100,7 +100,7 @@ async def test_what_is_printed_adds_up_to_the_total(program, session):
 
     assert done.code == 0
     assert done.out.isascii()
-    table = done.out.partition("turn   for")[2].partition("\n\n")[0].splitlines()[1:]
+    table = done.out.partition("round  for")[2].partition("\n\n")[0].splitlines()[1:]
     *rows, total = [[int(amount.replace(".", "")) for amount in AMOUNT.findall(line)] for line in table]
     assert len(rows) == 3
     assert all(sum(row[:-1]) == row[-1] for row in (*rows, total))

@@ -53,7 +53,7 @@ def json_of(done):
 async def test_the_list_shows_this_folders_sessions_the_newest_first(sessions):
     done = await sessions.run("sessions")
     head, *rows = done.out.splitlines()
-    assert head.split() == ["ID", "AGE", "TURNS", "MSGS", "COST", "MODEL", "TITLE"]
+    assert head.split() == ["ID", "AGE", "ROUNDS", "MSGS", "COST", "MODEL", "TITLE"]
     assert [(row.split()[0], row.split("  ")[-1]) for row in rows] == [
         ("beta-2", "Mend the parser"),
         ("alpha-1", "What is it? [key]"),
@@ -64,7 +64,7 @@ async def test_the_list_shows_this_folders_sessions_the_newest_first(sessions):
 
 async def test_the_list_is_there_for_programs_too(sessions):
     beta, alpha = json_of(await sessions.run("sessions", "list", "--json"))
-    assert (alpha["id"], alpha["turns"], alpha["messages"], alpha["title"]) == ("alpha-1", 2, 4, "What is it? [key]")
+    assert (alpha["id"], alpha["rounds"], alpha["messages"], alpha["title"]) == ("alpha-1", 2, 4, "What is it? [key]")
     assert (alpha["open"], alpha["interrupted"], alpha["foreign"]) == (False, False, False)
     assert alpha["written"] == "1970-01-01T00:16:40Z"
     assert beta["cost_usd"] > 0

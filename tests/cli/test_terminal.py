@@ -3,12 +3,13 @@
 import asyncio
 import os
 import pty
+import re
 
 import pytest
 from tests.cli.terminals import at_terminal
 from tests.frontends.readers import screen_of
 
-from everturn.modelserver import calls, stall
+from everturn.modelserver import calls, rate_limited, stall
 
 
 async def on_terminal(program, *words: str) -> tuple[int, str]:
@@ -36,6 +37,11 @@ def read_all(descriptor: int) -> str:
             break
         pieces.append(piece)
     return b"".join(pieces).decode()
+
+
+def plain(shown: str) -> str:
+    """The words, without colours and line ends."""
+    return " ".join(re.sub(r"\x1b\[[0-9;]*m", "", shown).split())
 
 
 async def test_a_terminal_shows_tools_and_the_answer_and_is_not_read(program):
@@ -88,3 +94,33 @@ async def test_ctrl_c_before_the_terminal_is_ours_ends_the_line_that_it_was_show
         terminal.press("\x03")
         assert await terminal.process.wait() == 130
     assert terminal.shown.endswith("^C\n")
+
+
+async def test_a_person_at_a_terminal_waits_longer_than_a_script(program):
+    program.model(rate_limited(retry_after=600), "Hello.", rate_limited(retry_after=601), "never")
+
+    waited, shown = await on_terminal(program, "-p", "Hi")
+    ended, refused = await on_terminal(program, "-p", "Hi")
+
+    assert (waited, ended) == (0, 1)
+    assert "again in 10 min 00 s (1/10)" in plain(shown)
+    assert "The server asks to wait 11 min" in plain(refused)
+
+
+async def test_a_script_does_not_wait_ten_minutes(program):
+    program.model(rate_limited(retry_after=600), "never")
+
+    done = await program.run("-p", "Hi")
+
+    assert (done.code, done.out, len(program.requests)) == (1, "", 1)
+    assert "The server asks to wait 10 min: try again after " in done.err
+
+
+async def test_a_setting_says_how_long_a_person_waits_too(program):
+    settings = '{"everturn": {"limits": {"max_retry_after": 5}}}'
+    program.model(rate_limited(retry_after=10), "never")
+
+    code, shown = await on_terminal(program, "-p", "Hi", "--settings", settings)
+
+    assert (code, len(program.requests)) == (1, 1)
+    assert "asks to wait 10 s" in plain(shown)

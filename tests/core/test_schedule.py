@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everturn.core.errors import RETRYABLE, FaultKind
-from everturn.core.limits import Limits
+from everturn.core.limits import WATCHED_RETRY_AFTER, Limits
 from everturn.core.schedule import (
     Attempts,
     GiveUp,
@@ -81,14 +81,31 @@ def test_the_delay_doubles_from_half_a_second_to_thirty_two():
     assert delays == [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 32.0, 32.0]
 
 
-@pytest.mark.parametrize(
-    ("asked", "waited"),
-    [(7.0, 7.0), (60.0, 60.0), (61.0, 60.0), (math.inf, 60.0), (0.0, 0.5), (-3.0, 0.5), (math.nan, 0.5)],
-)
+@pytest.mark.parametrize(("asked", "waited"), [(7.0, 7.0), (60.0, 60.0), (0.0, 0.5), (-3.0, 0.5), (math.nan, 0.5)])
 def test_the_servers_word_counts_up_to_a_minute(asked: float, waited: float):
     assert plan_delay(1, LIMITS, retry_after=asked, jitter=0.9) in {waited, waited * (1 - 0.9 / 4)}
     assert plan_delay(1, LIMITS, retry_after=asked, jitter=0.0) == waited
     assert plan(FaultKind.RATE_LIMITED, retry_after=asked) == RetryAfter(waited)
+
+
+@pytest.mark.parametrize("kind", [FaultKind.RATE_LIMITED, FaultKind.OVERLOADED, FaultKind.SERVER])
+@pytest.mark.parametrize("asked", [60.5, 7_200.0, math.inf])
+def test_a_longer_wait_than_that_is_not_worth_a_single_try(kind: FaultKind, asked: float):
+    assert plan(kind, retry_after=asked) == GiveUp(asked)
+    assert plan(kind, retry_after=asked, fallbacks_left=1) == SwitchModel()
+
+
+def test_where_a_person_watches_ten_minutes_are_waited():
+    limits = Limits(max_retry_after=WATCHED_RETRY_AFTER)
+
+    def plan_watched(asked: float):
+        return plan_recovery(FaultKind.RATE_LIMITED, Attempts(), limits, retry_after=asked, jitter=0.0)
+
+    assert (plan_watched(600.0), plan_watched(601.0)) == (RetryAfter(600.0), GiveUp(601.0))
+
+
+def test_what_is_never_tried_again_says_nothing_of_a_wait():
+    assert plan(FaultKind.INVALID, retry_after=7_200.0) == GiveUp()
 
 
 @given(tried=st.integers(1, 100_000), jitter=st.floats(0, 1, exclude_max=True))
@@ -114,6 +131,21 @@ def test_after_the_last_try_nothing_is_ever_tried_again_on_this_model(kind, over
 @pytest.mark.parametrize("fallbacks_left", [0, 2])
 def test_where_nobody_ever_answered_and_nobody_is_there_five_tries_are_all(tried: int, plans, fallbacks_left: int):
     assert plan(FaultKind.CONNECTION, tried=tried, unreached=True, fallbacks_left=fallbacks_left) == plans
+
+
+@pytest.mark.parametrize(
+    ("elapsed_s", "plans"), [(90.0, RetryAfter(1.0)), (179.0, RetryAfter(1.0)), (180.0, GiveUp()), (400.0, GiveUp())]
+)
+def test_where_nobody_ever_answered_no_try_begins_after_three_minutes(elapsed_s: float, plans):
+    assert plan(FaultKind.STALLED, tried=2, unanswered=True, elapsed_s=elapsed_s) == plans
+
+
+def test_a_silent_model_of_a_new_session_makes_room_for_a_fallback():
+    assert plan(FaultKind.STALLED, tried=2, unanswered=True, elapsed_s=200.0, fallbacks_left=1) == SwitchModel()
+
+
+def test_a_session_that_has_an_answer_has_all_the_time():
+    assert plan(FaultKind.STALLED, tried=2, elapsed_s=2_000.0) == RetryAfter(1.0)
 
 
 def test_fewer_tries_count_there_too():

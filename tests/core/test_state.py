@@ -4,11 +4,11 @@ import pytest
 
 from everturn.core.state import ENDINGS, Ending, Exit, Guards, Reason, Transition
 
-OVERSPENT = ("budget_exhausted", "error_max_budget_usd", True, 1, False)
+DURING = "error_during_execution"
 CONTRACT = {
     "aborted_streaming": ("aborted_streaming", "error_during_execution", True, 130, False),
     "aborted_tools": ("aborted_tools", "error_during_execution", True, 130, False),
-    "max_budget_usd": OVERSPENT,
+    "max_budget_usd": ("budget_exhausted", "error_max_budget_usd", True, 1, False),
     "image_error": ("image_error", "success", True, 1, False),
     "model_error": ("model_error", "success", True, 1, True),
     "prompt_too_long": ("prompt_too_long", "success", True, 1, True),
@@ -17,12 +17,12 @@ CONTRACT = {
     "hook_stopped": ("hook_stopped", "success", False, 0, False),
     "blocking_limit": ("blocking_limit", "success", True, 1, False),
     "max_turns": ("max_turns", "error_max_turns", True, 1, False),
-    "max_tokens_total": OVERSPENT,
-    "max_tool_calls": OVERSPENT,
-    "max_wall_time": OVERSPENT,
-    "repeated_calls": OVERSPENT,
+    "max_tokens_total": ("max_tokens_total", DURING, True, 1, False),
+    "max_tool_calls": ("max_tool_calls", DURING, True, 1, False),
+    "max_wall_time": ("max_wall_time", DURING, True, 1, False),
+    "repeated_calls": ("repeated_calls", DURING, True, 1, False),
     "structured_output_retries": (
-        "structured_output_retry_exhausted",
+        "structured_output_retries",
         "error_max_structured_output_retries",
         True,
         1,
@@ -33,6 +33,10 @@ CONTRACT = {
 
 def test_every_reason_has_its_ending():
     assert set(ENDINGS) == set(Reason) == set(CONTRACT)
+
+
+def test_no_two_reasons_are_published_under_one_name():
+    assert len({ending.public for ending in ENDINGS.values()}) == len(ENDINGS)
 
 
 @pytest.mark.parametrize("reason", Reason)

@@ -39,7 +39,7 @@ async def test_ask_prints_the_answer_as_it_comes_and_what_it_cost(bench):
     assert code == 0
     assert "· Read " in output
     assert "It is a clock." in output
-    assert "[completed, turns: 2, $" in output
+    assert "[completed, rounds: 2, $" in output
 
 
 async def test_own_tool_gives_its_result_to_the_model(bench):

@@ -79,7 +79,7 @@ def check_retries(played: Played) -> None:
         for retry in run.of("api_retry"):
             assert retry.attempt in {1, tried + 1}
             assert retry.max_tries == LIMITS.tries
-            assert 0 < retry.delay_s <= LIMITS.retry_after_most_s
+            assert 0 < retry.delay_s <= LIMITS.max_retry_after
             assert is_own_backoff(retry.attempt, retry.delay_s) or retry.status == RATE_LIMITED
             tried = retry.attempt
     assert played.attempts <= LIMITS.tries + LIMITS.pauses

@@ -453,9 +453,10 @@ def _masked(played: Played) -> None:
     assert played.world.key not in played.error
 
 
-@promised("the wait is capped")
-def _capped(played: Played) -> None:
-    assert only_delay(played) == LIMITS.retry_after_most_s
+@promised("no try is wasted on a wait of hours; the error says when to try again")
+def _postponed(played: Played) -> None:
+    assert played.run.of("api_retry") == []
+    assert "The server asks to wait 1 h: try again after " in played.error
 
 
 @promised("the fallback model answers in the same turn")

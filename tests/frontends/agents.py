@@ -42,6 +42,7 @@ def finished(text: str = "Done.", **changes: object) -> ResultEvent:
         "duration_s": 1.0,
         "api_duration_s": 0.5,
         "num_turns": 1,
+        "rounds": 1,
         "text": text,
         "stop_reason": "end_turn",
         "reason": Reason.COMPLETED,

@@ -12,7 +12,7 @@ LOST = CacheBroken(segment="nothing", cause="unexplained", tokens=900, usd=0.003
 PAGE = """\
 Session s1: in 3 calls the cache gave 53.7 % of what was sent. 2 breaks made 15k tokens be paid for again, $0.0520 more than reading them.
 
-turn   for   read  written  uncached   share
+round  for   read  written  uncached   share
 1.1    main     -      20k         7   0.0 %
 1.2    main   20k     1.2k         7  94.3 %
 2.1    main  8.1k     3.0k         7  72.9 %  messages from no. 14 on: compact, 14k again, $0.0489

@@ -42,7 +42,7 @@ def amounts_of(line: str) -> list[int]:
 def test_the_page_reads_like_this():
     bill = bill_of(USAGE, Usage(output=1_234_567, cache_read=32_000))
     assert render_bill(bill, 120) == (
-        "turn   for          input         output   cache write    cache read      USD\n"
+        "round  for          input         output   cache write    cache read      USD\n"
         "1.1    main     12 0.0000     800 0.0120   2.0k 0.0075    30k 0.0090   0.0285\n"
         "1.2    main             -   1.2M 18.5185             -    32k 0.0096  18.5281\n"
         "total           12 0.0000   1.2M 18.5305   2.0k 0.0075    62k 0.0186  18.5566\n"
@@ -55,7 +55,7 @@ def test_the_page_reads_like_this():
 def test_on_a_narrow_terminal_the_tokens_are_left_out():
     table = render_bill(bill_of(USAGE, USAGE), 70).partition("\n\n")[0]
     assert table == (
-        "turn   for      input    output  cache write  cache read       USD\n"
+        "round  for      input    output  cache write  cache read       USD\n"
         "1.1    main  0.000036  0.012000     0.007500    0.009000  0.028536\n"
         "1.2    main  0.000036  0.012000     0.007500    0.009000  0.028536\n"
         "total        0.000072  0.024000     0.015000    0.018000  0.057072"
@@ -75,7 +75,7 @@ def test_output_that_nobody_counted_is_marked_and_said():
     bill = bill_of(USAGE, Usage(input=12, output=7_500, estimated_output=7_400))
     page = render_bill(bill, 120)
     assert page.partition("\n\n")[0] == (
-        "turn   for          input        output   cache write    cache read     USD\n"
+        "round  for          input        output   cache write    cache read     USD\n"
         "1.1    main     12 0.0000    800 0.0120   2.0k 0.0075    30k 0.0090  0.0285\n"
         "1.2    main     12 0.0001  ~7.5k 0.1125             -             -  0.1126\n"
         "total           24 0.0001  ~8.3k 0.1245   2.0k 0.0075    30k 0.0090  0.1411"

@@ -1,14 +1,19 @@
 """Text to a pipe: whoever waits, interrupts or runs into a limit is told why, on standard error."""
 
+import asyncio
 import io
 import json
 import socket
 
 from tests.frontends.interrupting import InterruptingEngine
 
+from everturn.core.budget import Usage
+from everturn.core.events import CompactionBegan, MessageBegan, RequestStarted
+from everturn.frontends.headless.complaints import PATIENCE_S, Complaints
 from everturn.frontends.headless.run import run_headless
+from everturn.frontends.headless.sink import Sink
 from everturn.frontends.headless.view import Introduction
-from everturn.modelserver import calls, hold, overloaded, text
+from everturn.modelserver import calls, hold, overloaded, stall, text
 
 
 async def run(engine, **options):
@@ -17,14 +22,93 @@ async def run(engine, **options):
     return code, out.getvalue().decode(), err.getvalue().decode()
 
 
-async def test_the_second_failed_attempt_and_later_ones_are_told(bench):
+async def test_every_failed_attempt_is_told_the_first_one_at_once(bench):
     bench.model(overloaded(), overloaded(), text("Here I am."))
 
     code, out, err = await run(bench.engine())
 
+    first, second = err.splitlines()
     assert (code, out) == (0, "Here I am.\n")
-    assert len(err.splitlines()) == 1
-    assert "(attempt 2 of 10, next in " in err
+    assert "(attempt 1 of 10, next in 0." in first
+    assert "(attempt 2 of 10, next in " in second
+
+
+class Watched(io.BytesIO):
+    """Somebody waits for the lines."""
+
+    def __init__(self):
+        super().__init__()
+        self.came = asyncio.Event()
+
+    def write(self, data):
+        self.came.set()
+        return super().write(data)
+
+    async def lines(self, count):
+        while len(lines := self.getvalue().decode().splitlines()) < count:
+            self.came.clear()
+            await self.came.wait()
+        return lines[:count]
+
+
+async def test_a_long_wait_is_told_with_its_length_again_and_again():
+    err = Watched()
+    complaints = Complaints(Sink(err), patience_s=0.01)
+
+    complaints.handlers[RequestStarted](RequestStarted(turn=1, model="claude-sonnet-5"))
+
+    async with asyncio.timeout(60):
+        assert await err.lines(3) == [
+            "everturn: waiting for claude-sonnet-5, for 0.01 s so far",
+            "everturn: waiting for claude-sonnet-5, for 0.02 s so far",
+            "everturn: waiting for claude-sonnet-5, for 0.04 s so far",
+        ]
+    complaints.close()
+
+
+async def test_a_wait_that_has_ended_is_told_no_more():
+    begun, still_waiting = Watched(), Watched()
+    ended, other = Complaints(Sink(begun), patience_s=0.01), Complaints(Sink(still_waiting), patience_s=0.01)
+
+    ended.handlers[RequestStarted](RequestStarted(turn=1, model="claude-sonnet-5"))
+    ended.handlers[MessageBegan](MessageBegan(message_id="1", model="claude-sonnet-5", usage=Usage()))
+    other.handlers[RequestStarted](RequestStarted(turn=1, model="claude-sonnet-5"))
+
+    async with asyncio.timeout(60):
+        await still_waiting.lines(2)
+    other.close()
+    assert begun.getvalue() == b""
+
+
+def test_ten_seconds_are_a_long_wait():
+    assert PATIENCE_S == 10
+
+
+async def test_while_the_conversation_is_summed_up_the_wait_says_so():
+    err = Watched()
+    complaints = Complaints(Sink(err), patience_s=0.01)
+
+    complaints.handlers[RequestStarted](RequestStarted(turn=1, model="claude-sonnet-5"))
+    complaints.handlers[CompactionBegan](CompactionBegan(cause="full"))
+
+    async with asyncio.timeout(60):
+        assert await err.lines(1) == ["everturn: summarising the conversation, for 0.01 s so far"]
+    complaints.close()
+
+
+async def test_a_server_that_says_nothing_is_told_with_what_to_check(bench):
+    bench.model(stall())
+
+    code, out, err = await run(bench.engine(stall_s=0.1, max_retries=1))
+
+    assert (code, out) == (1, "")
+    first, *last = err.splitlines()
+    silent = f"everturn: {bench.server.url.removeprefix('http://')} did not answer within 0.1 s"
+    assert first.startswith(f"{silent} (attempt 1 of 2, next in 0.")
+    assert last == [
+        f"{silent}.",
+        "everturn: Check the network, a proxy (HTTPS_PROXY) and ANTHROPIC_BASE_URL; everturn doctor tries them.",
+    ]
 
 
 async def test_an_interruption_prints_no_half_answer_and_says_how_to_go_on(bench):
@@ -94,7 +178,7 @@ async def test_what_is_said_on_standard_error_does_not_depend_on_the_format_of_t
 
     code, out, err = await run(bench.engine(disallowed_tools=["Bahs"]), output_format="json")
 
-    warning, retry = err.splitlines()
+    warning, _, retry = err.splitlines()
     assert (code, json.loads(out)["result"]) == (0, "Fine.")
     assert "disallowed_tools: there is no tool named Bahs" in warning
     assert "(attempt 2 of 10, next in " in retry

@@ -187,10 +187,10 @@ async def test_without_colours_prose_breaks_between_words_and_its_marks_stay(ben
 
 async def test_the_closing_line_is_whole_however_narrow_the_terminal():
     usage = Usage(input=10_392, output=156)
-    _, written = await run_on_terminal(PlayedAgent([finished(usage=usage, num_turns=2)]), columns=30)
+    _, written = await run_on_terminal(PlayedAgent([finished(usage=usage, num_turns=3, rounds=2)]), columns=30)
 
     closing = " ".join(screen_of(written, 30)).split("— ")[1]
-    assert " ".join(closing.split()) == "2 turns · 10,392 tokens in, 156 out · $0.2500 · 1.0 s"
+    assert " ".join(closing.split()) == "2 rounds · 10,392 tokens in, 156 out · $0.2500 · 1.0 s"
 
 
 LONG = "Read src/a/very/long/path/to/some/file.py"
@@ -365,7 +365,7 @@ async def test_an_error_is_shown_once_and_ends_the_closing_line_with_its_reason(
     screen = "\n".join(screen_of(written))
     assert code == 1
     assert screen.count("invalid x-api-key") == 1
-    assert "— api_error · 1 turn" in screen
+    assert "— api_error · 1 round" in screen
 
 
 async def test_an_abort_leaves_a_clean_line_and_the_code_of_an_interruption(bench):
@@ -393,7 +393,7 @@ async def test_an_abort_leaves_a_clean_line_and_the_code_of_an_interruption(benc
     assert screen_of(written)[0] == "Hello"
     *_, said, _, closing, _ = screen_of(written)
     assert said == "Interrupted. The session is kept: go on with --continue."
-    assert closing.startswith("— aborted_streaming · 1 turn")
+    assert closing.startswith("— aborted_streaming · 1 round")
 
 
 async def test_the_list_of_tasks_stands_below_its_call_and_a_switch_of_mode_is_said():

@@ -24,7 +24,16 @@ async def test_a_pipe_gets_the_final_answer_and_nothing_else(bench):
     look = say(thinking("I look."), "Reading.", calls(("Read", {"file_path": "a.txt"})))
     bench.model(overloaded(), look, cut("Half an ans"), text("It says **hello**."))
 
-    assert await run_piped(bench.engine()) == (0, "It says **hello**.\n", "")
+    code, written, complaints = await run_piped(bench.engine())
+
+    assert (code, written) == (0, "It says **hello**.\n")
+    assert [line.partition(" (attempt 1 of 10, next in 0.")[1] != "" for line in complaints.splitlines()] == [True] * 2
+
+
+async def test_a_run_in_which_nothing_failed_says_nothing_else(bench):
+    bench.model(calls(("Glob", {"pattern": "*"})), text("Done."))
+
+    assert await run_piped(bench.engine()) == (0, "Done.\n", "")
 
 
 async def test_what_went_wrong_is_said_on_standard_error(bench):

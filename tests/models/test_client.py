@@ -332,3 +332,52 @@ async def test_a_bad_address_is_refused_at_once(model_at):
         model_at("nonsense")
 
     assert caught.value.field == "base_url"
+
+
+@pytest.mark.parametrize(
+    "life", [b'event: ping\ndata: {"type": "ping"}\n\n', b": still here\n\n"], ids=["pings", "comments"]
+)
+async def test_signs_of_life_are_no_answer_for_ever(stage, model_at, ask, life):
+    async def only_live(exchange):
+        await exchange.start(200, **SSE)
+        with contextlib.suppress(ConnectionError):
+            while True:
+                await exchange.chunk(life)
+                await asyncio.sleep(0.01)
+
+    server = await stage.serve(only_live)
+
+    fault = await fault_of(model_at(server.url, first_event_s=0.1), ask())
+
+    assert (fault.kind, fault.answered) == (FaultKind.STALLED, False)
+    assert fault.text == "The server sent signs of life, but no answer within 0.1 s."
+
+
+async def test_pings_in_the_midst_of_an_answer_are_life(stage, model_at, ask):
+    async def slowly(exchange):
+        await exchange.start(200, **SSE)
+        for payload in (PAYLOADS[0], *[PAYLOADS[2]] * 30, *PAYLOADS[1:]):
+            await exchange.chunk(frames([payload]))
+            await asyncio.sleep(0.01)
+
+    server = await stage.serve(slowly)
+
+    assert (await events_of(model_at(server.url, first_event_s=0.2), ask()))[-1] == MessageStopped()
+
+
+@pytest.mark.parametrize("says", ["nothing", "a head"])
+async def test_a_server_that_falls_silent_before_its_first_word_has_not_answered(stage, catalog, ask, says):
+    async def silent(exchange):
+        if says == "a head":
+            await exchange.start(200, **SSE)
+        await exchange.until_gone()
+
+    server = await stage.serve(silent)
+    transport = Http1Transport(stall_s=0.1)
+    credentials = Credentials(api_key=KEY)
+    model = AnthropicModel(transport=transport, catalog=catalog, credentials=credentials, base_url=server.url)
+
+    fault = await fault_of(model, ask())
+
+    await model.aclose()
+    assert (fault.kind, fault.reached, fault.answered) == (FaultKind.STALLED, True, False)

@@ -181,3 +181,27 @@ async def test_a_connection_that_is_warm_only_after_the_end_is_closed(stage, tra
     await warming
 
     assert transport._idle == {}
+
+
+async def test_a_request_that_waited_for_a_connection_in_vain_does_not_wait_as_long_again():
+    accepted = []
+
+    async def say_nothing(reader, writer):
+        accepted.append(writer)
+        await reader.read()
+
+    server = await asyncio.start_server(say_nothing, "127.0.0.1", 0)
+    url = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+    transport = Http1Transport(connect_s=0.3)
+    warming = asyncio.create_task(transport.warm(url))
+    await asyncio.sleep(0)
+
+    with pytest.raises(ModelFault, match=r"No connection to .* within 0.3 s\."):
+        await transport.post(url, {}, b"")
+
+    await warming
+    await transport.aclose()
+    for writer in accepted:
+        writer.close()
+    server.close()
+    assert len(accepted) == 1

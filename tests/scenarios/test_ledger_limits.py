@@ -81,7 +81,7 @@ async def test_max_wall_time_ends_a_call_that_hangs(bench):
     run = await bench.go_on(engine)
 
     assert run.reason is Reason.MAX_WALL_TIME
-    assert run.result.terminal_reason == "budget_exhausted"
+    assert run.result.terminal_reason == "max_wall_time"
 
 
 async def test_max_wall_time_ends_a_command_that_runs(bench, lifeline):
@@ -117,7 +117,7 @@ async def test_repeated_calls_are_counted_over_turns_and_beside_each_other(bench
 
     assert run.reason is Reason.REPEATED_CALLS
     assert len(bench.requests) == 3
-    assert run.result.terminal_reason == "budget_exhausted"
+    assert (run.result.terminal_reason, run.result.subtype) == ("repeated_calls", "error_during_execution")
     assert run.result.errors == (
         "Reached the limit of 5 identical calls: Glob was called again with the same input and gave the same result.",
     )

@@ -6,7 +6,9 @@ from everturn.modelserver import call, text
 AGAIN = call("Glob", {"pattern": "*"})
 
 
-async def test_it_ends_with_the_results_in_and_an_attachment_that_names_the_limit(bench):
+async def test_it_ends_with_the_results_in_and_an_attachment_that_names_the_limit_and_the_turn_that_would_be_next(
+    bench,
+):
     bench.model(AGAIN)
     engine = bench.engine(max_turns=2)
 
@@ -16,10 +18,10 @@ async def test_it_ends_with_the_results_in_and_an_attachment_that_names_the_limi
     assert run.reason is Reason.MAX_TURNS
     assert len(bench.requests) == 2
     [attachment] = run.of("attachment")
-    assert (attachment.kind, attachment.detail) == ("max_turns_reached", {"limit": 2, "turn": 2})
+    assert (attachment.kind, attachment.detail) == ("max_turns_reached", {"limit": 2, "turn": 3})
     assert (run.result.subtype, run.result.is_error, run.result.exit) == ("error_max_turns", True, 1)
     assert "2" in run.result.errors[0]
-    assert run.result.num_turns == 3
+    assert (run.result.num_turns, run.result.rounds) == (3, 2)
     bench.assert_settled(engine)
 
 

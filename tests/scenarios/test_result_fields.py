@@ -63,11 +63,11 @@ ROWS = [
     Row("blocking_limit", "blocking_limit", SUCCESS, True, 1, (text("never"),), OFF, prompt="word " * 20_000),
     Row("max_turns", "max_turns", "error_max_turns", True, 1, (GLOB,), {"max_turns": 1}),
     Row("completed", "completed", SUCCESS, False, 0, (text("Done."),)),
-    Row("max_tokens_total", "budget_exhausted", BUDGET, True, 1, (DEAR,), {"max_total_tokens": 10}),
-    Row("max_tool_calls", "budget_exhausted", BUDGET, True, 1, (GLOB,), {"max_tool_calls": 1}),
-    Row("max_wall_time", "budget_exhausted", BUDGET, True, 1, (HELD,), {"max_wall_s": 0.03}),
-    Row("repeated_calls", "budget_exhausted", BUDGET, True, 1, (GLOB,), {"limits": {"max_repeated_calls": 2}}),
-    Row("structured_output_retries", "structured_output_retry_exhausted", "error_max_structured_output_retries", True, 1,
+    Row("max_tokens_total", "max_tokens_total", DURING, True, 1, (DEAR,), {"max_total_tokens": 10}),
+    Row("max_tool_calls", "max_tool_calls", DURING, True, 1, (GLOB,), {"max_tool_calls": 1}),
+    Row("max_wall_time", "max_wall_time", DURING, True, 1, (HELD,), {"max_wall_s": 0.03}),
+    Row("repeated_calls", "repeated_calls", DURING, True, 1, (GLOB,), {"limits": {"max_repeated_calls": 2}}),
+    Row("structured_output_retries", "structured_output_retries", "error_max_structured_output_retries", True, 1,
         (text("No."),), {"output_schema": SCHEMA, "limits": {"structured_retries": 0}}),
 ]
 # fmt: on

@@ -1,5 +1,7 @@
 """Failures that pass by themselves are waited out, announced, and never seen in the transcript."""
 
+import time
+
 import pytest
 
 from everturn.core.state import Reason
@@ -65,13 +67,54 @@ async def test_silence_counts_as_a_broken_stream(bench):
     assert run.result.text == "Hello."
 
 
-@pytest.mark.parametrize(("asked", "obeyed"), [(7, 7.0), (0.25, 0.25), (3_600, 60.0)])
-async def test_retry_after_is_obeyed_up_to_a_minute(bench, asked, obeyed):
+@pytest.mark.parametrize("asked", [7, 0.25, 60])
+async def test_retry_after_is_obeyed_up_to_a_minute(bench, asked):
     bench.model(rate_limited(retry_after=asked), text("Hello."))
 
     run = await bench.run()
 
-    assert [retry.delay_s for retry in run.of("api_retry")] == [obeyed]
+    assert [retry.delay_s for retry in run.of("api_retry")] == [asked]
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"), [(61, "2 min"), (5_400, "1 h 30 min"), (7_200, "2 h"), (180_000, "2 d 2 h"), (1e300, "366 d")]
+)
+async def test_a_longer_wait_ends_the_query_at_once_and_says_when_to_try_again(bench, asked, told):
+    bench.model(rate_limited(retry_after=asked), text("never"))
+    before = time.time()
+
+    run = await bench.run()
+
+    after = time.time()
+    assert (run.of("api_retry"), len(bench.requests)) == ([], 1)
+    assert (run.reason, run.result.terminal_reason) == (Reason.MODEL_ERROR, "api_error")
+    seconds = min(asked, 366 * 86_400)
+    clock = "%H:%M" if seconds < 86_400 else "%Y-%m-%d %H:%M"
+    times = {time.strftime(clock, time.localtime(-(-(at + seconds) // 60) * 60)) for at in (before, after)}
+    [error] = run.result.errors
+    assert error in {
+        "The rate limit is reached (HTTP 429): This request would exceed your rate limit. "
+        f"The server asks to wait {told}: try again after {when}."
+        for when in times
+    }
+
+
+async def test_a_fallback_model_is_asked_where_the_wait_is_too_long(bench):
+    bench.model(rate_limited(retry_after=7_200), text("Hello."))
+
+    run = await bench.run(fallback_models=["claude-haiku-4-5"])
+
+    assert (run.result.text, run.of("api_retry")) == ("Hello.", [])
+    assert [request.body["model"] for request in bench.requests] == ["claude-sonnet-5", "claude-haiku-4-5"]
+
+
+async def test_how_long_a_wait_may_be_is_a_setting(bench):
+    bench.model(rate_limited(retry_after=600), text("Hello."))
+
+    run = await bench.run(limits={"max_retry_after": 600})
+
+    assert [retry.delay_s for retry in run.of("api_retry")] == [600.0]
+    assert run.result.text == "Hello."
 
 
 async def test_the_wait_doubles_up_to_a_limit(bench):

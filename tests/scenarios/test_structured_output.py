@@ -47,7 +47,7 @@ async def test_structured_output_retries_end_it(bench):
     assert run.transitions == ["stop_hook_blocking"] * 2
     assert run.reason is Reason.STRUCTURED_OUTPUT_RETRIES
     assert run.result.subtype == "error_max_structured_output_retries"
-    assert run.result.terminal_reason == "structured_output_retry_exhausted"
+    assert run.result.terminal_reason == "structured_output_retries"
     assert run.result.structured_output is None
 
 

@@ -23,7 +23,7 @@ async def test_it_is_asked_beside_the_next_call_shown_with_the_one_after_and_cha
 
     run = await bench.go_on(engine, on_event=release_after_summary(bench))
 
-    [summary] = run.of("tool_summary")
+    summary, *_ = run.of("tool_summary")
     assert summary.text == "Listed the files."
     [first, _] = [use.id for message in engine.transcript for use in message.uses]
     assert summary.tool_use_ids == (first,)
@@ -32,6 +32,36 @@ async def test_it_is_asked_beside_the_next_call_shown_with_the_one_after_and_cha
     assert purposes[:3] == ["main", "tool_summary", "main"]
     assert run.result.models[SMALL].usd > 0
     assert run.result.usage.output == sum(usage.usage.output for usage in run.of("usage") if usage.purpose == "main")
+
+
+async def test_every_batch_gets_its_summary(bench):
+    """Each is worded while the next call is under way, so that it is not ready when that begins."""
+    bench.model(GLOB, *[hold(GLOB)] * 4, hold(text("Done.")), when("Listed the files.", model=SMALL))
+    engine = bench.engine(tool_summaries=True)
+
+    run = await bench.go_on(engine, on_event=release_after_summary(bench))
+
+    uses = [use.id for message in engine.transcript for use in message.uses]
+    assert len(uses) == 5
+    assert [summary.tool_use_ids for summary in run.of("tool_summary")] == [(use,) for use in uses]
+
+
+async def test_a_slow_summary_does_not_cost_the_next_batch_its_own(bench):
+    slow = when(hold("Slow.", after=-1, gate="slow"), "Quick.", model=SMALL)
+    bench.model(GLOB, GLOB, hold(text("Done."), gate="end"), slow)
+
+    def listen(event):
+        match event.__struct_config__.tag:
+            case "usage" if event.purpose == "tool_summary" and not seen:
+                seen.append(event)
+                bench.server.release("slow")
+            case "usage" if event.purpose == "tool_summary":
+                bench.server.release("end")
+
+    seen = []
+    run = await bench.go_on(bench.engine(tool_summaries=True), on_event=listen)
+
+    assert sorted(summary.text for summary in run.of("tool_summary")) == ["Quick.", "Slow."]
 
 
 async def test_it_is_off_by_default(bench):

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from everturn.core.limits import Limits
 from everturn.core.state import Reason
-from everturn.modelserver import text
+from everturn.modelserver import stall, text
 
 
 @pytest.fixture
@@ -42,3 +43,42 @@ async def test_who_says_how_often_is_obeyed(bench, nobody, retries):
     run = await bench.run(base_url=nobody, max_retries=retries)
 
     assert len(run.of("api_retry")) == retries
+
+
+async def test_a_server_that_accepts_and_says_nothing_is_given_up_soon(bench):
+    bench.model(stall())
+
+    run = await bench.run(stall_s=0.2, limits={"unanswered_s": 0.3})
+
+    assert [(retry.attempt, retry.max_tries, retry.error) for retry in run.of("api_retry")] == [(1, 5, "stalled")]
+    assert len(bench.requests) == 2
+    assert (run.reason, run.result.terminal_reason) == (Reason.MODEL_ERROR, "api_error")
+
+
+async def test_a_silent_server_is_waited_for_in_a_session_that_has_an_answer(bench):
+    bench.model(text("Hello."), stall(), stall(), text("Here again."))
+    engine = bench.engine(stall_s=0.2, limits={"unanswered_s": 0.3})
+    await bench.go_on(engine)
+
+    run = await bench.go_on(engine)
+
+    assert [retry.max_tries for retry in run.of("api_retry")] == [10, 10]
+    assert run.result.text == "Here again."
+
+
+async def test_a_silent_server_does_not_overrule_who_says_how_often(bench):
+    bench.model(stall())
+
+    run = await bench.run(stall_s=0.1, max_retries=6)
+
+    assert len(run.of("api_retry")) == 6
+
+
+def test_a_first_session_gives_up_in_minutes_whatever_the_server_does():
+    limits = Limits()
+    waits = sum(limits.backoff_first_s * 2**tried for tried in range(limits.unreached_tries - 1))
+
+    no_connection = limits.unreached_tries * limits.connect_s + waits
+    silent = limits.unanswered_s + limits.stall_s
+    only_pings = limits.first_event_s
+    assert max(no_connection, silent, only_pings) <= 5 * 60

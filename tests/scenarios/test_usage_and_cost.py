@@ -101,7 +101,7 @@ async def test_num_turns_counts_messages_of_the_user_and_turn_counts_rounds(benc
 
     run = await bench.run()
 
-    assert run.result.num_turns == 3
+    assert (run.result.num_turns, run.result.rounds) == (3, 3)
     assert [event.turn for event in run.of("request_start")] == [1, 2, 3]
     assert [usage.turn for usage in run.of("usage")] == [1, 2, 3]
 

@@ -256,7 +256,14 @@ def test_a_folder_that_is_not_there_is_named(tmp_path):
 def test_limits_are_layered_defaults_environment_limits_options():
     environment = Environment(stall_s=1.0, retry_scale=0.5, tool_concurrency=2, max_retries=3, max_output_tokens=100)
     assert build_limits(Options(), environment) == Limits(
-        stall_s=1.0, retry_scale=0.5, tool_concurrency=2, tries=4, unreached_tries=4, output_cap=100, escalate=False
+        stall_s=1.0,
+        retry_scale=0.5,
+        tool_concurrency=2,
+        tries=4,
+        unreached_tries=4,
+        unanswered_s=0.0,
+        output_cap=100,
+        escalate=False,
     )
     options = Options(limits={"stall_s": 2.0, "tries": 9, "max_turns": 5}, max_turns=7, max_retries=0)
     assert build_limits(options, environment) == Limits(
@@ -265,6 +272,7 @@ def test_limits_are_layered_defaults_environment_limits_options():
         tool_concurrency=2,
         tries=1,
         unreached_tries=1,
+        unanswered_s=0.0,
         output_cap=100,
         escalate=False,
         max_turns=7,

@@ -53,7 +53,7 @@ def encode_story(session_id: str, story: CacheStory) -> str:
         "requests": [
             {
                 "query": call.query,
-                "turn": call.turn,
+                "round": call.turn,
                 "purpose": call.purpose,
                 "model": call.model,
                 "request_id": call.request_id,

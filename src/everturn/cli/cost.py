@@ -1,4 +1,4 @@
-"""`everturn cost`: what a session cost, turn by turn and kind by kind, read from its journal."""
+"""`everturn cost`: what a session cost, round by round and kind by kind, read from its journal."""
 
 import os
 import sys
@@ -63,9 +63,11 @@ def render_page(session_id: str, bill: Bill) -> str:
         return f"Session {session_id} has cost nothing: no call to a model was charged.\n"
     style, width = measure_output()
     block = "█" if "utf" in (sys.stdout.encoding or "").lower() else "#"
-    turns, calls = render_count(len(bill.by_turn), "turn"), render_count(total.calls, "call")
+    rounds, calls = render_count(len(bill.by_turn), "round"), render_count(total.calls, "call")
     amount = f"${total.paid.total / PICO:,.{decimals_of(bill)}f}"
-    head = f"Session {session_id} cost {amount} in {turns} and {calls} (an estimate from list prices).\n"
+    head = (
+        f"Session {session_id} cost {amount} in {rounds} with the model and {calls} (an estimate from list prices).\n"
+    )
     plot = render_plot(bill, width=width, style=style, block=block)
     return "\n".join(part for part in (head, plot, render_bill(bill, width)) if part) + "\n"
 
@@ -77,10 +79,10 @@ def encode_bill(session_id: str, bill: Bill) -> str:
         "total_usd": total.paid.total / PICO,
         "calls": total.calls,
         "total": encode_entry(total),
-        "turns": [
+        "rounds": [
             {
                 "query": entry.query,
-                "turn": entry.turn,
+                "round": entry.turn,
                 "after_query": entry.after,
                 "purpose": entry.purpose,
                 "model": entry.model,

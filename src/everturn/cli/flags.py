@@ -367,7 +367,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         name="cost",
-        help="say what a session cost: for each turn, what was paid for what",
+        help="say what a session cost: for each round, what was paid for what",
         flags=("--json", "--help"),
         sessions=True,
     ),

@@ -68,9 +68,9 @@ COST = """\
 Usage:
   everturn cost [SESSION] [--json]
 
-What a session cost, by turn: input, output, cache write and cache read, in tokens and USD, with bars on a terminal; the
-sums by model and by purpose; what the cache saved. SESSION is an id, a beginning of one that no other session has, or a
-title; without it, the newest session of this folder. --json prints the same, with exact figures, as one object.
+What a session cost, by round with the model: input, output, cache write and cache read, in tokens and USD, with bars on a
+terminal; the sums by model and by purpose; what the cache saved. SESSION is an id, a beginning of one that no other session
+has, or a title; without it, the newest session of this folder. --json prints the same, with exact figures, as one object.
 
 Examples:
   everturn cost

@@ -17,6 +17,7 @@ from everturn.cli.folder import find_folder
 from everturn.cli.options import BYPASS, plan_asked, plan_fields
 from everturn.cli.signals import Interruptions
 from everturn.cli.standard_input import compose_prompt
+from everturn.cli.usage import UnknownSessionError
 from everturn.compose.cli import (
     Launch,
     build_live,
@@ -26,6 +27,8 @@ from everturn.compose.cli import (
     plan_launch,
     program_home,
 )
+from everturn.core.errors import JournalError
+from everturn.core.limits import WATCHED_RETRY_AFTER
 from everturn.core.spelled_paths import spell_path
 from everturn.core.state import Exit
 
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
     from everturn.cli.watched import WatchedEngine
     from everturn.frontends.headless.view import Introduction
     from everturn.ports.model import Model
+    from everturn.settings.options import Options
 
 NO_KEY = (
     "there is no key for the model. Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN) in the environment, or name a "
@@ -44,6 +48,31 @@ NO_KEY = (
 
 
 def run_prompt(arguments: Arguments) -> int:
+    """A program that reads JSON is told in JSON that there is no such session, too."""
+    try:
+        return answer_prompt(arguments)
+    except (UnknownSessionError, JournalError) as error:
+        if shows_text(arguments):
+            raise
+        return tell_refusal(str(error), arguments)
+
+
+def tell_refusal(text: str, arguments: Arguments) -> int:
+    """The result alone: without a session there is nothing to introduce."""
+    from everturn.frontends.headless.endings import refused_result
+    from everturn.frontends.headless.json_result import JsonResult
+    from everturn.frontends.headless.run import guess_card, new_id
+    from everturn.frontends.headless.sink import Sink
+
+    name = arguments.get("--resume")
+    result = refused_result(name if isinstance(name, str) else "", text, exit_code=Exit.ERROR)
+    out = Sink(_binary(sys.stdout))
+    view = JsonResult(out.escaped() if _is_terminal() else out, Sink(None), card_of=guess_card, new_id=new_id)
+    view.handlers[type(result)](result)
+    return result.exit
+
+
+def answer_prompt(arguments: Arguments) -> int:
     home = program_home(os.environ)
     fields = plan_fields(arguments, home, find_folder())
     launch = plan_trusted_launch(fields, arguments)
@@ -148,7 +177,7 @@ def build_engine(
         from everturn.cli.verbose import tell_event
 
         watch = tell_event
-    options = msgspec.structs.replace(launch.options, approver=person) if person else launch.options
+    options = plan_options(launch.options, person, is_watched=shows_text(arguments) and _is_terminal())
     tell_slow_reading(complain)
     with naming_way_out(launch.grounds):
         engine = WatchedEngine(
@@ -162,6 +191,16 @@ def build_engine(
         if warning := warn_root(BYPASS, launch.options.sandbox):
             engine.note(warning)
     return engine
+
+
+def plan_options(options: "Options", person: "Person | None", *, is_watched: bool) -> "Options":
+    """What depends on who is there: a person who answers questions, and one who can end a long wait."""
+    if person is not None:
+        options = msgspec.structs.replace(options, approver=person)
+    if is_watched and isinstance(options.limits, dict):
+        patient = {"max_retry_after": WATCHED_RETRY_AFTER, **options.limits}
+        options = msgspec.structs.replace(options, limits=patient)
+    return options
 
 
 async def show_answer(

@@ -12,3 +12,7 @@ class UsageError(EverturnError):
         """`see` is a command whose help would help; empty where the text says it all."""
         super().__init__(text)
         self.see = see
+
+
+class UnknownSessionError(UsageError):
+    """The session that a command line names is not there, or several are meant."""

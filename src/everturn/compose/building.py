@@ -71,9 +71,11 @@ class Parts:
         outputs: Outputs,
         live: LiveRules | None,
         tell: Callable[[str], None],
+        after: str = "",
     ) -> None:
-        """`tell` shows the person a notice."""
+        """`tell` shows the person a notice; `after` is the session that was cleared for this one."""
         options = setup.options
+        self._after = after
         self._setup, self._env, self._name_option = setup, env, name_option
         self.notes: list[str] = []
         self.clock, self.ids = clock or SystemClock(), RandomIds()
@@ -149,7 +151,7 @@ class Parts:
         return resolve_model(name, self._setup, self._catalog)
 
     def _open_session(self, disk: Disk | None) -> AnyJournal:
-        opening = Opening(self._setup, new_id=self.ids.new, now=self.clock.now, disk=disk)
+        opening = Opening(self._setup, new_id=self.ids.new, now=self.clock.now, disk=disk, after=self._after)
         self.replay = plan_replay(opening.replay, self._setup) if opening.replay else None
         self.notes.extend(opening.notes)
         return opening.journal

@@ -288,4 +288,5 @@ def build_model(launch: Launch, *, wrap: "Callable[[Transport], Transport] | Non
         base_url=setup.base_url,
         version=__version__,
         custom_headers=setup.headers,
+        first_event_s=setup.limits.first_event_s,
     )

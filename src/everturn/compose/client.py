@@ -28,4 +28,5 @@ def build_client(setup: Setup, env: Mapping[str, str], catalog: Catalog) -> Anth
         base_url=setup.base_url,
         version=__version__,
         custom_headers=setup.headers,
+        first_event_s=limits.first_event_s,
     )

@@ -72,7 +72,7 @@ class Engine(engine_room.Engine):
             raise BusyError("The engine is at work; abort it before clearing the conversation.")
         old, background, tasks, mode = self._deps, self._background, self.tasks, self.policy.mode
         self._shelf.close()
-        self._build(msgspec.structs.replace(self._options, **NEW_SESSION), old.model)
+        self._build(msgspec.structs.replace(self._options, **NEW_SESSION), old.model, after=self.session_id)
         if self._live is not None:
             self._live.forget()
         old.journal.close()
@@ -114,7 +114,7 @@ class Engine(engine_room.Engine):
         else:
             self.note(text)
 
-    def _build(self, options: Options, model: Model | None) -> None:
+    def _build(self, options: Options, model: Model | None, *, after: str = "") -> None:
         parts = Parts(
             check_options(options, self._env),
             self._env,
@@ -126,6 +126,7 @@ class Engine(engine_room.Engine):
             outputs=self._outputs,
             live=self._live,
             tell=self.tell,
+            after=after,
         )
         self.policy = parts.policy
         """Its `mode` may be changed while a query runs; it counts from the next call on."""

@@ -8,6 +8,7 @@ import msgspec
 
 from everturn import __version__
 from everturn.core.errors import JournalError
+from everturn.core.messages import derive_id
 from everturn.core.records import FORMAT, Rewound, SessionOpened
 from everturn.core.spelled_paths import spell_path
 from everturn.ports.disk import Disk
@@ -26,8 +27,18 @@ FORGOTTEN_MODES = frozenset({"plan", "bypassPermissions"})
 class Opening:
     """Opens the session that the options name. Raises `JournalError`; then nothing is open."""
 
-    def __init__(self, setup: Setup, *, new_id: Callable[[], str], now: Callable[[], float], disk: Disk | None) -> None:
+    def __init__(
+        self,
+        setup: Setup,
+        *,
+        new_id: Callable[[], str],
+        now: Callable[[], float],
+        disk: Disk | None,
+        after: str = "",
+    ) -> None:
+        """`after`: id of the session that is cleared for this one."""
         self._setup = setup
+        self._after = after
         self._new_id = new_id
         self._now = now
         self._disk = disk
@@ -107,6 +118,7 @@ class Opening:
             at=self._now(),
             folder=str(self._setup.folder),
             version=__version__,
+            after=self._after,
         )
         with contextlib.suppress(JournalError):
             journal.append(opened)
@@ -128,12 +140,14 @@ def find_by_name(home: Path, folder: Path, name: str) -> Path:
 
 
 def find_message(source: Path, wanted: str, disk: Disk | None) -> str:
-    """Its id in the session; it may also be given by the API's. Raises `JournalError`."""
+    """Its id in the session; it may also be given by the API's, or by one under which a part of it was shown. Raises `JournalError`."""
     from everturn.sessions.loading import load_session
 
     replay, _ = load_session(source, disk=disk)
     for message in reversed(replay.messages):
-        if message.id == wanted or (message.answer is not None and message.answer.api_id == wanted):
+        if message.answer is not None and message.answer.api_id == wanted:
+            return message.id
+        if wanted in {derive_id(message.id, place) for place in range(2 * len(message.blocks) or 1)}:
             return message.id
     raise JournalError(f"There is no message {wanted[:80]} in session {source.stem} to go on from.")
 

@@ -84,6 +84,7 @@ class ModelFault(EverturnError):
         retry_after: float | None = None,
         request_id: str | None = None,
         reached: bool = True,
+        answered: bool = True,
         place: tuple[int, ...] = (),
     ) -> None:
         super().__init__(text)
@@ -95,6 +96,8 @@ class ModelFault(EverturnError):
         self.request_id = request_id
         self.reached = reached
         """False where no connection came about: nobody was there to ask."""
+        self.answered = answered and reached
+        """False where nothing of an answer came, not even a refusal."""
         self.place = place
         """What in the request the refusal names: a message, one of its blocks, and a part of that; empty where it names none."""
 

@@ -31,6 +31,8 @@ class MessageBegan(Event, frozen=True, kw_only=True, tag="message_start"):
     """The one that answers, as the API calls it."""
     usage: Usage
     """As far as it is known now: what was sent."""
+    api_id: str = ""
+    """The API's own id of the message; empty where it gave none."""
 
 
 class BlockBegan(Event, frozen=True, kw_only=True, tag="block_start"):
@@ -164,6 +166,11 @@ class CallEnded(Event, frozen=True, kw_only=True, tag="tool_end"):
     """False where no `tool_start` came: the call was denied, could not be read, or the query ended before its turn."""
     call_line: str = ""
     """What the call did, or would have done, in one line for people; empty where its input could not be read."""
+    block: Block | None = None
+    """The result as the call gave it. What the model reads may be shorter, once the results of the round are together."""
+    message_id: str = ""
+    """Of the user message that will carry the result, at this index; it comes when all calls of the response have ended."""
+    index: int = 0
 
 
 class PermissionAsked(Event, frozen=True, kw_only=True, tag="permission_request"):
@@ -356,7 +363,7 @@ class ResultEvent(Event, frozen=True, kw_only=True, tag="result"):
     duration_s: float
     api_duration_s: float
     num_turns: int
-    """Prompts and tool-result messages; `State.turn` counts rounds with the API."""
+    """User messages: prompts and tool results. `rounds` counts something else."""
     text: str
     """The model's last answer, which need not be complete; or what went wrong."""
     stop_reason: str | None
@@ -376,6 +383,8 @@ class ResultEvent(Event, frozen=True, kw_only=True, tag="result"):
     structured_output: Any = None
     answered: bool = False
     """A limit ended the query, but the answer in `text` is complete."""
+    rounds: int = 0
+    """Rounds with the model in this query, as `max_turns` counts them; 0 where it was not asked."""
     denied_before: int = 0
     """So many of the denials are of earlier queries."""
 

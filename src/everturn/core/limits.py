@@ -2,6 +2,9 @@
 
 import msgspec
 
+WATCHED_RETRY_AFTER = 600.0
+"""`Limits.max_retry_after` where a person watches, who can end the wait."""
+
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
     max_turns: int = 0
@@ -39,15 +42,20 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     tries: int = 10
     """Attempts per model in one call."""
     unreached_tries: int = 5
-    """Attempts, at most `tries`, while no connection comes about in a session that has no answer yet: its address may be wrong."""
+    """Attempts, at most `tries`, while no connection and no answer comes in a session that has no answer yet: its address may be wrong."""
+    unanswered_s: float = 180.0
+    """Seconds after which no further attempt begins in such a session, however few there were; 0 = no limit."""
     overloads_before_fallback: int = 3
     backoff_first_s: float = 0.5
     backoff_most_s: float = 32.0
-    retry_after_most_s: float = 60.0
+    max_retry_after: float = 60.0
+    """Seconds that a server may ask us to wait; where it asks for more, the query ends and says when to try again."""
     retry_scale: float = 1.0
     """Shortens the sleep, not the announced delay; for tests."""
     stall_s: float = 90.0
     """Silence after which a stream counts as broken; pings are not silence."""
+    first_event_s: float = 300.0
+    """Seconds until an answer begins, pings do not count; after that the attempt has failed. 0 = no limit."""
     connect_s: float = 20.0
 
     tool_concurrency: int = 10

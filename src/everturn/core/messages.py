@@ -60,6 +60,21 @@ _PARTS = msgspec.json.Decoder(str | list[msgspec.Raw])
 _encode = msgspec.json.Encoder().encode
 
 
+ID_TAIL = 12
+"""Hexadecimal digits at the end of a UUID."""
+
+
+def derive_id(message_id: str, place: int) -> str:
+    """Id of the part of a message that is shown by itself; the first part has the message's own."""
+    if not place:
+        return message_id
+    head, tail = message_id[:-ID_TAIL], message_id[-ID_TAIL:]
+    try:
+        return f"{head}{int(tail, 16) ^ place:0{ID_TAIL}x}"
+    except ValueError:
+        return f"{message_id}-{place}"
+
+
 class Block(msgspec.Struct, frozen=True, gc=False):
     raw: bytes
     """The block's JSON, exactly as received or as first written; this is what is sent and journaled."""

@@ -32,6 +32,8 @@ class SessionOpened(Record, frozen=True, kw_only=True, tag="session"):
     at: float
     folder: str
     version: str
+    after: str = ""
+    """Id of the session that was cleared for this one: a new conversation was asked for, so that it counts before its first message."""
 
 
 class QueryBegan(Record, frozen=True, kw_only=True, tag="query"):

@@ -25,10 +25,18 @@ class Attempts(msgspec.Struct, frozen=True, kw_only=True):
     fallbacks_left: int = 0
     unreached: bool = False
     """No connection came about, and no answer ever came: another model behind the same address would not help."""
+    unanswered: bool = False
+    """The last try brought no answer, nor did anything before it in this session."""
+    elapsed_s: float = 0.0
+    """Since the first try on this model."""
 
     def most(self, limits: Limits) -> int:
         """How many tries there are."""
-        return min(limits.tries, limits.unreached_tries) if self.unreached else limits.tries
+        return min(limits.tries, limits.unreached_tries) if self.unreached or self.unanswered else limits.tries
+
+    def is_exhausted(self, limits: Limits) -> bool:
+        too_late = self.unanswered and 0 < limits.unanswered_s <= self.elapsed_s
+        return too_late or self.tried >= self.most(limits)
 
 
 class RetryAfter(msgspec.Struct, frozen=True):
@@ -44,7 +52,8 @@ class SwitchModel(msgspec.Struct, frozen=True):
 
 
 class GiveUp(msgspec.Struct, frozen=True):
-    pass
+    retry_after: float | None = None
+    """Seconds that the server wants us to wait, where that is too long to wait here."""
 
 
 REPAIRS = {FaultKind.SIGNATURE: Repair.DROP_THINKING, FaultKind.PAIRING: Repair.REPAIR_PAIRS}
@@ -60,17 +69,18 @@ def plan_recovery(
     if (repair := REPAIRS.get(kind)) and repair not in attempts.repairs:
         return MendWith(repair)
     overloaded = kind is FaultKind.OVERLOADED and attempts.overloads >= limits.overloads_before_fallback
-    exhausted = kind in RETRYABLE and attempts.tried >= attempts.most(limits)
+    too_long = retry_after if kind in RETRYABLE and (retry_after or 0) > limits.max_retry_after else None
+    exhausted = kind in RETRYABLE and (too_long is not None or attempts.is_exhausted(limits))
     if attempts.fallbacks_left and (kind in SWITCHING or overloaded or (exhausted and not attempts.unreached)):
         return SwitchModel()
     if kind in RETRYABLE and not exhausted:
         return RetryAfter(plan_delay(attempts.tried, limits, retry_after=retry_after, jitter=jitter))
-    return GiveUp()
+    return GiveUp(too_long)
 
 
 def plan_delay(tried: int, limits: Limits, *, retry_after: float | None, jitter: float) -> float:
-    """Seconds. The server's word counts up to a cap; ours doubles from try to try, less up to a quarter of jitter."""
+    """Seconds. The server's word counts; without one, the wait doubles from try to try, less up to a quarter of jitter."""
     if retry_after is not None and retry_after > 0:
-        return min(retry_after, limits.retry_after_most_s)
+        return retry_after
     delay = min(limits.backoff_first_s * 2.0 ** min(tried - 1, DOUBLINGS), limits.backoff_most_s)
     return delay * (1 - jitter / 4)

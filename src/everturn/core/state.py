@@ -60,7 +60,7 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
     """StopFailure hooks start, not awaited."""
 
 
-def _limit(public: str = "budget_exhausted", subtype: str = "error_max_budget_usd") -> Ending:
+def _limit(public: str, subtype: str = "error_during_execution") -> Ending:
     return Ending(public=public, subtype=subtype, is_error=True, exit=Exit.ERROR)
 
 
@@ -79,7 +79,7 @@ def _abort(public: str) -> Ending:
 ENDINGS: dict[Reason, Ending] = {
     Reason.ABORTED_STREAMING: _abort("aborted_streaming"),
     Reason.ABORTED_TOOLS: _abort("aborted_tools"),
-    Reason.MAX_BUDGET_USD: _limit(),
+    Reason.MAX_BUDGET_USD: _limit("budget_exhausted", "error_max_budget_usd"),
     Reason.IMAGE_ERROR: _failure("image_error"),
     Reason.MODEL_ERROR: _failure("model_error", stop_failure=True),
     Reason.PROMPT_TOO_LONG: _failure("prompt_too_long", stop_failure=True),
@@ -88,15 +88,15 @@ ENDINGS: dict[Reason, Ending] = {
     Reason.HOOK_STOPPED: _end("hook_stopped"),
     Reason.BLOCKING_LIMIT: _failure("blocking_limit"),
     Reason.MAX_TURNS: _limit("max_turns", "error_max_turns"),
-    Reason.MAX_TOKENS_TOTAL: _limit(),
-    Reason.MAX_TOOL_CALLS: _limit(),
-    Reason.MAX_WALL_TIME: _limit(),
-    Reason.REPEATED_CALLS: _limit(),
-    Reason.STRUCTURED_OUTPUT_RETRIES: _limit(
-        "structured_output_retry_exhausted", "error_max_structured_output_retries"
-    ),
+    Reason.MAX_TOKENS_TOTAL: _limit("max_tokens_total"),
+    Reason.MAX_TOOL_CALLS: _limit("max_tool_calls"),
+    Reason.MAX_WALL_TIME: _limit("max_wall_time"),
+    Reason.REPEATED_CALLS: _limit("repeated_calls"),
+    Reason.STRUCTURED_OUTPUT_RETRIES: _limit("structured_output_retries", "error_max_structured_output_retries"),
 }
-"""Two rows have a nuance that the terminal brings along: `completed` with a released error is an error, and
+"""Each reason has a public name of its own, and all but one the same: `max_budget_usd` is known to clients as `budget_exhausted`.
+
+Two rows have a nuance that the terminal brings along: `completed` with a released error is an error, and
 `model_error` is shown as `api_error` when the API failed."""
 
 

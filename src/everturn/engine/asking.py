@@ -8,9 +8,9 @@ import msgspec
 from everturn.core.errors import FaultKind, ModelFault
 from everturn.core.limits import Limits
 from everturn.core.messages import Text
-from everturn.core.schedule import Attempts, RetryAfter, plan_recovery
+from everturn.core.schedule import Attempts, GiveUp, RetryAfter, plan_recovery
 from everturn.core.stream import Fold
-from everturn.engine.announcing import announce_retry
+from everturn.engine.announcing import announce_retry, tell_when
 from everturn.engine.deps import AgentContext, Deps
 from everturn.engine.recorder import Recorder
 from everturn.engine.requests import Requests
@@ -56,6 +56,8 @@ class Asker:
                     retry_after=fault.retry_after,
                     jitter=self._deps.clock.jitter(),
                 )
+                if isinstance(plan, GiveUp) and plan.retry_after is not None:
+                    raise tell_when(fault, plan.retry_after, self._deps.clock.now()) from None
                 if not isinstance(plan, RetryAfter):
                     raise
                 if question.awaited:

@@ -23,6 +23,7 @@ async def end_query(last: Iteration, terminal: Terminal, *, duration_s: float) -
     shop, reason = last.shop, terminal.reason
     last.commit_partial()
     await settle_calls(last)
+    last.summaries = shop.summaries.show_finished(last.summaries)
     if reason in {Reason.ABORTED_STREAMING, Reason.ABORTED_TOOLS} and shop.signal.cause is not AbortCause.NEW_PROMPT:
         in_tools = reason is Reason.ABORTED_TOOLS
         text = wording.INTERRUPTED_TOOLS if in_tools else wording.INTERRUPTED_STREAMING
@@ -34,7 +35,7 @@ async def end_query(last: Iteration, terminal: Terminal, *, duration_s: float) -
         blocks = shop.config.limits.stop_hook_blocks
         last.notice(f"Stop hooks blocked {blocks} times and were overridden.", Level.WARNING)
     if reason is Reason.MAX_TURNS and shop.config.limits.max_turns:
-        detail = {"limit": shop.config.limits.max_turns, "turn": last.state.guards.turn}
+        detail = {"limit": shop.config.limits.max_turns, "turn": last.state.guards.turn + 1}
         shop.recorder.emit(Attached(kind="max_turns_reached", detail=detail))
     if terminal.work is not None:
         work = WorkSpent(
@@ -62,7 +63,8 @@ async def settle_calls(last: Iteration) -> None:
         if use.id not in answered:
             results.append(result_block(use.id, error, is_error=True))
     if results:
-        last.carry(recorder.add_user(Kind.RESULTS, *results))
+        message_id = attempt.executor.message_id if answered and attempt else ""
+        last.carry(recorder.add_user(Kind.RESULTS, *results, message_id=message_id))
 
 
 async def salvage(last: Iteration, attempt: Attempt) -> list[Block]:

@@ -36,8 +36,9 @@ class Refusal(Exception):
 class _Slot:
     """One call from its arrival to its result."""
 
-    def __init__(self, use: ToolUse) -> None:
+    def __init__(self, use: ToolUse, index: int) -> None:
         self.use = use
+        self.index = index
         self.tool: Tool | None = None
         self.parsed: Any = None
         self.call: Call | None = None
@@ -116,6 +117,14 @@ class Executor:
         """What a post-tool hook said when it forbade going on."""
         self.fault: ApproverError | None = None
         """Nobody could be asked, by a mistake of whoever started the query: it must not go on."""
+        self._message_id = ""
+
+    @property
+    def message_id(self) -> str:
+        """Of the message that will carry the results; each is told under it when its call ends."""
+        if not self._message_id:
+            self._message_id = self._deps.ids.new()
+        return self._message_id
 
     @property
     def has_effects(self) -> bool:
@@ -131,7 +140,7 @@ class Executor:
 
     def add(self, use: ToolUse) -> None:
         self._ids.add(use.id)
-        slot = _Slot(use)
+        slot = _Slot(use, len(self._slots))
         try:
             self._prepare(slot)
         except Exception as error:  # noqa: BLE001 (a tool that raises never ends the loop)
@@ -166,8 +175,6 @@ class Executor:
         """Before the results enter the transcript, the context pipeline has its say on their size."""
         slots = self._slots[self._noted :]
         blocks = tuple(slot.result for slot in slots if slot.result is not None)
-        # What is too large goes into a file, where our credentials have no place either.
-        blocks = self._hide_credentials(slots, blocks)
         tool_limits = {slot.use.id: slot.tool.result_limit for slot in slots if slot.tool is not None}
         fitted = await self._deps.pipeline.fit_results(
             blocks, tool_limits, limits=self._config.limits, window=self._window
@@ -179,13 +186,12 @@ class Executor:
         for slot, block in zip(slots, fitted.blocks, strict=True):
             slot.result = block
 
-    def _hide_credentials(self, slots: list[_Slot], blocks: tuple[Block, ...]) -> tuple[Block, ...]:
-        hidden: list[Block] = []
-        for slot, block in zip(slots, blocks, strict=True):
-            made = Message(id="", role="user", kind=Kind.RESULTS, blocks=(block,))
-            where = f"the result of {slot.call.line if slot.call else slot.use.name}"
-            hidden += self._recorder.hide_credentials(made, where).blocks
-        return tuple(hidden)
+    def _hide_credentials(self, slot: _Slot, block: Block) -> Block:
+        """Before anybody sees it. What is too large goes into a file later, where our credentials have no place either."""
+        made = Message(id="", role="user", kind=Kind.RESULTS, blocks=(block,))
+        where = f"the result of {slot.call.line if slot.call else slot.use.name}"
+        [hidden] = self._recorder.hide_credentials(made, where).blocks
+        return hidden
 
     async def discard(self) -> None:
         """Cancels what runs and drops all results. Never called once a call has effects."""
@@ -362,7 +368,7 @@ class Executor:
 
     def _settle(self, slot: _Slot, result: ToolResult, block: Block, duration_s: float, line: str) -> None:
         use = slot.use
-        slot.result = block
+        slot.result = block = self._hide_credentials(slot, block)
         self._recorder.emit(
             CallEnded(
                 tool_use_id=use.id,
@@ -373,6 +379,9 @@ class Executor:
                 line=line.partition("\n")[0],
                 began=slot.began,
                 call_line=slot.call.line if slot.call else "",
+                block=block,
+                message_id=self.message_id,
+                index=slot.index,
             )
         )
         self._wake()

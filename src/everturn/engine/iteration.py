@@ -68,7 +68,7 @@ class Iteration:
         self.state = state
         self.messages = state.messages
         self.agent = state.tool_context
-        self.summary = state.pending_summary
+        self.summaries = state.pending_summary
         self.uncommitted: Message | None = None
         """A truncated answer, until it is decided what becomes of it."""
         self.stop_reason: str | None = None
@@ -134,7 +134,7 @@ class Iteration:
             guards=guards,
             compaction=msgspec.structs.replace(self.tracking, turns_since=turns_since),
             meter=self.meter,
-            pending_summary=self.summary,
+            pending_summary=self.summaries,
         )
 
     def commit(self, message: Message) -> None:
@@ -193,7 +193,8 @@ class Iteration:
 
     async def _call_model(self) -> AnyOutcome:
         self.shop.recorder.emit(RequestStarted(turn=self.state.guards.turn, model=self.agent.model))
-        self.summary = self.shop.summaries.show_finished(self.summary)
+        if self.summaries:
+            self.summaries = self.shop.summaries.show_finished(self.summaries)
         pipeline, situation = self.shop.deps.pipeline, self._situation()
         try:
             prepared = await pipeline.prepare(self.messages, situation, self._asker())
@@ -309,7 +310,7 @@ class Iteration:
         attempt = self.sampling.attempt
         executor = attempt.executor if attempt else self.shop.make_executor(self.agent)
         results = await executor.finish()
-        self.carry(self.shop.recorder.add_user(Kind.RESULTS, *results))
+        self.carry(self.shop.recorder.add_user(Kind.RESULTS, *results, message_id=executor.message_id))
         if executor.fault is not None:
             raise executor.fault
         if self.agent.deferred:
@@ -320,8 +321,8 @@ class Iteration:
         if not self.shop.signal.raised:
             for message in self.shop.attachments.collect(self.agent.address):
                 self.carry(message)
-            if self.shop.config.tool_summaries and self.summary is None:
-                self.summary = self.shop.summaries.start(executor.uses, self._asker())
+            if self.shop.config.tool_summaries:
+                self.summaries = (*self.summaries, self.shop.summaries.start(executor.uses, self._asker()))
         return CallsFinished()
 
     def _list_found(self) -> None:

@@ -157,9 +157,10 @@ class Recorder:
         told = f"A credential of this session stands in {where}. The model reads {MARK} in its place."
         self.emit(Noticed(text=told, level=Level.WARNING))
 
-    def add_user(self, kind: Kind, *blocks: Block | str) -> Message:
+    def add_user(self, kind: Kind, *blocks: Block | str, message_id: str = "") -> Message:
+        """`message_id`: where it was told before the message."""
         made = tuple(text_block(block) if isinstance(block, str) else block for block in blocks)
-        return self.add(Message(id=self._deps.ids.new(), role="user", kind=kind, blocks=made))
+        return self.add(Message(id=message_id or self._deps.ids.new(), role="user", kind=kind, blocks=made))
 
     def retract(self, message_id: str, cause: RetractionCause) -> None:
         self.record(MessageRetracted(id=message_id, cause=cause))

@@ -31,6 +31,7 @@ def plan_result(
         duration_s=duration_s,
         api_duration_s=api_duration_s,
         num_turns=num_turns,
+        rounds=last.state.guards.turn if last else 0,
         text=text,
         stop_reason=last.stop_reason if last else None,
         reason=reason,

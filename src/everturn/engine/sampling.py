@@ -27,7 +27,7 @@ from everturn.core.messages import (
 from everturn.core.prefix import Segment
 from everturn.core.records import ModelChanged
 from everturn.core.refused_media import find_blamed
-from everturn.core.schedule import Attempts, MendWith, Repair, RetryAfter, SwitchModel, plan_recovery
+from everturn.core.schedule import Attempts, GiveUp, MendWith, Repair, RetryAfter, SwitchModel, plan_recovery
 from everturn.core.stream import (
     Added,
     BlockStarted,
@@ -39,7 +39,7 @@ from everturn.core.stream import (
     TextAdded,
     ThinkingAdded,
 )
-from everturn.engine.announcing import announce_retry
+from everturn.engine.announcing import announce_retry, tell_when
 from everturn.engine.deps import AgentContext, Config, Deps
 from everturn.engine.executor import Executor
 from everturn.engine.mending import mend_messages, plan_mending
@@ -66,6 +66,7 @@ class Attempt:
         self.asked = asked
         self.fold = fold
         self.executor = executor
+        self.started_s = 0.0
         self.shown = False
         self.settled = False
         """Committed or thrown away: nothing is left to salvage."""
@@ -128,7 +129,7 @@ class Sampling:
         turn: int,
         turning: tuple[Block, ...] = (),
     ) -> Sampled:
-        attempts = Attempts(fallbacks_left=len(agent.fallbacks))
+        attempts, began_s = Attempts(fallbacks_left=len(agent.fallbacks)), 0.0
         while True:
             max_tokens = self._requests.output_cap(agent, cap)
             request = self._requests.build(view, agent, max_tokens=max_tokens)
@@ -140,8 +141,15 @@ class Sampling:
             if fault is None:
                 return Sampled(attempt=attempt, agent=agent, view=view)
             overloads = attempts.overloads + 1 if fault.kind is FaultKind.OVERLOADED else 0
-            unreached = not fault.reached and not self._has_answer()
-            attempts = msgspec.structs.replace(attempts, overloads=overloads, unreached=unreached)
+            began_s = began_s or attempt.started_s
+            unanswered = not fault.answered and not self._has_answer()
+            attempts = msgspec.structs.replace(
+                attempts,
+                overloads=overloads,
+                unreached=unanswered and not fault.reached,
+                unanswered=unanswered,
+                elapsed_s=self._deps.clock.elapsed() - began_s,
+            )
             plan = plan_recovery(
                 fault.kind,
                 attempts,
@@ -165,8 +173,10 @@ class Sampling:
                 case SwitchModel():
                     await self.throw_away(attempt, RetractionCause.FALLBACK)
                     agent = self._switch(agent, fault)
-                    attempts = Attempts(fallbacks_left=len(agent.fallbacks))
-                case _:
+                    attempts, began_s = Attempts(fallbacks_left=len(agent.fallbacks)), 0.0
+                case GiveUp(retry_after):
+                    if retry_after is not None:
+                        fault = tell_when(fault, retry_after, self._deps.clock.now())
                     await self.throw_away(attempt, RetractionCause.WITHHELD)
                     blamed = find_blamed_media(request, view, fault)
                     return Sampled(attempt=attempt, agent=agent, view=view, fault=fault, blamed=blamed)
@@ -195,7 +205,7 @@ class Sampling:
         look = self._recorder.cache.look(request, self._deps.clock.now())
         if (departure := look.departure) is not None and departure.segment is Segment.MESSAGES:
             request = msgspec.structs.replace(request, kept=departure.kept)
-        started = self._deps.clock.elapsed()
+        started = attempt.started_s = self._deps.clock.elapsed()
         try:
             async with aclosing(self._deps.model.stream(request)) as stream:
                 async for event in stream:
@@ -236,7 +246,8 @@ class Sampling:
                 emit(BlockBegan(message_id=id_, index=index, kind=kind, name=name, tool_use_id=use_id))
             case MessageStarted():
                 fold = attempt.fold
-                emit(MessageBegan(message_id=id_, model=fold.model or attempt.asked, usage=fold.usage))
+                model = fold.model or attempt.asked
+                emit(MessageBegan(message_id=id_, model=model, usage=fold.usage, api_id=fold.api_id))
 
     def _finish_block(self, attempt: Attempt, index: int, block: Block) -> None:
         self._recorder.emit(BlockFinished(message_id=attempt.message_id, index=index, block=block))

@@ -20,5 +20,5 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     compaction: Tracking = Tracking()
     meter: Meter | None = None
     """What the API counted last; None when a stage has changed the view since."""
-    pending_summary: Pending | None = None
-    """Words the last tool batch in a line, beside the next call."""
+    pending_summary: tuple[Pending, ...] = ()
+    """What words tool batches in a line each, beside the next calls; the oldest first. Mostly the last batch alone."""

@@ -25,13 +25,12 @@ class Summaries:
     def start(self, uses: tuple[ToolUse, ...], ask: Ask) -> Pending:
         return self._crew.start(self._summarise(uses, ask))
 
-    def show_finished(self, pending: Pending | None) -> Pending | None:
-        """Emits it if it is done; gives back what is still to come."""
-        if pending is None or not pending.done():
-            return pending
-        if not pending.cancelled() and (summary := pending.result()) is not None:
-            self._recorder.emit(summary)
-        return None
+    def show_finished(self, pending: tuple[Pending, ...]) -> tuple[Pending, ...]:
+        """Emits those that are done; gives back what is still to come."""
+        for task in pending:
+            if task.done() and not task.cancelled() and (summary := task.result()) is not None:
+                self._recorder.emit(summary)
+        return tuple(task for task in pending if not task.done())
 
     async def _summarise(self, uses: tuple[ToolUse, ...], ask: Ask) -> ToolsSummarised | None:
         calls = "\n".join(f"{use.name} {bytes(use.input).decode()[:INPUT_SHOWN]}" for use in uses)

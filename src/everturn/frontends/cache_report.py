@@ -11,7 +11,7 @@ from everturn.frontends.figures import render_count
 from everturn.frontends.flow import cut_line
 from everturn.frontends.harmless import make_line
 
-HEADS = ("turn", "for", "read", "written", "uncached", "share")
+HEADS = ("round", "for", "read", "written", "uncached", "share")
 CAUSES = ("cause", "breaks", "tokens", "USD")
 LEFT = 2
 """Columns of words; figures follow."""

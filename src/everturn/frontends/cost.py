@@ -30,9 +30,9 @@ Row = tuple[str, ...]
 
 
 def render_bill(bill: Bill, width: int) -> str:
-    """The table by turn, the sums by model and by purpose, and the cache. Without the tokens where the width is short."""
+    """The table by round, the sums by model and by purpose, and the cache. Without the tokens where the width is short."""
     parts = [
-        _render_rows(bill.entries, bill, width, title="turn"),
+        _render_rows(bill.entries, bill, width, title="round"),
         _render_sums(bill.by_model, bill, width, title="model"),
         _render_sums(bill.by_purpose, bill, width, title="for"),
         *render_remarks(bill),
@@ -90,7 +90,7 @@ def render_tokens(count: int) -> str:
 
 
 def render_when(entry: Entry) -> str:
-    """`2.7` is the seventh turn of the second prompt, `2+` came when that had ended."""
+    """`2.7` is the seventh round of the second prompt, `2+` came when that had ended."""
     if entry.after:
         return f"{entry.query}+"
     turn = str(entry.turn) if entry.turn else ""

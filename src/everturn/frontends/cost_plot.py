@@ -1,4 +1,4 @@
-"""The cost of a session as bars in a terminal, one for each turn, coloured by what was paid for."""
+"""The cost of a session as bars in a terminal, one for each round, coloured by what was paid for."""
 
 from everturn.core.bill import Bill, Entry
 from everturn.core.money import share_out

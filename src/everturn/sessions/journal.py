@@ -1,6 +1,7 @@
 """The session file: records in, one line each, and the same session out after any crash."""
 
 import asyncio
+import contextlib
 import math
 import time
 from collections import deque
@@ -33,7 +34,7 @@ class FileJournal:
     A line that was cut by a crash is removed at opening, and only the last can be one; a broken line elsewhere is
     skipped and kept. `warnings` tells of both. Records that the disk does not take are held, in order, and written before
     the next that it takes. After a flush that failed the system may have dropped what it had taken: that is written again,
-    in its place, before the next flush.
+    in its place, before the next flush. A new session to which nothing was added leaves no file.
     """
 
     def __init__(
@@ -73,6 +74,8 @@ class FileJournal:
         self._unsynced = True
         self._entry_synced = False
         self._flush_s = math.inf
+        self._blank_size: int | None = None
+        """Of a new file that holds no more than its opening, 0 before that; None for any other."""
         self._fold: Fold | None = None
         """What the file told at opening, as long as nothing was added that it would not know."""
         if not must_exist:
@@ -87,7 +90,11 @@ class FileJournal:
     def append(self, record: Record) -> None:
         if self._closed:
             raise JournalError(f"Session {self.session_id} is closed.")
-        self._held.append(self._encode(record))
+        line = self._encode(record)
+        if self._blank_size is not None:
+            is_opening = isinstance(record, SessionOpened) and not record.after and not self._blank_size
+            self._blank_size = len(line) if is_opening else None
+        self._held.append(line)
         self._drain()
 
     async def sync(self, *, end: bool = False) -> None:
@@ -139,7 +146,14 @@ class FileJournal:
             # It was said when it happened; there is nobody left to hear it again.
             pass
         finally:
+            self._remove_blank()
             self._disk.close(self._handle)
+
+    def _remove_blank(self) -> None:
+        """While the lock is held. Others may have given it a title meanwhile: then it stays."""
+        with contextlib.suppress(OSError):
+            if self._blank_size and self._disk.size(self._handle) == self._blank_size:
+                self._disk.unlink(self.path)
 
     def _open(self, must_exist: bool) -> int:
         try:
@@ -179,6 +193,7 @@ class FileJournal:
         self._encoder.parent, self._encoder.time = fold.last_message, fold.last_time
         self._encoder.first_format = fold.first_format
         self._kept = self._disk.size(self._handle)
+        self._blank_size = None if self._kept else 0
         if tail.torn:
             self._removed = (f"The last line was incomplete and was removed ({tail.torn:,} bytes).",)
         self.warnings = self._removed + fold.warnings

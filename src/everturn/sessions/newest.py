@@ -15,7 +15,7 @@ MOST_LINES = 50
 
 
 def find_newest_file(home: Path, folder: Path | str) -> Path | None:
-    """The session of this folder that was written last, and in which something was said."""
+    """The session of this folder that was written last, and in which something was said, or that was asked for by `/clear`."""
     for path in stream_newest_first(home):
         opened = load_opening(path)
         if opened is not None and opened.folder == spell_path(str(folder)):
@@ -24,14 +24,14 @@ def find_newest_file(home: Path, folder: Path | str) -> Path | None:
 
 
 def load_opening(path: Path) -> SessionOpened | None:
-    """The first record of a session in which something was said."""
+    """The first record of a session that counts as a conversation."""
     try:
         records = [told.record for told, _ in islice(stream_told(path), MOST_LINES)]
     except JournalError:
         return None
     first = records[0] if records else None
     has_message = any(isinstance(record, MessageAdded) for record in records)
-    return first if isinstance(first, SessionOpened) and has_message else None
+    return first if isinstance(first, SessionOpened) and (has_message or first.after) else None
 
 
 def stream_newest_first(home: Path) -> Iterator[Path]:

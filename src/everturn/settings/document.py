@@ -32,7 +32,6 @@ UNSAID = {
     "overloads_before_fallback": "Overloads in a row before the next fallback model is used.",
     "backoff_first_s": "Seconds before the second attempt; the wait doubles from there.",
     "backoff_most_s": "The longest wait of our own between two attempts.",
-    "retry_after_most_s": "The longest wait that a server may ask for.",
     "connect_s": "Seconds that a connection may take to open.",
     "tool_concurrency": "Calls that may run at the same time.",
     "auto_compact": "Summarise before the window is full.",

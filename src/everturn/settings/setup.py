@@ -123,9 +123,14 @@ def build_limits(options: Options, environment: Environment) -> Limits:
 
 
 def _answer_limits(cap: int | None, retries: int | None) -> dict[str, Any]:
-    """A caller's cap is an override already, so nothing escalates it; tries count the first attempt too."""
+    """A caller's cap is an override already, so nothing escalates it; tries count the first attempt too.
+
+    Who says how often is obeyed, however long that takes.
+    """
     capped = {} if cap is None else {"output_cap": cap, "escalate": False}
-    return capped if retries is None else {**capped, "tries": retries + 1, "unreached_tries": retries + 1}
+    if retries is None:
+        return capped
+    return {**capped, "tries": retries + 1, "unreached_tries": retries + 1, "unanswered_s": 0.0}
 
 
 def _given(limits: Limits | Mapping[str, Any]) -> dict[str, Any]:

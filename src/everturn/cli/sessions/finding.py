@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from everturn.cli.console import complain
-from everturn.cli.usage import UsageError
+from everturn.cli.usage import UnknownSessionError, UsageError
 from everturn.core.spelled_paths import spell_path
 from everturn.sessions.newest import find_newest_file, stream_newest_first
 from everturn.sessions.places import find_session_file, is_session_id
@@ -17,21 +17,21 @@ RECENT = 5
 
 
 def find_newest(home: Path, folder: Path) -> str:
-    """The session of this folder that was written last. Raises `UsageError`."""
+    """The session of this folder that was written last. Raises `UnknownSessionError`."""
     if (newest := find_newest_file(home, folder)) is None:
-        raise UsageError(f"there is no session to continue in {spell_path(str(folder))}")
+        raise UnknownSessionError(f"there is no session to continue in {spell_path(str(folder))}")
     return newest.stem
 
 
 def find_session(home: Path, folder: Path, name: str) -> Path:
-    """By its id, else by a beginning of it, a title or `latest`. Raises `UsageError` that names what could be meant."""
+    """By its id, else by a beginning of it, a title or `latest`. Raises `UnknownSessionError` that names what could be meant."""
     if is_session_id(name) and (path := find_session_file(home, name, folder)) is not None:
         return path
     return Path(find_card(load_cards(home), home, folder, name).path)
 
 
 def find_card(cards: "list[Card]", home: Path, folder: Path, name: str) -> "Card":
-    """Raises `UsageError`."""
+    """Raises `UnknownSessionError`."""
     from everturn.sessions.index.finding import judge_name
 
     meant = judge_name(cards, name, str(folder))
@@ -40,10 +40,10 @@ def find_card(cards: "list[Card]", home: Path, folder: Path, name: str) -> "Card
     if not meant.cards:
         near = find_near(home, name)
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
-        raise UsageError(f"there is no session {name} in {home}{hint}")
+        raise UnknownSessionError(f"there is no session {name} in {home}{hint}")
     from everturn.cli.sessions.display import render_candidates
 
-    raise UsageError(f"{len(meant.cards)} sessions {meant.by} {name}:\n{render_candidates(meant.cards)}")
+    raise UnknownSessionError(f"{len(meant.cards)} sessions {meant.by} {name}:\n{render_candidates(meant.cards)}")
 
 
 def render_recent(home: Path, folder: Path) -> str:

@@ -29,8 +29,8 @@ from everturn.sessions.index.card import Card
 from everturn.sessions.index.finding import is_of
 
 MOST_SHOWN = 50
-HEAD = ("ID", "AGE", "TURNS", "MSGS", "COST", "MODEL", "BRANCH", "STATE", "FOLDER", "TITLE")
-RIGHT = frozenset({"AGE", "TURNS", "MSGS", "COST"})
+HEAD = ("ID", "AGE", "ROUNDS", "MSGS", "COST", "MODEL", "BRANCH", "STATE", "FOLDER", "TITLE")
+RIGHT = frozenset({"AGE", "ROUNDS", "MSGS", "COST"})
 
 
 def run_list(words: Words) -> int:

@@ -68,7 +68,7 @@ def plan_facts(card: Card) -> Facts:
         "Model": make_line(told.model),
         "Began": make_line(told.began)[:19].replace("T", " "),
         "Written": render_moment(card.written)[:19].replace("T", " "),
-        "Turns": f"{told.turns:,} ({told.messages:,} messages)",
+        "Rounds": f"{told.turns:,} ({told.messages:,} messages)",
         "Cost": render_cost(card),
         "Size": render_size(card.size),
         "Tag": mask(make_line(told.tag)),

@@ -7,7 +7,7 @@ from everturn.engine.gate import NOBODY
 
 AT_A_TERMINAL = "it is asked about where you run everturn at a terminal"
 _WAY = "Check the network, a proxy (HTTPS_PROXY) and ANTHROPIC_BASE_URL; everturn doctor tries them."
-_ADVICE: dict[str, str] = {FaultKind.CONNECTION: _WAY, FaultKind.TIMEOUT: _WAY}
+_ADVICE: dict[str, str] = {FaultKind.CONNECTION: _WAY, FaultKind.TIMEOUT: _WAY, FaultKind.STALLED: _WAY}
 
 
 def advise(problem: Problem) -> str:

@@ -41,7 +41,7 @@ class JsonResult:
         pass
 
     def close(self) -> None:
-        pass
+        self._complaints.close()
 
     def _remember(self, event: ErrorReleased) -> None:
         self._status = event.problem.status
@@ -60,6 +60,7 @@ def render_result(event: ResultEvent, *, uuid: str, card_of: CardOf, status: int
         "duration_ms": round(event.duration_s * 1000),
         "duration_api_ms": round(event.api_duration_s * 1000),
         "num_turns": event.num_turns,
+        "num_rounds": event.rounds,
     }
     if event.subtype == "success":
         result["result"] = event.text

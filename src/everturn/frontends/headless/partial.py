@@ -103,7 +103,7 @@ class Partial:
         self._open.clear()
         self._fed.clear()
         message: Raw = {
-            "id": message_id,
+            "id": self._began.api_id or message_id,
             "type": "message",
             "role": "assistant",
             "model": self._began.model,

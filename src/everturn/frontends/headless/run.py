@@ -64,7 +64,7 @@ async def run_headless(
         out=sink,
         err=complaints,
         env=os.environ if env is None else env,
-        card_of=card_of or _guess_card,
+        card_of=card_of or guess_card,
         introduction=introduction or Introduction(),
         commands=commands,
         floor=floor,
@@ -207,5 +207,5 @@ def new_id() -> str:
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
-def _guess_card(model: str) -> ModelCard:
+def guess_card(model: str) -> ModelCard:
     return ModelCard(id=model, known=False)

@@ -1,4 +1,4 @@
-"""Events as JSON lines that the clients of this format know, and two kinds of our own: `transition` and `tombstone`."""
+"""Events as JSON lines that the clients of this format know, and a few kinds of our own, such as `transition` and `tombstone`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,8 +7,9 @@ import msgspec
 
 from everturn.core import events as ev
 from everturn.core.errors import FaultKind
-from everturn.core.messages import Answer, Block, Kind, Message, ToolResult, text_block
+from everturn.core.messages import Answer, Block, Kind, Message, ToolResult, derive_id, text_block
 from everturn.frontends.commands import Cleared, Said
+from everturn.frontends.headless.answer_parts import AnswerParts, Part
 from everturn.frontends.headless.json_result import CardOf, render_result, render_usage
 from everturn.frontends.headless.lines import encode_shown
 from everturn.frontends.headless.partial import Partial
@@ -45,7 +46,7 @@ _ERRORS: dict[str, str] = {
 
 
 class StreamJson:
-    """`render_event` does no I/O: it remembers what later lines need (the shown halves of results, names of calls)."""
+    """`render_event` does no I/O: it remembers what later lines need (what of an answer was told, names of calls)."""
 
     def __init__(
         self,
@@ -63,10 +64,16 @@ class StreamJson:
         self._card_of = card_of
         self._replay_prompts = replay_prompts
         self._partial = Partial()
-        self._ended: dict[str, ev.CallEnded] = {}
+        self._parts = AnswerParts()
+        self._results_told: set[str] = set()
+        """Calls whose results were told when they ended; the message that carries them follows."""
         self._running: dict[str, tuple[str, float]] = {}
         self._status: int | None = None
         shows: dict[type, Callable[[Any], list[Line]]] = {
+            ev.RequestStarted: self._request,
+            ev.MessageBegan: self._message_began,
+            ev.BlockBegan: self._block_began,
+            ev.BlockFinished: self._block_finished,
             ev.AnswerAdded: self._answer,
             ev.UserAdded: self._user,
             ev.Continued: self._transition,
@@ -74,6 +81,7 @@ class StreamJson:
             ev.RetryScheduled: self._retry,
             ev.ModelSwitched: self._switch,
             ev.ContextChanged: self._context,
+            ev.CacheMissed: self._cache_break,
             ev.CompactionBegan: self._compaction_began,
             ev.CompactionEnded: self._compaction_ended,
             ev.CallBegan: self._call_began,
@@ -96,12 +104,12 @@ class StreamJson:
         }
         if partial:
             shows |= {
-                ev.MessageBegan: self._message_began,
-                ev.BlockBegan: self._block_began,
+                ev.MessageBegan: self._partial_began,
+                ev.BlockBegan: self._partial_block_began,
                 ev.TextDelta: self._text,
                 ev.ThinkingDelta: self._thinking,
                 ev.InputDelta: self._input,
-                ev.BlockFinished: self._block_finished,
+                ev.BlockFinished: self._partial_block_finished,
                 ev.AnswerAdded: self._partial_answer,
             }
         self.shows = shows
@@ -138,26 +146,57 @@ class StreamJson:
     def _system(self, subtype: str, **fields: Any) -> Line:
         return self._line("system", subtype=subtype, **fields)
 
+    def _request(self, event: ev.RequestStarted) -> list[Line]:
+        return [self._system("request_start", turn=event.turn, model=event.model)]
+
+    def _message_began(self, event: ev.MessageBegan) -> list[Line]:
+        self._parts.begin(event)
+        return []
+
+    def _block_began(self, event: ev.BlockBegan) -> list[Line]:
+        self._parts.enter(event.message_id)
+        return self.release()
+
+    def _block_finished(self, event: ev.BlockFinished) -> list[Line]:
+        self._parts.enter(event.message_id)
+        lines = self.release()
+        self._parts.hold(event.block)
+        return lines
+
+    def release(self) -> list[Line]:
+        """The block that is held back because the answer may end with it."""
+        part = self._parts.release()
+        began = self._parts.began
+        known = Answer(api_id=began.api_id, model=began.model, usage=began.usage)
+        return [] if part is None else [self._assistant(part, began.message_id, known)]
+
     def _answer(self, event: ev.AnswerAdded) -> list[Line]:
+        """A line for each block that was not told yet; the last one has the stop reason and the whole usage."""
         message = event.message
         answer = message.answer or Answer()
-        line = self._assistant(message.id, answer.model or answer.asked, message.blocks, answer)
-        if answer.api_id:
-            line["api_message_id"] = answer.api_id
-        return [line | {"aborted": True}] if answer.incomplete else [line]
+        self._parts.enter(message.id)
+        began = self._parts.began
+        taken_back, parts = self._parts.end(message)
+        known = msgspec.structs.replace(answer, stop_reason=None, usage=began.usage)
+        lines = [self._assistant(part, message.id, answer if part.is_last else known) for part in parts]
+        if answer.incomplete and lines:
+            lines[-1]["aborted"] = True
+        if taken_back:
+            lines.insert(0, self._take_back(message.id, "repair", taken_back))
+        return lines
 
-    def _assistant(self, id_: str, model: str, blocks: tuple[Block, ...], answer: Answer) -> Line:
+    def _assistant(self, part: Part, message_id: str, answer: Answer) -> Line:
         message = {
-            "id": id_,
+            "id": answer.api_id or message_id,
             "type": "message",
             "role": "assistant",
-            "model": model,
-            "content": [msgspec.Raw(block.raw) for block in blocks],
+            "model": answer.model or answer.asked,
+            "content": [msgspec.Raw(part.block.raw)],
             "stop_reason": answer.stop_reason,
             "stop_sequence": None,
             "usage": render_usage(answer.usage),
         }
-        return self._line("assistant", uuid=id_, message=message, parent_tool_use_id=None)
+        return self._line("assistant", uuid=part.uuid, message=message, parent_tool_use_id=None)
 
     def _user(self, event: ev.UserAdded) -> list[Line]:
         """One line for each tool result, so that each has its shown half beside it."""
@@ -173,12 +212,13 @@ class StreamJson:
                 return [self._user_line(message.id, message.blocks) | {"isSynthetic": True}]
 
     def _results(self, message: Message) -> list[Line]:
-        lines: list[Line] = []
-        for block in message.blocks:
-            line = self._user_line(self._new_id() if lines else message.id, (block,))
-            ended = self._ended.pop(block.view.tool_use_id, None) if isinstance(block.view, ToolResult) else None
-            lines.append(line if ended is None else line | _render_ended(ended))
-        return lines
+        """Only those that were not told when their calls ended, such as of calls that an earlier program left open."""
+        told, self._results_told = self._results_told, set()
+        return [
+            self._user_line(derive_id(message.id, place), (block,))
+            for place, block in enumerate(message.blocks)
+            if not (isinstance(block.view, ToolResult) and block.view.tool_use_id in told)
+        ]
 
     def _user_line(self, uuid: str, blocks: tuple[Block, ...]) -> Line:
         message = {"role": "user", "content": [msgspec.Raw(block.raw) for block in blocks]}
@@ -188,7 +228,13 @@ class StreamJson:
         return [self._system("transition", transition=event.transition, turn=event.turn)]
 
     def _tombstone(self, event: ev.Retracted) -> list[Line]:
-        return [self._system("tombstone", message_id=event.message_id, cause=event.cause)]
+        return [self._take_back(event.message_id, event.cause, self._parts.retract())]
+
+    def _take_back(self, message_id: str, cause: str, uuids: list[str]) -> Line:
+        """`message_id` as the lines of the message have it."""
+        began = self._parts.began
+        known = (began.api_id if began.message_id == message_id else "") or message_id
+        return self._system("tombstone", message_id=known, uuids=uuids, cause=cause)
 
     def _retry(self, event: ev.RetryScheduled) -> list[Line]:
         line = self._system(
@@ -219,6 +265,18 @@ class StreamJson:
         )
         return [line]
 
+    def _cache_break(self, event: ev.CacheMissed) -> list[Line]:
+        line = self._system(
+            "cache_break",
+            segment=event.segment,
+            cause=event.cause,
+            kept_messages=event.kept,
+            tokens=event.tokens,
+            cost_usd=event.usd,
+            turn=event.turn,
+        )
+        return [line]
+
     def _compaction_began(self, _event: ev.CompactionBegan) -> list[Line]:
         return [self._system("status", status="compacting")]
 
@@ -227,15 +285,19 @@ class StreamJson:
 
     def _call_began(self, event: ev.CallBegan) -> list[Line]:
         self._running[event.tool_use_id] = event.name, self._elapsed()
-        return self._progress(event.tool_use_id, description=event.line)
+        return [*self.release(), *self._progress(event.tool_use_id, description=event.line)]
 
     def _call_progressed(self, event: ev.CallProgressed) -> list[Line]:
         return self._progress(event.tool_use_id, output=event.text)
 
     def _call_ended(self, event: ev.CallEnded) -> list[Line]:
         self._running.pop(event.tool_use_id, None)
-        self._ended[event.tool_use_id] = event
-        return []
+        if event.block is None:
+            return []
+        uuid = derive_id(event.message_id, event.index)
+        self._results_told.add(event.tool_use_id)
+        self._parts.note_result(uuid)
+        return [*self.release(), self._user_line(uuid, (event.block,)) | _render_ended(event)]
 
     def _progress(self, tool_use_id: str, **fields: Any) -> list[Line]:
         now = self._elapsed()
@@ -259,7 +321,7 @@ class StreamJson:
             decision_reason=event.reason,
             message=f"{event.line or event.name} was not allowed: {event.reason}",
         )
-        return [line]
+        return [*self.release(), line]
 
     def _mode(self, event: ev.ModeSwitched) -> list[Line]:
         return [self._system("status", status=None, permissionMode=event.mode)]
@@ -322,11 +384,12 @@ class StreamJson:
         self._status = problem.status
         if not problem.by_api and problem.kind not in _ERRORS:
             return self._informational(problem.text, "warning")
-        line = self._assistant(self._new_id(), SYNTHETIC, (text_block(problem.text),), Answer())
+        id_ = self._new_id()
+        line = self._assistant(Part(id_, text_block(problem.text)), id_, Answer(model=SYNTHETIC))
         return [line | {"error": _ERRORS.get(problem.kind, "unknown")}]
 
     def _result(self, event: ev.ResultEvent) -> list[Line]:
-        self._ended.clear()
+        self._results_told.clear()
         self._running.clear()
         status, self._status = self._status, None
         return [render_result(event, uuid=self._new_id(), card_of=self._card_of, status=status)]
@@ -339,12 +402,12 @@ class StreamJson:
         self._session_id = cleared.after
         return [line]
 
-    def _message_began(self, event: ev.MessageBegan) -> list[Line]:
+    def _partial_began(self, event: ev.MessageBegan) -> list[Line]:
         self._partial.begin_message(event)
-        return []
+        return self._message_began(event)
 
-    def _block_began(self, event: ev.BlockBegan) -> list[Line]:
-        return self._stream(*self._partial.begin_block(event))
+    def _partial_block_began(self, event: ev.BlockBegan) -> list[Line]:
+        return self._block_began(event) + self._stream(*self._partial.begin_block(event))
 
     def _text(self, event: ev.TextDelta) -> list[Line]:
         return self._stream(self._partial.add_text(event))
@@ -355,8 +418,8 @@ class StreamJson:
     def _input(self, event: ev.InputDelta) -> list[Line]:
         return self._stream(*self._partial.add_input(event))
 
-    def _block_finished(self, event: ev.BlockFinished) -> list[Line]:
-        return self._stream(*self._partial.finish_block(event))
+    def _partial_block_finished(self, event: ev.BlockFinished) -> list[Line]:
+        return self._stream(*self._partial.finish_block(event)) + self._block_finished(event)
 
     def _partial_answer(self, event: ev.AnswerAdded) -> list[Line]:
         return self._stream(*self._partial.end_message(event)) + self._answer(event)

@@ -286,8 +286,8 @@ class TerminalText:
             return
         stopped = f"{event.terminal_reason} · " if event.is_error or not answer_of(event) else ""
         worked = render_duration(event.duration_s - self._asked_s())
-        turns = render_count(event.num_turns, "turn")
-        figures = (turns, render_usage(event.usage), render_usd(event.total_usd), worked)
+        rounds = render_count(event.rounds, "round")
+        figures = (rounds, render_usage(event.usage), render_usd(event.total_usd), worked)
         self._put_words(f"— {stopped}{' · '.join(figures)}", DIM, kind="closing")
 
     def _flush(self) -> None:

@@ -32,7 +32,7 @@ class PipeText:
         pass
 
     def close(self) -> None:
-        pass
+        self._complaints.close()
 
     def _error(self, event: ErrorReleased) -> None:
         """Its text comes with the result."""

@@ -42,7 +42,9 @@ class AnthropicModel:
         version: str = "",
         betas: Iterable[str] = (),
         custom_headers: Mapping[str, str] | None = None,
+        first_event_s: float = 0.0,
     ) -> None:
+        """`first_event_s`: seconds until an answer must have begun; 0 = no limit."""
         self._transport = transport
         self._catalog = catalog
         self._credentials = credentials
@@ -50,6 +52,7 @@ class AnthropicModel:
         self._version = version
         self._betas = tuple(betas)
         self._custom = dict(custom_headers or {})
+        self._first_event_s = first_event_s
         self._keyless = not credentials.present
         for name, value in self._custom.items():
             if any(word in name.lower() for word in _SECRET_NAMES):
@@ -60,6 +63,7 @@ class AnthropicModel:
         """Ends where the body ends or the message does; judging whether that was all is the engine's."""
         body = encode_request(request, self._catalog.card(request.model))
         parser, told, patience_s = SseParser(), False, 0.0
+        began_s = time.monotonic()
         try:
             response = await self._post(MESSAGES, request, body)
             try:
@@ -79,11 +83,14 @@ class AnthropicModel:
                             return
                         told = told or not isinstance(event, Pinged)
                         yield event
+                    if not told and 0 < self._first_event_s < time.monotonic() - began_s:
+                        raise ModelFault(FaultKind.STALLED, say_no_answer(self._first_event_s))
                 if not told:
                     raise ModelFault(FaultKind.STREAM_BROKEN, "The API sent an empty answer.")
             finally:
                 await response.aclose(patience_s)
         except ModelFault as fault:
+            fault.answered = fault.answered and (told or fault.kind is not FaultKind.STALLED)
             self._mask(fault)
             raise
 
@@ -167,6 +174,10 @@ class AnthropicModel:
         fault.text = self._credentials.mask(fault.text)
         fault.args = (fault.text,)
         fault.request_id = self._credentials.mask(fault.request_id) if fault.request_id else None
+
+
+def say_no_answer(within_s: float) -> str:
+    return f"The server sent signs of life, but no answer within {within_s:g} s."
 
 
 async def read_body(response: Response, limit: int, *, forgiving: bool = False) -> bytes:

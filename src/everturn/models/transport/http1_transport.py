@@ -42,6 +42,14 @@ class Http1Response:
         inflater.finish()
 
 
+class _Warming:
+    """A connection that is being opened ahead of the first request."""
+
+    def __init__(self) -> None:
+        self.done = asyncio.Event()
+        self.fault: ModelFault | None = None
+
+
 class Http1Transport:
     """`connect_s` bounds the way to an open connection, `stall_s` every silence after it; both in seconds.
 
@@ -66,14 +74,17 @@ class Http1Transport:
         self.body_cap = body_cap
         self._trust = trust or Trust(ca_file)
         self._idle: dict[Origin, list[Connection]] = {}
-        self._warming: dict[Origin, asyncio.Event] = {}
+        self._warming: dict[Origin, _Warming] = {}
         self._closed = False
 
     async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Http1Response:
         origin, path = parse_target(url)
         headers = {"accept-encoding": "identity", **headers}
         if (warming := self._warming.get(origin)) is not None:
-            await warming.wait()
+            await warming.done.wait()
+            if warming.fault is not None:
+                # This was the attempt: another would only take as long again before anybody hears of it.
+                raise warming.fault
         if (idle := await self._take_idle(origin)) is not None:
             # It may have died while it waited; the fresh connection that takes its place gets no second chance.
             with contextlib.suppress(Unanswered):
@@ -88,12 +99,14 @@ class Http1Transport:
             origin, _ = parse_target(url)
             if self._idle.get(origin) or origin in self._warming:
                 return
-            done = self._warming[origin] = asyncio.Event()
+            warming = self._warming[origin] = _Warming()
             try:
                 await self.take_back(await self._open(origin))
+            except ModelFault as fault:
+                warming.fault = fault
             finally:
                 del self._warming[origin]
-                done.set()
+                warming.done.set()
 
     async def aclose(self) -> None:
         self._closed = True
