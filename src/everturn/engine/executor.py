@@ -10,6 +10,7 @@ import msgspec
 from everturn.core.commands import DENIED
 from everturn.core.errors import EverturnError, InputFault, ToolFault
 from everturn.core.events import CallBegan, CallEnded, CallProgressed, ContextChanged, TaskBegan, TaskEnded
+from everturn.core.inputs import settle_input
 from everturn.core.marks import tool_error
 from everturn.core.messages import Block, Kind, Message, ToolUse, result_block
 from everturn.core.records import CallIntended, ResultSpilled
@@ -199,8 +200,8 @@ class Executor:
             raise Refusal(f"{use.name} is not listed yet: call ToolSearch with the query `select:{use.name}` first.")
         if tool is None:
             raise Refusal(f"There is no tool named {use.name}. The tools are: {', '.join(self._tools)}.")
-        input_ = parse_input(bytes(use.input).decode())
         slot.tool = tool
+        input_ = settle(tool, parse_input(bytes(use.input).decode()), self._config.folder)
         self._take_input(slot, input_, tool.parse(input_))
 
     def _take_input(self, slot: _Slot, input_: dict[str, Any], parsed: Any) -> Call:
@@ -378,6 +379,12 @@ class Executor:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks)
+
+
+def settle(tool: Tool, input_: dict[str, Any], folder: str) -> dict[str, Any]:
+    """As it is meant: hooks and policy judge the same input that runs. Raises `InputFault`."""
+    own = getattr(tool, "settle", None)
+    return own(input_, folder) if own else settle_input(tool.schema, input_)
 
 
 def parse_approved(tool: Tool, input_: dict[str, Any]) -> Any:
