@@ -226,6 +226,7 @@ class SeenFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     digest: str
     partial: bool = False
     shown: bool = False
+    outdated: bool = False
 
 
 class FilesKnown(Record, frozen=True, kw_only=True, tag="files"):

@@ -24,6 +24,7 @@ def encode_news(news: FileNews, message: str | None) -> FilesKnown:
             digest=state.stamp.digest,
             partial=state.partial,
             shown=state.shown,
+            outdated=state.outdated,
         )
         for path, state in news.seen
     )
@@ -35,7 +36,7 @@ def encode_news(news: FileNews, message: str | None) -> FilesKnown:
 def decode_files(files: Iterable[SeenFile]) -> Iterator[tuple[str, FileState]]:
     for file in files:
         stamp = Stamp(size=file.size, mtime_ns=file.mtime_ns, digest=file.digest)
-        yield file.path, FileState(stamp=stamp, partial=file.partial, shown=file.shown)
+        yield file.path, FileState(stamp=stamp, partial=file.partial, shown=file.shown, outdated=file.outdated)
 
 
 def plan_meter(counted: Counted | None, view: Sequence[Message]) -> Meter | None:

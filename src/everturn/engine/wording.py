@@ -94,6 +94,14 @@ def changed_files(paths: list[str]) -> str:
     )
 
 
+def files_changed_by_command(paths: list[str]) -> str:
+    listing = "\n".join(f"- {one_line(path)}" for path in paths)
+    return reminder(
+        "These files changed while your command ran, after you had read them; read them again before you edit them:\n"
+        f"{listing}"
+    )
+
+
 def hidden_credentials(places: list[str]) -> str:
     listing = "\n".join(f"- {one_line(place)}" for place in places)
     return reminder(
@@ -125,7 +133,13 @@ def gone_file(path: str) -> str:
 def finished_task(report: TaskReport) -> str:
     output = report.output
     if len(output) > TASK_OUTPUT:
-        output = f"[… {len(output) - TASK_OUTPUT} characters left out …]\n{output[-TASK_OUTPUT:]}"
+        # What is itself a part says nothing of how much is left out.
+        left = (
+            f"all but the last {TASK_OUTPUT:,} characters of {report.size:,} bytes are"
+            if report.size
+            else f"{len(output) - TASK_OUTPUT:,} of {len(output):,} characters are"
+        )
+        output = f"[… {left} left out here …]\n{output[-TASK_OUTPUT:]}"
     where = f" (all of it: {report.output_path})" if report.output_path else ""
     return reminder(
         f"The background task {report.id} has ended: {report.summary}. It was: {report.command or report.description}\n"
