@@ -109,6 +109,8 @@ class Executor:
         self._group: list[asyncio.Task[None]] = []
         self._barrier: asyncio.Task[None] | None = None
         self._places = asyncio.Semaphore(config.limits.tool_concurrency)
+        self._said_no = False
+        """The person has refused a call of this response."""
         self.stopped_by: str | None = None
         """What a post-tool hook said when it forbade going on."""
 
@@ -249,6 +251,9 @@ class Executor:
         tool, call = slot.tool, slot.call
         if tool is None or call is None:
             raise Refusal(wording.CALL_NOT_RUN)
+        if self._said_no and not (call.traits.read_only or call.traits.needs_person):
+            # What the model planned to do after the call that was refused may no longer be wanted.
+            raise Refusal(wording.CALL_AFTER_NO)
         # A question that the person has seen is an effect already: it must not be asked again because a stream broke.
         slot.running = call.traits.needs_person
         try:
@@ -256,6 +261,7 @@ class Executor:
         except AbortedError:
             raise Refusal(wording.CALL_NOT_RUN) from None
         if verdict.ruling is not Ruling.ALLOW:
+            self._said_no = self._said_no or verdict.by_person
             raise Refusal(" ".join(filter(None, (f"{DENIED} {verdict.reason}.", verdict.advice))))
         input_ = slot.use.input
         if verdict.input is not None:
@@ -347,7 +353,10 @@ class Executor:
 
     def _inquire_for(self, call: Call) -> Inquire:
         async def inquire(inquiry: Inquiry) -> str | None:
-            return await self._gate.inquire(call.id, inquiry, self._signal)
+            why_not = await self._gate.inquire(call.id, inquiry, self._signal)
+            # A question about something that the call has come to, such as a host, is not one about the call.
+            self._said_no = self._said_no or (why_not is not None and inquiry.name == call.name)
+            return why_not
 
         return inquire
 

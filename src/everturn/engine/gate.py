@@ -118,7 +118,7 @@ class Gate:
         if answer.ruling is Ruling.ALLOW:
             self._take_over(answer)
         # What the person saw is what was judged: the yes is for that file, not for what its name leads to later.
-        return msgspec.structs.replace(answer, judged=verdict.judged)
+        return msgspec.structs.replace(answer, judged=verdict.judged, by_person=True)
 
     def _prepare(self, call: Call) -> Call:
         """How a longer yes would look is planned only here: most calls never need it."""

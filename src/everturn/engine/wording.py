@@ -35,6 +35,9 @@ INTERRUPTED_STREAMING = "[The user interrupted the answer.]"
 INTERRUPTED_TOOLS = "[The user interrupted the tools.]"
 CALL_INTERRUPTED = "The call was interrupted before it finished."
 CALL_NOT_RUN = "The call was not run: the query ended before its turn came."
+CALL_AFTER_NO = "The call was not run: the person said no to an earlier call of the same response."
+SCHEMA_SHOWN = 20_000
+"""Characters of an output schema that a request for another answer repeats."""
 TASK_OUTPUT = 4_000
 """Characters of a finished task's output, the last ones, that the model is given unasked."""
 
@@ -61,9 +64,11 @@ def hook_blocked(text: str) -> str:
     return reminder(f"A stop hook found that the work is not finished:\n{text}")
 
 
-def output_invalid(text: str) -> str:
+def output_invalid(text: str, schema: str) -> str:
+    if len(schema) > SCHEMA_SHOWN:
+        schema = f"{schema[:SCHEMA_SHOWN]}\n[… {len(schema) - SCHEMA_SHOWN:,} of {len(schema):,} characters are left out here …]"
     return reminder(
-        f"The answer does not fit the required output schema: {text}\n"
+        f"The answer does not fit the required output schema: {text}\nThe schema is:\n{schema}\n"
         "Answer again with nothing but a JSON value that fits it."
     )
 

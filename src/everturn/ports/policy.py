@@ -76,6 +76,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """The policy's: a sentence for the model behind a denial, of what it may do in place of the call."""
     holding: Holding | None = None
     """The policy's: nobody approved the call, so it must be held like this while it runs."""
+    by_person: bool = False
+    """The gate's: the person, or the program in their place, has said it."""
     input: dict[str, Any] | None = None
     """An approver's: the call runs with this in place of what the model sent. Answers to a question come this way."""
     mode: str | None = None

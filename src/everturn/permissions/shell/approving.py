@@ -24,7 +24,7 @@ from everturn.permissions.shell.resolving import judge_resolved
 from everturn.permissions.shell.runners import INTERPRETERS, NEVER_BY_PATTERN, RUNNERS
 from everturn.permissions.shell.scratch_code import may_run_scratch
 from everturn.permissions.shell.survey import Survey
-from everturn.permissions.shell.syntax import Assignment, Command, Here, Redirect, Word, join_words, write_marks
+from everturn.permissions.shell.syntax import Assignment, Command, Here, Redirect, Word, join_words
 from everturn.permissions.shell.unapproved import Unapproved
 from everturn.permissions.shell.wrappers import FROM_INPUT, strip_wrappers
 from everturn.ports.policy import Ruling
@@ -150,7 +150,7 @@ class Approval:
     def _removal(self) -> str:
         for sight in self._survey.sights:
             if judge_removal(sight, self._world, self._survey) is Danger.UNKNOWN:
-                return f"what {write_marks(' '.join(sight.argv))[:_SHOWN]!r} removes is not known before it runs"
+                return f"what {sight.text[:_SHOWN]!r} removes is not known before it runs"
         return ""
 
     def _part(self, command: Command) -> str:
