@@ -43,7 +43,6 @@ class Gate:
             verdict = self._deps.policy.judge(call)
         if self._finds_held(call):
             verdict = await signal.guard(self._ask_about_settings(call))
-        advice = verdict.advice
         if verdict.ruling is Ruling.ASK and self._deps.approver is None:
             call = self._prepare(call)
             nobody = NOBODY_ANSWERS if call.traits.needs_person else NOBODY
@@ -57,8 +56,13 @@ class Gate:
             verdict = await signal.guard(self._ask(call, verdict))
         if verdict.ruling is not Ruling.ALLOW:
             self._deny(call, verdict)
-            return msgspec.structs.replace(verdict, advice=advice)
+            return msgspec.structs.replace(verdict, advice=self._advise(call, verdict))
         return verdict
+
+    def _advise(self, call: Call, verdict: Verdict) -> str:
+        """Who said no in person has said what there is to say."""
+        advise = getattr(self._deps.policy, "advise", None)
+        return str(advise(call)) if advise is not None and not verdict.by_person else ""
 
     async def inquire(self, call_id: str, inquiry: Inquiry, signal: AbortSignal) -> str | None:
         """`ports.tool.Inquire` for the call that runs: rules and mode can only refuse, the yes is the person's."""

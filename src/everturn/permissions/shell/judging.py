@@ -147,9 +147,16 @@ def _judge_mode(survey: Survey, rules: RuleSet, world: World, guard: FileGuard) 
         if doubt := doubts.find():
             return Judgement(ruling=Ruling.ASK, why=doubt)
         return Judgement(ruling=Ruling.ALLOW, why="mode bypassPermissions")
-    trouble = Approval(survey, rules, world, guard, doubts).find_trouble()
+    approval = Approval(survey, rules, world, guard, doubts)
+    trouble = approval.find_trouble()
     if isinstance(trouble, str):
-        return Judgement(ruling=Ruling.ASK, why=trouble, trial=plan_trial(survey, world))
+        return Judgement(
+            ruling=Ruling.ASK,
+            why=trouble,
+            trial=plan_trial(survey, world),
+            refused=tuple(approval.refused),
+            movable=approval.movable,
+        )
     return trouble
 
 
