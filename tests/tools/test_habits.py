@@ -214,6 +214,15 @@ async def test_glob_takes_lists_and_full_paths_and_says_what_a_form_cannot_find(
     assert set(told.split("\n")) == found
 
 
+async def test_a_link_that_leads_to_a_name_with_wildcards_is_no_pattern(desk):
+    desk.write("app/[id]/page.ts", "needle\n")
+    (desk.folder / "link").symlink_to("app/[id]")
+    pattern = f"{desk.folder}/link/*.ts"
+
+    assert await search(desk, glob_tool(), pattern=pattern) == "app/[id]/page.ts"
+    assert await search(desk, grep_tool(), pattern="needle", glob=pattern) == "app/[id]/page.ts"
+
+
 @pytest.mark.parametrize(
     ("glob", "found"),
     [

@@ -109,11 +109,12 @@ def _place_pattern(pattern: str, path: Any, folder: str) -> Input:
 
 
 def _find_inside(place: str, path: str, folder: str) -> str | None:
-    """The folder relative to the other; empty where they are the same, None where it is not inside."""
+    """The folder relative to the other, as a pattern; empty where they are the same, None where it is not inside."""
     root, real = locate(folder, path), locate(folder, place)
     if real == root:
         return ""
-    return relpath(real, root) if real.startswith(f"{root.rstrip('/')}/") else None
+    # Links are resolved: the real names may hold what a pattern would take for wildcards.
+    return _WILD.sub(r"\\\g<0>", relpath(real, root)) if real.startswith(f"{root.rstrip('/')}/") else None
 
 
 def settle_grep(given: Input, folder: str) -> Input:
