@@ -151,6 +151,11 @@ def test_habits_of_single_tools_are_taken(name, given, settled):
         ),
         (
             "Glob",
+            {"pattern": ".."},
+            "`pattern`: only files are found, and '..' is a folder. Use '../**' for all files below it, '../*' for those in it.",
+        ),
+        (
+            "Glob",
             {"pattern": "/other/*.py", "path": "src"},
             (
                 "`pattern`: expected a pattern below `path` (src), got '/other/*.py'. Leave `path` out, or make it '/other' and "

@@ -81,10 +81,11 @@ def settle_glob(given: Input, folder: str) -> Input:
 
 
 def _place_pattern(pattern: str, path: Any, folder: str) -> Input:
-    if pattern.endswith("/") or pattern in {"", "."}:
+    if pattern.rpartition("/")[2] in {"", ".", ".."}:
+        below = "" if pattern in {"", "."} else f"{pattern.rstrip('/')}/"
         raise InputFault(
-            f"`pattern`: only files are found, and {pattern or '.'!r} is a folder. Use "
-            f"{join(pattern.rstrip('/.'), '**')!r} for all files below it, {join(pattern.rstrip('/.'), '*')!r} for those in it."
+            f"`pattern`: only files are found, and {pattern or '.'!r} is a folder. Use {below + '**'!r} for all files below it, "
+            f"{below + '*'!r} for those in it."
         )
     if not _leaves(pattern) or not isinstance(path, str | None):
         return {"pattern": pattern}
