@@ -10,7 +10,6 @@ import msgspec
 from everturn.core.commands import DENIED
 from everturn.core.errors import EverturnError, InputFault, ToolFault
 from everturn.core.events import CallBegan, CallEnded, CallProgressed, ContextChanged, TaskBegan, TaskEnded
-from everturn.core.inputs import settle_input
 from everturn.core.marks import tool_error
 from everturn.core.messages import Block, Kind, Message, ToolUse, result_block
 from everturn.core.records import CallIntended, ResultSpilled
@@ -48,6 +47,8 @@ class _Slot:
         self.announced = False
         """Its intent is on the disk, written with that of a call before it."""
         self.result: Block | None = None
+        self.files: tuple[str, ...] = ()
+        """Whose content the result shows."""
         self.task: asyncio.Task[None] | None = None
 
     @property
@@ -169,8 +170,11 @@ class Executor:
         fitted = await self._deps.pipeline.fit_results(
             blocks, tool_limits, limits=self._config.limits, window=self._window
         )
+        shown = {slot.use.id: slot.files for slot in slots}
         for record in fitted.spilled:
             self._recorder.record(record)
+            for path in shown.get(record.tool_use_id, ()):
+                self._files.note_cut(path)
         if fitted.change is not None:
             self._recorder.emit(ContextChanged(**msgspec.structs.asdict(fitted.change)))
         for slot, block in zip(slots, fitted.blocks, strict=True):
@@ -362,7 +366,7 @@ class Executor:
 
     def _settle(self, slot: _Slot, result: ToolResult, block: Block, duration_s: float, line: str) -> None:
         use = slot.use
-        slot.result = block
+        slot.result, slot.files = block, result.files
         self._recorder.emit(
             CallEnded(
                 tool_use_id=use.id,
@@ -392,8 +396,12 @@ class Executor:
 
 def settle(tool: Tool, input_: dict[str, Any], folder: str) -> dict[str, Any]:
     """As it is meant: hooks and policy judge the same input that runs. Raises `InputFault`."""
-    own = getattr(tool, "settle", None)
-    return own(input_, folder) if own else settle_input(tool.schema, input_)
+    if (own := getattr(tool, "settle", None)) is not None:
+        settled: dict[str, Any] = own(input_, folder)
+        return settled
+    from everturn.core.inputs import settle_input
+
+    return settle_input(tool.schema, input_)
 
 
 def parse_approved(tool: Tool, input_: dict[str, Any]) -> Any:
@@ -438,4 +446,4 @@ def add_note(result: ToolResult, note: str) -> ToolResult:
         content = f"{content}\n{note}"
     elif note:
         content = [*content, {"type": "text", "text": note}]
-    return ToolResult(content=content or "(no output)", is_error=result.is_error, shown=result.shown)
+    return msgspec.structs.replace(result, content=content or "(no output)")

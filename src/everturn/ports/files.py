@@ -85,6 +85,12 @@ class FileStates:
             stamp = Stamp(size=size, mtime_ns=mtime_ns, digest="")
             self._states[path] = msgspec.structs.replace(state, left=stamp)
 
+    def note_cut(self, path: str) -> None:
+        """Of what a result should have shown of the file, the model sees only a part."""
+        if (state := self._states.get(path)) is not None:
+            self._states[path] = msgspec.structs.replace(state, partial=True, shown=False)
+            self._touch(path)
+
     def note_outdated(self, path: str) -> None:
         """The model is told that the file has changed since it was read: once is enough."""
         if (state := self._states.get(path)) is not None:

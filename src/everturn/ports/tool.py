@@ -60,6 +60,8 @@ class ToolResult(msgspec.Struct, frozen=True, kw_only=True):
     """Text, or blocks of the Messages API."""
     is_error: bool = False
     shown: Any = None
+    files: tuple[str, ...] = ()
+    """Files whose whole text it shows: where the result is cut, the model has seen them only in part."""
 
 
 class Inquiry(msgspec.Struct, frozen=True, kw_only=True):

@@ -288,11 +288,12 @@ class Commands:
         text, is_whole = output.render(MOST_CHARACTERS)
         if not is_whole:
             output.save()
-        elif ended.code == 0:
-            remember_printed(ended.command, command.start.folder, context, text.rstrip("\n"))
+        printed: tuple[str, ...] = ()
+        if is_whole and ended.code == 0:
+            printed = remember_printed(ended.command, command.start.folder, context, text.rstrip("\n"))
         if output.path is not None and (command.is_behind or not is_whole):
             context.note_output(output.path, output.saved)
-        return render_ended(
+        result = render_ended(
             replace(
                 ended,
                 output=text.rstrip("\n"),
@@ -302,6 +303,7 @@ class Commands:
                 saved_bytes=None if is_whole or output.path is None else output.saved,
             )
         )
+        return replace(result, files=printed) if printed else result
 
 
 def limit_held(limits: Limits, bounds: Bounds) -> Limits:

@@ -19,10 +19,11 @@ _PRINTS = re.compile(r"\b(?:cat|sed|head|tail|awk|tac|less|more|bat|git)\b")
 _MOST_FILES = 20
 
 
-def remember_printed(command: str, folder: str, context: ToolContext, text: str) -> None:
-    """`text`: all that the command printed, as the model reads it."""
+def remember_printed(command: str, folder: str, context: ToolContext, text: str) -> tuple[str, ...]:
+    """Which they are. `text`: all that the command printed, as the model reads it."""
     if not text or not _PRINTS.search(command):
-        return
+        return ()
+    printed: list[str] = []
     lines = f"\n{text}\n"
     for path in islice(list_named(command, folder, context.folder), _MOST_FILES):
         try:
@@ -36,3 +37,5 @@ def remember_printed(command: str, folder: str, context: ToolContext, text: str)
             same = known if known is not None and known.stamp.digest == loaded.stamp.digest else None
             state = replace(same, partial=False) if same else FileState(stamp=loaded.stamp)
             context.files.remember(file.path, state)
+            printed.append(file.path)
+    return tuple(printed)
