@@ -74,6 +74,7 @@ async def test_what_the_model_removed_itself_is_no_news(bench, command):
     assert run.of("attachment") == []
 
 
+@pytest.mark.needs("Landlock")
 async def test_a_scratch_file_that_the_model_removed_is_no_news(bench):
     engine = bench.engine()
     bench.model(call("Bash", {"command": "echo $TMPDIR"}), text("There."))
@@ -132,6 +133,7 @@ async def test_a_second_edit_after_a_change_is_told_the_same_again(bench):
     assert [said(bench, 3), said(bench, 4)] == [[f"<tool_use_error>{why}</tool_use_error>"]] * 2
 
 
+@pytest.mark.needs("Landlock")
 @pytest.mark.parametrize(
     "command",
     [
@@ -154,6 +156,7 @@ async def test_a_file_that_a_command_printed_whole_may_be_edited(bench, command)
     assert (bench.folder / "a.txt").read_text() == "one\nbeta\n\nthree\n"
 
 
+@pytest.mark.needs("Landlock")
 @pytest.mark.parametrize(
     "command", ["sed -n 1,2p a.txt", "cat -n a.txt", "grep . a.txt", "cat a.txt > b.txt", "head -c 12 a.txt"]
 )
