@@ -12,6 +12,8 @@ import msgspec
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
 _TRUTHS = {"true": True, "True": True, "false": False, "False": False}
 _CHOICES = ("anyOf", "oneOf")
+_PLAIN = {"string": str, "integer": int, "boolean": bool}
+"""Types without anything inside."""
 _MOST_STEPS = 20
 """References that are followed: a schema may refer to itself."""
 
@@ -24,7 +26,7 @@ def settle_input(schema: Schema, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _settle_object(given: dict[str, Any], schema: Schema, defined: Schema) -> dict[str, Any]:
-    known: Schema = schema.get("properties", {})
+    known: dict[str, Any] = schema.get("properties", {})
     required = schema.get("required", ())
     settled = {}
     changed = False
@@ -32,7 +34,13 @@ def _settle_object(given: dict[str, Any], schema: Schema, defined: Schema) -> di
         if key not in known:
             settled[key] = value
             continue
-        part = _resolve(known[key], defined)
+        part = known[key]
+        kind = part.get("type") if isinstance(part, dict) else None
+        if value and isinstance(kind, str) and type(value) is _PLAIN.get(kind):
+            # Almost always.
+            settled[key] = value
+            continue
+        part = _resolve(part, defined)
         if key not in required and _is_left_out(value, part, defined):
             changed = True
             continue

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from itertools import islice
-from pathlib import Path
 from posixpath import basename, isdir, join, normpath
 from stat import S_ISREG
 
@@ -134,7 +133,7 @@ def _may_name(word: str) -> bool:
 
 def _look(path: str) -> _State | None:
     try:
-        found = Path(path).stat()
+        found = os.stat(path)  # noqa: PTH116 - the plain call: there may be a thousand
     except (OSError, ValueError):
         return None
     return (found.st_ino, found.st_size, found.st_mtime_ns) if S_ISREG(found.st_mode) else None
