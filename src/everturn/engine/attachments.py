@@ -10,7 +10,7 @@ from everturn.engine import wording
 from everturn.engine.commands import CommandQueue
 from everturn.engine.deps import Deps
 from everturn.engine.recorder import Recorder
-from everturn.ports.files import FileStates
+from everturn.ports.files import FileState, FileStates, Stamp
 from everturn.ports.tasks import Tasks
 
 
@@ -90,14 +90,20 @@ class Attachments:
         own: list[str] = []
         for path, state in self._files:
             if not state.outdated and self._deps.files.changed(path, state.stamp):
-                is_own = state.left is not None and not self._deps.files.changed(path, state.left)
-                (own if is_own else changed).append(path)
+                (own if self._is_left_so(path, state) else changed).append(path)
                 self._files.note_outdated(path)
         if changed:
             self._recorder.emit(Attached(kind="changed_files", detail={"paths": changed}))
         if own:
             self._recorder.emit(Attached(kind="changed_files", detail={"paths": own, "by_command": True}))
         return changed, own
+
+    def _is_left_so(self, path: str, state: FileState) -> bool:
+        """Nobody has changed it since the command ended while which it changed."""
+        if state.left is None:
+            return False
+        size, mtime_ns = state.left
+        return not self._deps.files.changed(path, Stamp(size=size, mtime_ns=mtime_ns, digest=""))
 
     def _finished(self) -> list[str]:
         texts = []

@@ -25,12 +25,12 @@ class FileState(msgspec.Struct, frozen=True, kw_only=True):
     """One result has shown it whole: to show it again would tell nothing new."""
     outdated: bool = False
     """The model has been told that the file is no longer what it read."""
-    left: Stamp | None = None
-    """Size and time of the file at the end of a command of the model, while which it changed; no digest."""
+    left: tuple[int, int] | None = None
+    """Size and time of the file at the end of a command of the model, while which it changed."""
 
     def is_left_so(self, size: int, mtime_ns: int) -> bool:
         """Nobody has changed the file since that command ended."""
-        return self.left is not None and (self.left.size, self.left.mtime_ns) == (size, mtime_ns)
+        return self.left == (size, mtime_ns)
 
 
 class FileNews(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,8 +82,8 @@ class FileStates:
     def note_left(self, path: str, size: int, mtime_ns: int) -> None:
         """The file changed while a command of the model ran, and was like this at its end."""
         if (state := self._states.get(path)) is not None:
-            stamp = Stamp(size=size, mtime_ns=mtime_ns, digest="")
-            self._states[path] = msgspec.structs.replace(state, left=stamp)
+            self._states[path] = msgspec.structs.replace(state, left=(size, mtime_ns))
+            self._touch(path)
 
     def note_cut(self, path: str) -> None:
         """Of what a result should have shown of the file, the model sees only a part."""
