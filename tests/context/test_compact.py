@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from tests.context.transcripts import ScriptedAsk, answer, note, prompt, round_of, situation
 
-from everturn.context.compact import BOUNDARY, CUT, INSTRUCTION, WRAPPER, drop_older_half
+from everturn.context.compact import BOUNDARY, CUT, INSTRUCTION, LAST_PROMPT_HEAD, WRAPPER, drop_older_half
 from everturn.context.pipeline import ContextPipeline
 from everturn.context.retention import HEAD
 from everturn.core.budget import Usage
@@ -46,7 +46,7 @@ async def test_the_view_becomes_the_summary_and_the_last_prompt_with_what_came_a
         id="n-2",
         role="user",
         kind=Kind.SUMMARY,
-        blocks=(text_block(WRAPPER.format(summary="All about files.")), text_block(recalled)),
+        blocks=tuple(map(text_block, (WRAPPER.format(summary="All about files."), recalled, LAST_PROMPT_HEAD))),
     )
     boundary = Message(
         id="n-3", role="user", kind=Kind.BOUNDARY, blocks=(text_block(BOUNDARY),), keeps=("p3", "a4", "r4")

@@ -129,7 +129,8 @@ def test_a_command_that_still_fails_and_an_answer_of_the_user_stay_word_for_word
     made, _, before = work(talk, "Short.")
     _, _, after = work(before.messages, "Short.", made=made, is_cold=True)
     first, *_ = after.messages
-    assert "$ make\nno rule to make it" in first.text
+    assert "$ make\n(It failed " in first.text
+    assert "\nno rule to make it" in first.text
     assert "The person answered: green" in first.text
 
 

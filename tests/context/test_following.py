@@ -41,6 +41,7 @@ def test_facts_are_folded_from_what_was_said_and_done():
         words=(Said(id="n", text=words),),
         answers=(Said(id="t6", text="green"), Said(id="t7", text="Permission denied: smaller steps.")),
         changed_files=("/p/a", "/p/b", "/p/n.ipynb"),
+        changed_by="t5",
         failing=(Failing(tool_use_id="t8", command="make", error="no rule"),),
         contexts=(
             Said(id="c2", text='The context "na\\"me" is new:\nAda'),

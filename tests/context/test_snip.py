@@ -80,7 +80,8 @@ def test_what_must_stay_in_sight_is_put_into_the_note():
         "What was kept word for word from the part that is no longer shown:\n\n"
         "## Answers of the user to questions and plans\nThe person answered: green\n\n"
         "## Notes that the user pinned\nUse tabs.\n\n"
-        "## Open tasks\n- [pending] Look\n\n"
+        "## The list of todos, done and open\n- [pending] Look\n\n"
         "## Files changed so far\n- /p/a.py\n\n"
-        "## Commands that failed and have not passed since\n$ make\nExit code 2\nno rule"
+        "## Commands that failed and have not passed since\n$ make\n"
+        "(It failed 3 calls before this was written; no file is known to have changed since.)\nExit code 2\nno rule"
     )

@@ -170,7 +170,7 @@ def test_after_a_refusal_what_has_to_go_unread_is_in_a_file_that_the_summary_nam
 
     [path] = shelf.files
     assert shelf.files[path] == "needle"
-    assert prepared.messages[0].blocks[-1].view.text.startswith(UNREAD.partition("{")[0])
+    assert prepared.messages[0].blocks[-2].view.text.startswith(UNREAD.partition("{")[0])
     assert path in prepared.messages[0].text
 
 

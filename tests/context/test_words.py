@@ -14,6 +14,7 @@ FACTS = Facts(
     words=(Said(id="w", text="And quickly."),),
     answers=(Said(id="q", text="The person answered: green"),),
     changed_files=("/p/a.py", "/p/b.py"),
+    changed_by="e",
     failing=(Failing(tool_use_id="t", command="make", error="Exit code 2\nno rule"),),
 )
 NOTES = Notes(
@@ -30,8 +31,10 @@ def test_the_words_for_the_model_are_those_of_the_snapshot():
     words = [
         compact.INSTRUCTION,
         compact.WRAPPER,
+        compact.PROMPT_HEAD,
+        compact.LAST_PROMPT_HEAD,
         compact.BOUNDARY,
-        retention.render_facts(FACTS, NOTES),
+        retention.render_facts(FACTS, NOTES, when=retention.tell_when(FACTS, {}, {"t": None, "e": None})),
         f"{reshowing.HEAD}\n\n{reshowing.FILE.format(path='/p/a.py', text=reshowing.number_lines('one'))}",
         results.render_preview("abcdefghij" * 2, 10, path="/sessions/results/1"),
         results.render_preview("abcdefghij" * 2, 10, path=None),

@@ -240,7 +240,7 @@ def test_every_sentence_of_the_loop_holds_what_it_quotes(text):
     reminders = [
         wording.user_context({text: text, "b": text}),
         wording.hook_blocked(text),
-        wording.output_invalid(text),
+        wording.output_invalid(text, text),
         wording.changed_files([text, text]),
         wording.finished_task(report(text)),
         wording.lost_call(text, text),

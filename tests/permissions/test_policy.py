@@ -393,3 +393,19 @@ def test_a_link_that_takes_the_place_of_an_added_folder_leads_nowhere_new(tmp_pa
     policy.replace_rules(())
 
     assert policy.folders == before == (str(project), f"{project}/more")
+
+
+@pytest.mark.parametrize(
+    ("command", "quoted"),
+    [
+        ("rm -rf $T", "rm -rf $T"),
+        ("cd x && rm -rf `ls`", "rm -rf `ls`"),
+        ('rm -rf "$T"/x', 'rm -rf "$T"/x'),
+        ("sh -c 'rm -rf ${T:?}/a'", "rm -rf ${T:?}/a"),
+        ("find . | xargs rm", "xargs rm"),
+    ],
+)
+def test_what_removes_something_unknown_is_quoted_as_it_was_written(tmp_path, command, quoted):
+    policy = RulePolicy("default", str(tmp_path), rules=[parse_rule("Bash", Ruling.ALLOW)])
+
+    assert repr(quoted) in policy.judge(call("Bash", command=command)).reason

@@ -59,7 +59,7 @@ async def use(root, tool, fields, *, folder="proj", mode="default", added=(), **
         for text in texts
     ]
     grounds = Grounds(folder=f"{root}/{folder}", home=f"{root}/home", added=tuple(expand(each) for each in added))
-    fields = {name: expand(value) for name, value in fields.items()}
+    fields = TOOLS[tool].settle({name: expand(value) for name, value in fields.items()}, grounds.folder)
     verdict = RulePolicy(mode, grounds, rules=parsed).judge(build_call(tool, fields))
     if verdict.ruling is not Ruling.ALLOW:
         return str(verdict.ruling), ""
@@ -85,7 +85,6 @@ WALKS = {
     "hidden files": {"glob": ".e*"},
     "hidden files at any depth": {"glob": "**/.env"},
     "all but one kind": {"glob": "!*.py"},
-    "a glob that goes up": {"glob": "../out/*"},
     "what looks like an option": {"pattern": "--pre=id"},
 }
 
@@ -101,6 +100,30 @@ async def test_a_search_tells_nothing_of_what_is_denied(root, fields, mode, fold
     assert decision == "allow"
     for hidden in ("secrets/k", "TOKEN-env", "TOKEN-capitals", "TOKEN-id", "TOKEN-o.", "TOKEN-outside", "uid="):
         assert hidden not in told
+
+
+async def test_a_glob_that_goes_up_is_refused(root):
+    decision, told = await use(root, "Grep", {"pattern": "TOKEN", "glob": "../out/*"}, deny=DENY)
+
+    assert (decision, told) == (
+        "error",
+        "`glob`: expected a glob for files below `path`, got '../out/*', which leaves it. Set `path`.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("pattern", "decision"),
+    [
+        ("{OUT}/*", "ask"),
+        ("../out/*", "ask"),
+        ("~/.ssh/*", "deny"),
+        ("outlink/../*", "ask"),
+    ],
+)
+async def test_a_pattern_that_leads_elsewhere_is_judged_as_a_search_there(root, pattern, decision, monkeypatch):
+    monkeypatch.setenv("HOME", f"{root}/home")
+
+    assert await use(root, "Glob", {"pattern": pattern}, deny=DENY) == (decision, "")
 
 
 PLACES = {

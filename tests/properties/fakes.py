@@ -174,6 +174,8 @@ class StageHooks:
 
 
 class WordChecker:
+    schema = '{"const": "All is well."}'
+
     def check(self, text: str) -> tuple[Any, str | None]:
         return (text, None) if text == "All is well." else (None, "it is not what was asked for")
 

@@ -21,7 +21,7 @@ def test_folder_and_exported_variables_stay(world):
     )
 
     assert [result["content"] for result in results[1:]] == [
-        f"{world.workspace}/deep/er\n1\nThe shell is now in {world.workspace}/deep",
+        f"{world.workspace}/deep/er\n1\nThe shell is now in deep/",
         f"{world.workspace}/deep\n[]",
     ]
 

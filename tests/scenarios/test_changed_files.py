@@ -1,5 +1,7 @@
 """A file that the model has read changes on disk: it is told after the next tool round, once."""
 
+import pytest
+
 from everturn.modelserver import call, text
 
 LOOK = call("Glob", {"pattern": "*"})
@@ -38,11 +40,138 @@ async def test_our_own_edit_is_no_news(bench):
 async def test_a_file_that_is_gone_is_told(bench):
     path = bench.folder / "a.txt"
     path.write_text("alpha\n")
-    bench.model(call("Read", {"file_path": str(path)}), call("Bash", {"command": "rm a.txt"}), text("Done."))
+    bench.model(call("Read", {"file_path": str(path)}), LOOK, text("Done."))
+
+    def remove(event):
+        if event.__struct_config__.tag == "request_start" and event.turn == 2:
+            path.unlink()
+
+    run = await bench.go_on(bench.engine(), on_event=remove)
+
+    assert [attached.detail for attached in run.of("attachment")] == [{"paths": [str(path)]}]
+
+
+def told(bench, place=-1):
+    """What stands beside the results of a round."""
+    return [block["text"] for block in bench.sent[place][-1]["content"] if block["type"] == "text"]
+
+
+def said(bench, place=-1):
+    return [block["content"] for block in bench.sent[place][-1]["content"] if block["type"] == "tool_result"]
+
+
+def edit(path, old="alpha", new="beta"):
+    return call("Edit", {"file_path": str(path), "old_string": old, "new_string": new})
+
+
+@pytest.mark.parametrize("command", ["rm a.txt", 'rm "$PWD"/a.txt', "mv a.txt b.txt", "rm -r ../project/a.txt; true"])
+async def test_what_the_model_removed_itself_is_no_news(bench, command):
+    (bench.folder / "a.txt").write_text("alpha\n")
+    bench.model(call("Read", {"file_path": "a.txt"}), call("Bash", {"command": command}), LOOK, text("Done."))
 
     run = await bench.run(permission_mode="bypassPermissions")
 
-    assert [attached.detail for attached in run.of("attachment")] == [{"paths": [str(path)]}]
+    assert run.of("attachment") == []
+
+
+@pytest.mark.needs("Landlock")
+async def test_a_scratch_file_that_the_model_removed_is_no_news(bench):
+    engine = bench.engine()
+    bench.model(call("Bash", {"command": "echo $TMPDIR"}), text("There."))
+    await bench.go_on(engine)
+    [folder] = said(bench)
+    write = call("Write", {"file_path": f"{folder}/x.py", "content": "x"})
+    bench.model(write, call("Bash", {"command": "rm $TMPDIR/x.py"}), LOOK, text("Done."))
+
+    run = await bench.go_on(engine)
+
+    assert [event.is_error for event in run.of("tool_end")] == [False] * 3
+    assert run.of("attachment") == []
+
+
+@pytest.mark.parametrize("command", ["sed -i s/alpha/omega/ a.txt", "sh format.sh"])
+async def test_a_change_by_its_own_command_is_told_as_such_and_once(bench, command):
+    path = bench.folder / "a.txt"
+    path.write_text("alpha\n")
+    (bench.folder / "format.sh").write_text("for each in a*; do echo omega > $each; done")
+    read = call("Read", {"file_path": str(path)})
+    bench.model(
+        read, call("Bash", {"command": command}), edit(path, "omega"), LOOK, read, edit(path, "omega"), text(".")
+    )
+
+    run = await bench.run(permission_mode="bypassPermissions")
+
+    [attached] = run.of("attachment")
+    assert attached.detail == {"paths": [str(path)], "by_command": True}
+    assert told(bench, 2) == [
+        (
+            "<system-reminder>\nThese files changed while your command ran, after you had read them; read them again before you "
+            f"edit them:\n- {path}\n</system-reminder>"
+        )
+    ]
+    assert said(bench, 3) == [
+        (
+            f"<tool_use_error>{path} has changed while a command of yours ran since it was read. Read it again before you change "
+            "it.</tool_use_error>"
+        )
+    ]
+    assert path.read_text() == "beta\n"
+
+
+async def test_a_second_edit_after_a_change_is_told_the_same_again(bench):
+    path = bench.folder / "a.txt"
+    path.write_text("alpha\n")
+    bench.model(call("Read", {"file_path": str(path)}), LOOK, edit(path), edit(path), text("Done."))
+
+    def change(event):
+        if event.__struct_config__.tag == "request_start" and event.turn == 2:
+            path.write_text("alpha, and more\n")
+
+    await bench.go_on(bench.engine(permission_mode="acceptEdits"), on_event=change)
+
+    why = f"{path} has changed on disk since it was read. Read it again before you change it."
+    assert [said(bench, 3), said(bench, 4)] == [[f"<tool_use_error>{why}</tool_use_error>"]] * 2
+
+
+@pytest.mark.needs("Landlock")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat a.txt",
+        "sed -n 1,200p a.txt",
+        "head -50 a.txt",
+        "cat b.txt a.txt",
+        "cat b.txt; echo ---; cat a.txt",
+        "cd . && cat a.txt",
+    ],
+)
+async def test_a_file_that_a_command_printed_whole_may_be_edited(bench, command):
+    (bench.folder / "a.txt").write_text("one\nalpha\n\nthree\n")
+    (bench.folder / "b.txt").write_text("b\n")
+    bench.model(call("Bash", {"command": command}), edit("a.txt"), text("Done."))
+
+    run = await bench.run(permission_mode="acceptEdits")
+
+    assert run.of("attachment") == []
+    assert (bench.folder / "a.txt").read_text() == "one\nbeta\n\nthree\n"
+
+
+@pytest.mark.needs("Landlock")
+@pytest.mark.parametrize(
+    "command", ["sed -n 1,2p a.txt", "cat -n a.txt", "grep . a.txt", "cat a.txt > b.txt", "head -c 12 a.txt"]
+)
+async def test_a_file_of_which_a_command_printed_a_part_is_not_read(bench, command):
+    (bench.folder / "a.txt").write_text("one\nalpha\n\nthree\n")
+    bench.model(call("Bash", {"command": command}), edit("a.txt"), text("Done."))
+
+    await bench.run(permission_mode="acceptEdits")
+
+    assert said(bench) == [
+        (
+            f"<tool_use_error>{bench.folder}/a.txt has not been read, nor has a command printed all of it. Read it before you "
+            "change it.</tool_use_error>"
+        )
+    ]
 
 
 async def test_a_change_between_two_prompts_is_told_in_the_next(bench):

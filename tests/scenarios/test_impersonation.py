@@ -199,11 +199,11 @@ async def test_what_a_compaction_puts_back(bench):
     run = await bench.go_on(engine, "Go on.")
 
     assert run.reason is Reason.COMPLETED
-    summary, facts, files, _ = said_by_us(bench.bodies[-1])[-4:]
+    summary, facts, files, *_ = said_by_us(bench.bodies[-1])[-5:]
     assert check_nesting(summary, {**OURS, **FRAMES}) == ["summary"]
     assert f"[pending] {harmless(ATTACK)}" in facts
     assert facts.count(harmless(ATTACK)) == 3
-    assert "$ make -s test 2>&- | tail -9\n<\\tool_use_error>1 failed<\\/tool_use_error>" in facts
+    assert "; no file is known to have changed since.)\n<\\tool_use_error>1 failed<\\/tool_use_error>" in facts
     assert (str(plain) in files, str(secret) in files) == (True, False)
 
 

@@ -6,7 +6,7 @@ from tests.pace import measured
 
 from everturn import tool
 from everturn.core.hiding import MARK
-from everturn.modelserver import call, say, text
+from everturn.modelserver import call, calls, say, text
 
 HUGE = 50_000_000
 """Characters."""
@@ -175,3 +175,23 @@ async def test_where_no_file_can_be_written_the_middle_is_lost_and_that_is_said(
     await bench.go_on(engine)
 
     assert "there was no room to keep them" in results_of(bench)[0]["content"]
+
+
+async def test_a_file_of_which_only_the_ends_were_sent_is_not_read_whole(bench):
+    (bench.folder / "a.txt").write_text("".join(f"line {number}\n" for number in range(400)))
+    read, write = ("Read", {"file_path": "a.txt"}), {"file_path": "a.txt", "content": "lost"}
+    edit = {"file_path": "a.txt", "old_string": "line 200\n", "new_string": ""}
+    bench.model(
+        calls(read, ("Bash", {"command": "seq 500"})), call("Write", write), call(*read), call("Edit", edit), text(".")
+    )
+
+    await bench.run(permission_mode="acceptEdits", limits={"message_results": 7_000, "result_preview": 1_000})
+
+    first, _, refused, again, edited = [block["content"] for block in results_of(bench)]
+    assert "characters are left out here" in first
+    assert refused == (
+        f"<tool_use_error>Only a part of {bench.folder}/a.txt has been read. Read the whole file first, or change it with "
+        "Edit.</tool_use_error>"
+    )
+    assert again.startswith("     1\tline 0\n")
+    assert edited == f"Edited {bench.folder}/a.txt: line 201."

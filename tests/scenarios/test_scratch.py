@@ -270,7 +270,7 @@ async def test_file_tools_work_there_by_its_path_and_a_denial_names_it(bench, te
 
 
 @pytest.mark.parametrize(
-    "command", ["python3 - <<'EOF'\nprint(1)\nEOF", "make > /tmp/x.log", "cat > /tmp/x.py <<'EOF'\nEOF"]
+    "command", ["make > /tmp/x.log", "cat > /tmp/x.py <<'EOF'\nEOF", "cp a /tmp/b", "make | tee x.log"]
 )
 async def test_a_denied_command_that_wants_a_file_is_told_where_one_may_be_written(bench, temporary, command):
     bench.model(bash(command), text("Done."))
@@ -555,10 +555,10 @@ async def test_where_the_shell_is_now_is_told_and_told_again_when_a_command_fail
     await bench.run()
 
     moved, still, failed, back, elsewhere = all_answers(bench)
-    assert moved == f"The shell is now in {bench.folder}/sub"
+    assert moved == "The shell is now in sub/"
     assert still == "(no output)"
-    assert f"The command ran in {bench.folder}/sub" in failed
-    assert back == f"The shell is back in {bench.folder}"
+    assert "The command ran in sub/" in failed
+    assert back == "The shell is back in the working folder"
     assert "The command ran in" not in elsewhere
 
 

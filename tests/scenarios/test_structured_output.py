@@ -1,5 +1,7 @@
 """The final answer must fit a schema: it is asked for again while it does not, a few times."""
 
+import json
+
 from everturn.core.state import Reason
 from everturn.modelserver import call, text
 
@@ -29,6 +31,11 @@ async def test_an_answer_that_does_not_fit_is_sent_back_with_what_is_wrong(bench
     assert run.transitions == ["stop_hook_blocking"]
     assert run.result.structured_output == {"answer": 42}
     assert [event.step for event in run.of("stop_phase")] == ["structured_output"]
+    [asked] = [block["text"] for block in bench.sent[-1][-1]["content"]]
+    assert asked == (
+        "<system-reminder>\nThe answer does not fit the required output schema: at answer: 'many' is not of type 'integer'\n"
+        f"The schema is:\n{json.dumps(SCHEMA)}\nAnswer again with nothing but a JSON value that fits it.\n</system-reminder>"
+    )
 
 
 async def test_tool_rounds_need_not_fit(bench):

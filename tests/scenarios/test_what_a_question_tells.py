@@ -132,7 +132,7 @@ async def test_a_rule_that_names_no_path_holds_in_every_folder(bench, vendor):
 
     await bench.run(allowed_tools=["Bash(make *)", "Bash(sh *)", f"Bash({vendor}/run.sh)"])
 
-    assert answers(bench) == [f"theirs\nThe shell is now in {vendor}", "theirs", "theirs"]
+    assert answers(bench) == ["theirs\nThe shell is now in vendor/", "theirs", "theirs"]
 
 
 @pytest.mark.needs("Landlock")

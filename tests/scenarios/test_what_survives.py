@@ -119,3 +119,53 @@ async def test_earlier_prompts_are_repeated_as_far_as_there_is_room(bench):
     await refuse_once(bench, engine)
 
     assert texts(bench.sent[-1][0])[1].endswith("## The user's earlier prompts\nThe second wish.\n\nThe third wish.")
+
+
+async def test_after_a_compaction_prompt_todos_failures_and_files_are_told_as_what_they_are(bench):
+    (bench.folder / "a.py").write_text("one\n")
+    (bench.folder / "b.py").write_text("one\n")
+    todos = [
+        {"content": "Look", "status": "completed", "activeForm": "Looking"},
+        {"content": "Leap", "status": "in_progress", "activeForm": "Leaping"},
+    ]
+    bench.model(
+        call("TodoWrite", {"todos": todos}),
+        call("Bash", {"command": "echo broken; false"}),
+        call("Read", {"file_path": "a.py"}),
+        call("Edit", {"file_path": "a.py", "old_string": "one", "new_string": "two"}),
+        call("Bash", {"command": "sed -i s/one/two/ b.py"}),
+        call("Edit", {"file_path": f"{bench.folder}/a.py", "old_string": "two", "new_string": "three"}),
+        call("Bash", {"command": "echo still broken; exit 2"}),
+        text(LONG),
+    )
+    engine = bench.engine(permission_mode="bypassPermissions")
+    await bench.go_on(engine, "Mend it.")
+    bench.model(too_long(), call("Bash", {"command": "true"}), text("Went on."), bench.summary())
+
+    await bench.go_on(engine, "And now the tests.")
+
+    _, facts, files, head, prompt = texts(bench.sent[-1][0])
+    assert (head, prompt) == ("The prompt you are working on, word for word:", "And now the tests.")
+    assert facts.split("\n\n", 1)[1] == (
+        "## The user's earlier prompts\nMend it.\n\n"
+        "## The list of todos, done and open\n- [completed] Look\n- [in_progress] Leap\n\n"
+        f"## Files changed so far\n- {bench.folder}/a.py\n- {bench.folder}/b.py\n\n"
+        "## Commands that failed and have not passed since\n"
+        "$ echo broken; false\n(It failed 6 calls before this was written; files were changed since.)\n"
+        "Exit code 1\nbroken\n\n"
+        "$ echo still broken; exit 2\n"
+        "(It failed 1 call before this was written; no file is known to have changed since.)\nExit code 2\nstill broken"
+    )
+    assert f"The file {bench.folder}/a.py, as it is now:" in files
+
+
+async def test_a_compaction_by_hand_heads_the_prompt_as_the_last_one(bench):
+    bench.model(text(LONG), text(LONG), bench.summary(), text("Yes."))
+    engine = bench.engine()
+    await bench.go_on(engine, "The first wish.")
+    await bench.go_on(engine, "The second wish.")
+    [event async for event in engine.compact()]
+
+    await bench.go_on(engine, "And now?")
+
+    assert "The last prompt, word for word:\n\nThe second wish." in "\n\n".join(texts(bench.sent[-1][0]))

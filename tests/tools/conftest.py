@@ -9,7 +9,7 @@ from everturn.ports.tool import ToolContext
 
 
 class Desk:
-    """A folder to work in; `use` runs one call of a tool the way the engine does: parse, then run."""
+    """A folder to work in; `use` runs one call of a tool the way the engine does: settle, parse, run."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -30,7 +30,7 @@ class Desk:
         self.context = msgspec.structs.replace(self.context, abort=self.abort)
 
     async def use(self, tool, **fields):
-        return await tool.run(tool.parse(fields), self.context)
+        return await tool.run(tool.parse(tool.settle(fields, str(self.folder))), self.context)
 
     def write(self, name, content):
         path = self.folder / name

@@ -183,7 +183,7 @@ async def test_what_is_no_text_becomes_text_without_escapes(desk):
 async def test_a_flood_is_kept_at_both_ends_and_counted(desk, shown):
     result = await desk.use(bash_tool(), command="echo begin; yes | head -c 80000000; echo end")
 
-    head, notice, tail = result.content.partition("[… 79,970,010 bytes cut …]")
+    head, notice, tail = result.content.partition("[… 79,970,010 of 80,000,010 bytes left out …]")
     path = shown(result)["persistedOutputPath"]
     assert notice
     assert head.startswith("begin\ny\n")

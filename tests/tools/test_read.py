@@ -18,7 +18,8 @@ async def test_lines_are_numbered_and_the_file_is_remembered_whole(desk):
     result = await desk.use(read_tool(), file_path="a.txt")
 
     page = FilePage(file_path=str(path), content="one\ntwo", num_lines=2, start_line=1, total_lines=2)
-    assert result == ToolResult(content="     1\tone\n     2\ttwo", shown=TextShown(file=page))
+    told = "     1\tone\n     2\ttwo"
+    assert result == ToolResult(content=told, shown=TextShown(file=page), files=(str(path),))
     assert desk.context.files.get(str(path)) == FileState(stamp=read_file(str(path)).stamp, shown=True)
 
 

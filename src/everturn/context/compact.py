@@ -59,6 +59,10 @@ The earlier part of this conversation was compacted. This summary stands for it:
 
 What follows stands as it was. Go on from there, without asking again for what the summary answers."""
 
+PROMPT_HEAD = "The prompt you are working on, word for word:"
+LAST_PROMPT_HEAD = "The last prompt, word for word:"
+"""Where nobody works on it any more."""
+
 
 class NoSummaryError(Exception):
     """Why there is none; caught where the compaction reports."""

@@ -8,7 +8,10 @@ from everturn.context.accounting import estimate_messages, threshold
 from everturn.context.carried import note_unread
 from everturn.context.collapse import CollapseStore
 from everturn.context.compact import (
+    LAST_PROMPT_HEAD,
+    MANUAL,
     NOT_SHORTER,
+    PROMPT_HEAD,
     TOO_LONG,
     WORTHWHILE,
     NoSummaryError,
@@ -25,7 +28,7 @@ from everturn.context.compact import (
 from everturn.context.following import Known
 from everturn.context.reshowing import Reshown, load_recent
 from everturn.context.retention import recall, shorten_part
-from everturn.core.messages import Block, Kind, Message, text_block
+from everturn.core.messages import UNSENT, Block, Kind, Message, text_block
 from everturn.core.tokens import BYTES_PER_TOKEN
 from everturn.core.view import View
 from everturn.ports.ask import Ask
@@ -62,6 +65,7 @@ class Extras(msgspec.Struct, frozen=True, kw_only=True):
     alone: bool = False
     """Nothing stays as it is but the prompt."""
     prompts_room: int = 0
+    prompt_head: str = PROMPT_HEAD
     shorten: Callable[[str], str] | None = None
 
 
@@ -138,12 +142,13 @@ class Compactor:
 
         Raises `NoSummaryError`.
         """
-        room, refused = situation.limits.recalled_tokens, cause == TOO_LONG
+        room = situation.limits.recalled_tokens
+        least = Extras(refused=cause == TOO_LONG, prompt_head=LAST_PROMPT_HEAD if cause == MANUAL else PROMPT_HEAD)
         for extras in (
-            Extras(files=True, prompts_room=room, refused=refused),
-            Extras(prompts_room=room, refused=refused),
-            Extras(refused=refused),
-            Extras(shorten=self._shorten(situation), refused=refused),
+            msgspec.structs.replace(least, files=True, prompts_room=room),
+            msgspec.structs.replace(least, prompts_room=room),
+            least,
+            msgspec.structs.replace(least, shorten=self._shorten(situation)),
         ):
             draft = self._compose(view, text, situation, extras)
             written = sum(block.tokens for block in draft.summary.blocks[:1])
@@ -174,6 +179,10 @@ class Compactor:
         blocks, reshown = self._render(text, plan.kept, situation, extras)
         if unread := note_unread(plan.unread, self._shelf):
             blocks = (*blocks, text_block(unread))
+        first = next((message for message in plan.kept if message.kind not in UNSENT), None)
+        if first is not None and first.kind is Kind.PROMPT:
+            # It stands right behind the listings above.
+            blocks = (*blocks, text_block(extras.prompt_head))
         summary = Message(id=self._ids.new(), role="user", kind=Kind.SUMMARY, blocks=blocks)
         return Draft(summary=summary, plan=plan, reshown=reshown)
 
@@ -185,6 +194,8 @@ class Compactor:
             situation.notes,
             kept,
             changed=situation.changed_files,
+            calls=self._known.calls,
+            folder=situation.folder,
             prompts_room=extras.prompts_room,
             shorten=extras.shorten,
         )
@@ -193,7 +204,12 @@ class Compactor:
 
     def _load_files(self, kept: tuple[Message, ...], situation: Situation) -> Reshown:
         return load_recent(
-            situation.recent_files, kept, self._files, limits=situation.limits, window=situation.card.window
+            situation.recent_files,
+            kept,
+            self._files,
+            limits=situation.limits,
+            window=situation.card.window,
+            folder=situation.folder,
         )
 
     def _take(self, draft: Draft, tokens: int, estimated: int, situation: Situation, cause: str) -> Prepared:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from posixpath import join, normpath
 from typing import Any
 
 import msgspec
@@ -120,7 +121,7 @@ def _fold_result(facts: Facts, use: ToolUse, result: ToolResult) -> Facts:
     name = use.name
     if name in EDITORS and not result.is_error:
         path = field_of(use, EDITORS[name])
-        return facts.with_change(path) if path else facts
+        return facts.with_change(path, use.id) if path else facts
     if name == SHELL:
         return _fold_command(facts, use, result)
     if name == WAITER and facts.behind:
@@ -174,6 +175,13 @@ def field_of(use: ToolUse, name: str) -> str:
     except (msgspec.DecodeError, RecursionError):
         return ""
     return value if isinstance(value, str) else ""
+
+
+def full_path(path: str, folder: str) -> str:
+    """As the tools resolve what a call names, without a look at the disk; as it is where that cannot be told."""
+    if path.startswith("file://"):
+        path = f"/{path.removeprefix('file://').partition('/')[2]}"
+    return path if path.startswith("~") or not folder else normpath(join(folder, path))
 
 
 def _both_ends(text: str) -> str:

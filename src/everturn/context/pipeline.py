@@ -91,13 +91,14 @@ class ContextPipeline:
         self._sight = Sight()
         self._notes = Notes()
         self._changed: Mapping[str, str] = {}
+        self._folder = ""
         self._settled = Growing()
         """The last view that was given out: what has grown from it is projected already."""
         self._settled_at = 0
         """Version of the collapses in it."""
 
     async def prepare(self, messages: Sequence[Message], situation: Situation, ask: Ask) -> Prepared:
-        self._notes, self._changed = situation.notes, situation.changed_files
+        self._take_surroundings(situation)
         view = self._see(messages)
         undone, tokens, news = self._take_undone(view, situation)
         prepared = self._shrink(view, tokens, situation)
@@ -116,7 +117,7 @@ class ContextPipeline:
     async def compact(
         self, messages: Sequence[Message], situation: Situation, ask: Ask, *, cause: str, instructions: str = ""
     ) -> Prepared:
-        self._notes, self._changed = situation.notes, situation.changed_files
+        self._take_surroundings(situation)
         view = self._see(messages)
         tokens = self._estimate(view, situation)
         if not view or (cause != TOO_LONG and not self._can_compact(view)):
@@ -352,12 +353,20 @@ class ContextPipeline:
         change = Change(stage=COLLAPSE, cause=cause, tokens_before=tokens, tokens_after=now)
         return Prepared(messages=view, collapses=tuple(committed), changes=(change,) if committed else (), tokens=now)
 
+    def _take_surroundings(self, situation: Situation) -> None:
+        self._notes, self._changed, self._folder = situation.notes, situation.changed_files, situation.folder
+
     def _recall_from(self, stretch: View) -> str:
         """What an earlier stage had put back in it is put back again: it is found where it came from."""
         from everturn.context.retention import recall_from
 
         return recall_from(
-            self.collapses.originals(stretch), self._known.facts, self._notes, self._known.calls, self._changed
+            self.collapses.originals(stretch),
+            self._known.facts,
+            self._notes,
+            self._known.calls,
+            self._changed,
+            folder=self._folder,
         )
 
     async def _compact_ahead(self, before: Prepared, situation: Situation, ask: Ask) -> Prepared:

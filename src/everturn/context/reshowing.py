@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from everturn.context.following import field_of
+from everturn.context.following import field_of, full_path
 from everturn.core.limits import Limits
 from everturn.core.marks import has_tag, one_line
 from everturn.core.messages import Message
@@ -23,7 +23,13 @@ class Reshown(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def load_recent(
-    recent: Sequence[str], kept: Sequence[Message], files: Files | None, *, limits: Limits, window: int
+    recent: Sequence[str],
+    kept: Sequence[Message],
+    files: Files | None,
+    *,
+    limits: Limits,
+    window: int,
+    folder: str = "",
 ) -> Reshown:
     """The latest that fit together; what the kept messages show is left out.
 
@@ -32,7 +38,8 @@ def load_recent(
     if files is None:
         return Reshown()
     room = min(limits.restored_tokens, window // WINDOW_SHARE)
-    visible = {field_of(use, "file_path") for message in kept for use in message.uses if use.name == "Read"}
+    uses = [use for message in kept for use in message.uses if use.name == "Read"]
+    visible = {full_path(field_of(use, "file_path"), folder) for use in uses}
     texts: list[str] = []
     states: list[tuple[str, FileState]] = []
     for path in [path for path in reversed(recent) if path not in visible][: limits.restored_files]:

@@ -51,6 +51,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Of each that changed since the session began, what the model was told last."""
     behind: tuple[Said, ...] = ()
     """Commands in the background, by their task: how they ended is told later."""
+    changed_by: str = ""
+    """The last call that changed a file by its name."""
 
     def with_prompt(self, said: Said | None) -> "Facts":
         """A new query begins: what was sent during the one before is a prompt like any other. None: too long to repeat."""
@@ -64,10 +66,10 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     def with_answer(self, said: Said) -> "Facts":
         return self if said in self.answers else msgspec.structs.replace(self, answers=(*self.answers, said))
 
-    def with_change(self, path: str) -> "Facts":
-        if path in self.changed_files:
-            return self
-        return msgspec.structs.replace(self, changed_files=(*self.changed_files, path))
+    def with_change(self, path: str, by: str) -> "Facts":
+        """`by`: the call."""
+        known = self.changed_files if path in self.changed_files else (*self.changed_files, path)
+        return msgspec.structs.replace(self, changed_files=known, changed_by=by)
 
     def with_failure(self, failing: Failing) -> "Facts":
         """The oldest are forgotten: a command that nobody tries again would otherwise be kept for ever."""

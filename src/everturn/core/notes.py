@@ -35,7 +35,3 @@ class Notes(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Names of variables that commands exported. Their values are not kept: one may be a secret."""
     scratch: str = ""
     """The folder for temporary files, where commands have left something in it. It goes when the program ends."""
-
-    @property
-    def open_todos(self) -> tuple[Todo, ...]:
-        return tuple(todo for todo in self.todos if todo.status is not TodoStatus.COMPLETED)

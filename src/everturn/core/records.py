@@ -228,6 +228,9 @@ class SeenFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     digest: str
     partial: bool = False
     shown: bool = False
+    outdated: bool = False
+    left: tuple[int, int] | None = None
+    """Size and time of change at the end of a command of the model, while which the file changed."""
 
 
 class FilesKnown(Record, frozen=True, kw_only=True, tag="files"):

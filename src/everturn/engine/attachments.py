@@ -10,7 +10,7 @@ from everturn.engine import wording
 from everturn.engine.commands import CommandQueue
 from everturn.engine.deps import Deps
 from everturn.engine.recorder import Recorder
-from everturn.ports.files import FileStates
+from everturn.ports.files import FileState, FileStates, Stamp
 from everturn.ports.tasks import Tasks
 
 
@@ -24,8 +24,9 @@ class Attachments:
 
     def collect(self, address: str) -> list[Message]:
         """Adds them to the transcript; the caller carries them on."""
-        queued, changed, finished = self._queued(address), self._find_changed(), self._finished()
+        queued, (changed, own), finished = self._queued(address), self._find_changed(), self._finished()
         told = [wording.changed_files(changed)] if changed else []
+        told += [wording.files_changed_by_command(own)] if own else []
         return self._attach([*queued, *told, *finished, *self._hidden()], changed)
 
     def collect_finished(self) -> list[Message]:
@@ -83,14 +84,26 @@ class Attachments:
             texts.append(wording.queued_command(command.text))
         return texts
 
-    def _find_changed(self) -> list[str]:
-        """Files that the model has read and that are no longer what it read, whoever changed them."""
-        paths = [path for path, state in self._files if self._deps.files.changed(path, state.stamp)]
-        for path in paths:
-            self._files.forget(path)
-        if paths:
-            self._recorder.emit(Attached(kind="changed_files", detail={"paths": paths}))
-        return paths
+    def _find_changed(self) -> tuple[list[str], list[str]]:
+        """Files that are no longer what the model has read: changed by whomever, and while a command of its own ran."""
+        changed: list[str] = []
+        own: list[str] = []
+        for path, state in self._files:
+            if not state.outdated and self._deps.files.changed(path, state.stamp):
+                (own if self._is_left_so(path, state) else changed).append(path)
+                self._files.note_outdated(path)
+        if changed:
+            self._recorder.emit(Attached(kind="changed_files", detail={"paths": changed}))
+        if own:
+            self._recorder.emit(Attached(kind="changed_files", detail={"paths": own, "by_command": True}))
+        return changed, own
+
+    def _is_left_so(self, path: str, state: FileState) -> bool:
+        """Nobody has changed it since the command ended while which it changed."""
+        if state.left is None:
+            return False
+        size, mtime_ns = state.left
+        return not self._deps.files.changed(path, Stamp(size=size, mtime_ns=mtime_ns, digest=""))
 
     def _finished(self) -> list[str]:
         texts = []

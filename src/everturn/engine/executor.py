@@ -50,6 +50,8 @@ class _Slot:
         self.announced = False
         """Its intent is on the disk, written with that of a call before it."""
         self.result: Block | None = None
+        self.files: tuple[str, ...] = ()
+        """Whose content the result shows."""
         self.task: asyncio.Task[None] | None = None
 
     @property
@@ -113,6 +115,8 @@ class Executor:
         self._places = asyncio.Semaphore(config.limits.tool_concurrency)
         self._waiter: asyncio.Future[None] | None = None
         """Of whoever waits for the last call."""
+        self._said_no = False
+        """The person has refused a call of this response."""
         self.stopped_by: str | None = None
         """What a post-tool hook said when it forbade going on."""
         self.fault: ApproverError | None = None
@@ -179,8 +183,11 @@ class Executor:
         fitted = await self._deps.pipeline.fit_results(
             blocks, tool_limits, limits=self._config.limits, window=self._window
         )
+        shown = {slot.use.id: slot.files for slot in slots}
         for record in fitted.spilled:
             self._recorder.record(record)
+            for path in shown.get(record.tool_use_id, ()):
+                self._files.note_cut(path)
         if fitted.change is not None:
             self._recorder.emit(ContextChanged(**msgspec.structs.asdict(fitted.change)))
         for slot, block in zip(slots, fitted.blocks, strict=True):
@@ -211,8 +218,8 @@ class Executor:
             raise Refusal(f"{use.name} is not listed yet: call ToolSearch with the query `select:{use.name}` first.")
         if tool is None:
             raise Refusal(f"There is no tool named {use.name}. The tools are: {', '.join(self._tools)}.")
-        input_ = parse_input(bytes(use.input).decode())
         slot.tool = tool
+        input_ = settle(tool, parse_input(bytes(use.input).decode()), self._config.folder)
         self._take_input(slot, input_, tool.parse(input_))
 
     def _take_input(self, slot: _Slot, input_: dict[str, Any], parsed: Any) -> Call:
@@ -263,6 +270,9 @@ class Executor:
         tool, call = slot.tool, slot.call
         if tool is None or call is None:
             raise Refusal(wording.CALL_NOT_RUN)
+        if self._said_no and not (call.traits.read_only or call.traits.needs_person):
+            # What the model planned to do after the call that was refused may no longer be wanted.
+            raise Refusal(wording.CALL_AFTER_NO)
         # A question that the person has seen is an effect already: it must not be asked again because a stream broke.
         slot.running = call.traits.needs_person
         try:
@@ -270,6 +280,7 @@ class Executor:
         except AbortedError:
             raise Refusal(wording.CALL_NOT_RUN) from None
         if verdict.ruling is not Ruling.ALLOW:
+            self._said_no = self._said_no or verdict.by_person
             raise Refusal(" ".join(filter(None, (f"{DENIED} {verdict.reason}.", verdict.advice))))
         input_ = slot.use.input
         if verdict.input is not None:
@@ -362,13 +373,17 @@ class Executor:
 
     def _inquire_for(self, call: Call) -> Inquire:
         async def inquire(inquiry: Inquiry) -> str | None:
-            return await self._gate.inquire(call.id, inquiry, self._signal)
+            why_not = await self._gate.inquire(call.id, inquiry, self._signal)
+            # A question about something that the call has come to, such as a host, is not one about the call.
+            self._said_no = self._said_no or (why_not is not None and inquiry.name == call.name)
+            return why_not
 
         return inquire
 
     def _settle(self, slot: _Slot, result: ToolResult, block: Block, duration_s: float, line: str) -> None:
         use = slot.use
         slot.result = block = self._hide_credentials(slot, block)
+        slot.files = result.files
         self._recorder.emit(
             CallEnded(
                 tool_use_id=use.id,
@@ -416,6 +431,16 @@ class Executor:
             await asyncio.wait(tasks)
 
 
+def settle(tool: Tool, input_: dict[str, Any], folder: str) -> dict[str, Any]:
+    """As it is meant: hooks and policy judge the same input that runs. Raises `InputFault`."""
+    if (own := getattr(tool, "settle", None)) is not None:
+        settled: dict[str, Any] = own(input_, folder)
+        return settled
+    from everturn.core.inputs import settle_input
+
+    return settle_input(tool.schema, input_)
+
+
 def parse_approved(tool: Tool, input_: dict[str, Any]) -> Any:
     """Some fields are the person's alone: a tool that has such reads what comes from the model in another way."""
     parse = getattr(tool, "parse_approved", tool.parse)
@@ -458,4 +483,4 @@ def add_note(result: ToolResult, note: str) -> ToolResult:
         content = f"{content}\n{note}"
     elif note:
         content = [*content, {"type": "text", "text": note}]
-    return ToolResult(content=content or "(no output)", is_error=result.is_error, shown=result.shown)
+    return msgspec.structs.replace(result, content=content or "(no output)")

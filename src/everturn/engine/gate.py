@@ -46,7 +46,6 @@ class Gate:
         if self._finds_held(call):
             with self._noting_time(call.id):
                 verdict = await signal.guard(self._ask_about_settings(call))
-        advice = verdict.advice
         if verdict.ruling is Ruling.ASK and self._deps.approver is None:
             call = self._prepare(call)
             nobody = NOBODY_ANSWERS if call.traits.needs_person else NOBODY
@@ -61,8 +60,13 @@ class Gate:
                 verdict = await signal.guard(self._ask(call, verdict))
         if verdict.ruling is not Ruling.ALLOW:
             self._deny(call, verdict)
-            return msgspec.structs.replace(verdict, advice=advice)
+            return msgspec.structs.replace(verdict, advice=self._advise(call, verdict))
         return verdict
+
+    def _advise(self, call: Call, verdict: Verdict) -> str:
+        """Who said no in person has said what there is to say."""
+        advise = getattr(self._deps.policy, "advise", None)
+        return str(advise(call)) if advise is not None and not verdict.by_person else ""
 
     async def inquire(self, call_id: str, inquiry: Inquiry, signal: AbortSignal) -> str | None:
         """`ports.tool.Inquire` for the call that runs: rules and mode can only refuse, the yes is the person's."""
@@ -142,7 +146,7 @@ class Gate:
         if answer.ruling is Ruling.ALLOW:
             self._take_over(answer)
         # What the person saw is what was judged: the yes is for that file, not for what its name leads to later.
-        return msgspec.structs.replace(answer, judged=verdict.judged)
+        return msgspec.structs.replace(answer, judged=verdict.judged, by_person=True)
 
     def _prepare(self, call: Call) -> Call:
         """How a longer yes would look is planned only here: most calls never need it."""

@@ -466,6 +466,7 @@ class Iteration:
             is_compaction=self.shop.config.is_compaction,
             notes=self.shop.recorder.notes,
             session_id=self.shop.config.session_id,
+            folder=self.shop.config.folder,
             small_model=self.shop.config.small_model,
             tools=tuple([tool.name for tool in self.agent.tools]),
             recent_files=self.shop.files.recent(2 * self.shop.config.limits.restored_files),

@@ -24,6 +24,8 @@ def encode_news(news: FileNews, message: str | None) -> FilesKnown:
             digest=state.stamp.digest,
             partial=state.partial,
             shown=state.shown,
+            outdated=state.outdated,
+            left=state.left,
         )
         for path, state in news.seen
     )
@@ -35,7 +37,10 @@ def encode_news(news: FileNews, message: str | None) -> FilesKnown:
 def decode_files(files: Iterable[SeenFile]) -> Iterator[tuple[str, FileState]]:
     for file in files:
         stamp = Stamp(size=file.size, mtime_ns=file.mtime_ns, digest=file.digest)
-        yield file.path, FileState(stamp=stamp, partial=file.partial, shown=file.shown)
+        yield (
+            file.path,
+            FileState(stamp=stamp, partial=file.partial, shown=file.shown, outdated=file.outdated, left=file.left),
+        )
 
 
 def plan_meter(counted: Counted | None, view: Sequence[Message]) -> Meter | None:

@@ -55,10 +55,10 @@ class StopPhase:
         if self._deps.checker is not None:
             structured, problem = self._deps.checker.check(stop.text)
             if problem is not None:
-                return self._reject(problem)
+                return self._reject(problem, self._deps.checker.schema)
         return await self._run_hooks(stop, structured)
 
-    def _reject(self, problem: str) -> Ruled:
+    def _reject(self, problem: str, schema: str) -> Ruled:
         self._recorder.emit(StopPhaseProgressed(step="structured_output", text=problem))
         ledger = self._deps.ledger
         ledger.note_structured_failure()
@@ -67,7 +67,7 @@ class StopPhase:
         unfit = Problem(
             text=f"The answer does not fit the output schema: {problem}", kind="output_schema", by_api=False
         )
-        return Ruled(outcome=StopBlocked(unfit=unfit), errors=(wording.output_invalid(problem),))
+        return Ruled(outcome=StopBlocked(unfit=unfit), errors=(wording.output_invalid(problem, schema),))
 
     async def _run_hooks(self, stop: Stop, structured: Any) -> Ruled:
         turn = StopInput(

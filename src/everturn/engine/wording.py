@@ -35,6 +35,9 @@ INTERRUPTED_STREAMING = "[The user interrupted the answer.]"
 INTERRUPTED_TOOLS = "[The user interrupted the tools.]"
 CALL_INTERRUPTED = "The call was interrupted before it finished."
 CALL_NOT_RUN = "The call was not run: the query ended before its turn came."
+CALL_AFTER_NO = "The call was not run: the person said no to an earlier call of the same response."
+SCHEMA_SHOWN = 20_000
+"""Characters of an output schema that a request for another answer repeats."""
 TASK_OUTPUT = 4_000
 """Characters of a finished task's output, the last ones, that the model is given unasked."""
 
@@ -61,9 +64,11 @@ def hook_blocked(text: str) -> str:
     return reminder(f"A stop hook found that the work is not finished:\n{text}")
 
 
-def output_invalid(text: str) -> str:
+def output_invalid(text: str, schema: str) -> str:
+    if len(schema) > SCHEMA_SHOWN:
+        schema = f"{schema[:SCHEMA_SHOWN]}\n[… {len(schema) - SCHEMA_SHOWN:,} of {len(schema):,} characters are left out here …]"
     return reminder(
-        f"The answer does not fit the required output schema: {text}\n"
+        f"The answer does not fit the required output schema: {text}\nThe schema is:\n{schema}\n"
         "Answer again with nothing but a JSON value that fits it."
     )
 
@@ -91,6 +96,14 @@ def changed_files(paths: list[str]) -> str:
     listing = "\n".join(f"- {one_line(path)}" for path in paths)
     return reminder(
         f"These files changed on disk since you read them; read them again before relying on them:\n{listing}"
+    )
+
+
+def files_changed_by_command(paths: list[str]) -> str:
+    listing = "\n".join(f"- {one_line(path)}" for path in paths)
+    return reminder(
+        "These files changed while your command ran, after you had read them; read them again before you edit them:\n"
+        f"{listing}"
     )
 
 
@@ -125,7 +138,13 @@ def gone_file(path: str) -> str:
 def finished_task(report: TaskReport) -> str:
     output = report.output
     if len(output) > TASK_OUTPUT:
-        output = f"[… {len(output) - TASK_OUTPUT} characters left out …]\n{output[-TASK_OUTPUT:]}"
+        # What is itself a part says nothing of how much is left out.
+        left = (
+            f"all but the last {TASK_OUTPUT:,} characters of {report.size:,} bytes are"
+            if report.size
+            else f"{len(output) - TASK_OUTPUT:,} of {len(output):,} characters are"
+        )
+        output = f"[… {left} left out here …]\n{output[-TASK_OUTPUT:]}"
     where = f" (all of it: {report.output_path})" if report.output_path else ""
     return reminder(
         f"The background task {report.id} has ended: {report.summary}. It was: {report.command or report.description}\n"

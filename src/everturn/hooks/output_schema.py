@@ -21,6 +21,7 @@ class SchemaChecker:
             raise OptionError("output_schema", f"it is not a valid JSON Schema: {error.message}") from None
         # An empty registry: a `$ref` to somewhere else is an error, never a download.
         self._validator = kind(schema, registry=Registry())
+        self.schema = json.dumps(schema, ensure_ascii=False)
 
     def check(self, text: str) -> tuple[Any, str | None]:
         try:

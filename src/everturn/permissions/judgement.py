@@ -28,6 +28,10 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     """Nobody approved it: it may run as long as it is held like this."""
     trial: Holding | None = None
     """It is asked about, and could be tried held like this."""
+    refused: tuple[str, ...] = ()
+    """Of a command line that is asked about: the parts that no rule allows, as they are written."""
+    movable: bool = False
+    """... and it would write a file that could as well lie in the scratch folder."""
     overruled: Rule | None = None
     """A rule that would have decided otherwise, had it come first; told where somebody wants an explanation."""
 

@@ -1,16 +1,16 @@
 """The policy that the gate asks right before each call: deny, ask, mode, allow, in this order; whatever is left asks."""
 
 import os
-import re
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from everturn.core.errors import OptionError
 from everturn.permissions.judgement import FileUse, Judgement
 from everturn.permissions.modes import Mode, ModeSwitch
 from everturn.permissions.rules.rule import Rule, RuleSet
-from everturn.permissions.ruling import Bench, Finding
+from everturn.permissions.ruling import Bench
 from everturn.permissions.standing import Grounds, Standing
 from everturn.ports.hiding import Hides
 from everturn.ports.holding import NO_WALLS, Walls
@@ -20,15 +20,11 @@ from everturn.ports.policy import Call, Ruling, Verdict
 from everturn.ports.scratch import NO_SCRATCH, Scratch
 from everturn.ports.shell_folder import ShellFolder
 from everturn.ports.tool import Access
-from everturn.workspace.paths import find_start, is_inside
+from everturn.workspace.paths import find_start
 
 if TYPE_CHECKING:
     from everturn.permissions.paths.covered import Coverage, Walk
     from everturn.permissions.paths.tracing import Trace
-
-
-_WANTS_FILE = re.compile(r"<<|>(?!&|\s*/dev/null)|/tmp\b|\b(?:tee|cp|mktemp)\b")
-"""A command that may be about a file of the moment: a script in a heredoc, a log."""
 
 
 class RulePolicy(ModeSwitch):
@@ -133,7 +129,6 @@ class RulePolicy(ModeSwitch):
                 by=judgement.by,
                 grave=judgement.grave,
                 holding=judgement.holding,
-                advice=self._advise(call, finding),
             )
         hides = self._standing.files.hidden_from_search() if finding.searches else None
         return Verdict(
@@ -142,26 +137,41 @@ class RulePolicy(ModeSwitch):
             by=judgement.by,
             judged=Judged(target=trace.target, hides=hides),
             may_read=judgement.ruling is Ruling.ASK and self._may_read(trace),
-            advice=self._advise(call, finding),
         )
 
-    def _advise(self, call: Call, finding: Finding) -> str:
-        """Names the scratch folder to whoever wants to write elsewhere, and would have to ask."""
-        judgement, trace = finding.judgement, finding.trace
+    def advise(self, call: Call) -> str:
+        """For the model, behind a denial that nobody spoke: what would help, and what it may do in place of the call."""
+        from everturn.permissions.advice import advise, wants_place
+
+        finding = self._bench(self._standing).judge(call)
+        judgement = finding.judgement
         if (
             judgement.ruling is Ruling.ALLOW
+            or judgement.grave
             or (judgement.rule is not None and not judgement.by_mode)
-            or self.mode is Mode.PLAN
         ):
             return ""
-        if trace is None:
-            command = call.input.get("command")
-            wants = call.name == "Bash" and isinstance(command, str) and _WANTS_FILE.search(command) is not None
-        else:
-            inside = not trace.target or any(is_inside(each, trace.target) for each in self.folders)
-            wants = call.traits.access is Access.EDIT and not inside
-        path = self._scratch.make() if wants else ""
-        return f"Temporary files need no approval in {path} ($TMPDIR in commands)." if path else ""
+        told = advise(
+            call,
+            finding,
+            mode=self.mode,
+            folders=self.folders,
+            allowing=self.rules.covering(call.name, Ruling.ALLOW),
+            helps=lambda rules, mode: self._would_run(call, rules, mode),
+        )
+        if self.mode is not Mode.PLAN and wants_place(call, finding, self.folders) and (path := self._scratch.make()):
+            told.append(f"Temporary files need no approval in {path} ($TMPDIR in commands).")
+        return " ".join(told)
+
+    def _would_run(self, call: Call, rules: tuple[str, ...], mode: str | None) -> bool:
+        from everturn.permissions.rules.parsing import RuleProblem, parse_rule
+
+        try:
+            added = [parse_rule(text, Ruling.ALLOW, folder=self._grounds.folder) for text in rules]
+            other = self.imagine(added, mode)
+        except (RuleProblem, OptionError):
+            return False
+        return other._bench(other._standing).judge(call).judgement.ruling is Ruling.ALLOW  # noqa: SLF001 (its twin)
 
     def _may_read(self, trace: "Trace") -> bool:
         return self._standing.files.judge_trace("read", trace, self.mode, what="Read").ruling is Ruling.ALLOW

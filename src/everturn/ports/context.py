@@ -102,6 +102,8 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
     notes: Notes = Notes()
     """Open tasks, the plan and pinned notes, which a summary must not lose."""
     session_id: str = ""
+    folder: str = ""
+    """The working folder: paths in calls may be relative to it."""
     small_model: str = ""
     """Summarises finished stretches in the background; empty = nobody does."""
     tools: tuple[str, ...] = ()

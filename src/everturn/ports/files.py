@@ -23,6 +23,14 @@ class FileState(msgspec.Struct, frozen=True, kw_only=True):
     """Only a part was shown to the model: not enough to overwrite it."""
     shown: bool = False
     """One result has shown it whole: to show it again would tell nothing new."""
+    outdated: bool = False
+    """The model has been told that the file is no longer what it read."""
+    left: tuple[int, int] | None = None
+    """Size and time of the file at the end of a command of the model, while which it changed."""
+
+    def is_left_so(self, size: int, mtime_ns: int) -> bool:
+        """Nobody has changed the file since that command ended."""
+        return self.left == (size, mtime_ns)
 
 
 class FileNews(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,6 +78,24 @@ class FileStates:
         if path not in self.changed:
             self.changed[path] = by
             self._unkept.append(path)
+
+    def note_left(self, path: str, size: int, mtime_ns: int) -> None:
+        """The file changed while a command of the model ran, and was like this at its end."""
+        if (state := self._states.get(path)) is not None:
+            self._states[path] = msgspec.structs.replace(state, left=(size, mtime_ns))
+            self._touch(path)
+
+    def note_cut(self, path: str) -> None:
+        """Of what a result should have shown of the file, the model sees only a part."""
+        if (state := self._states.get(path)) is not None:
+            self._states[path] = msgspec.structs.replace(state, partial=True, shown=False)
+            self._touch(path)
+
+    def note_outdated(self, path: str) -> None:
+        """The model is told that the file has changed since it was read: once is enough."""
+        if (state := self._states.get(path)) is not None:
+            self._states[path] = msgspec.structs.replace(state, outdated=True, shown=False)
+            self._touch(path)
 
     def clear(self) -> None:
         self._cleared = self._cleared or bool(self._states or self._touched)

@@ -80,6 +80,11 @@ class Hooks(Protocol):
 class Checker(Protocol):
     """Judges a final answer against the output schema."""
 
+    @property
+    def schema(self) -> str:
+        """As JSON: the model is shown it when an answer does not fit."""
+        ...
+
     def check(self, text: str) -> tuple[Any, str | None]:
         """The value and None, or None and what is wrong, written for the model."""
         ...

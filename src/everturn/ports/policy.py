@@ -73,9 +73,11 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     may_read: bool = False
     """The policy's: the file that the call would change may be read, so a call that cannot work fails before anybody is asked."""
     advice: str = ""
-    """The policy's: a sentence for the model behind a denial, of what it may do in place of the call."""
+    """The gate's, of the policy: sentences for the model behind a denial, of what it may do in place of the call."""
     holding: Holding | None = None
     """The policy's: nobody approved the call, so it must be held like this while it runs."""
+    by_person: bool = False
+    """The gate's: the person, or the program in their place, has said it."""
     input: dict[str, Any] | None = None
     """An approver's: the call runs with this in place of what the model sent. Answers to a question come this way."""
     mode: str | None = None
@@ -108,7 +110,8 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
 class Policy(Protocol):
     """Asked right before each run, whatever it said before. Changes nothing, and never raises.
 
-    It may have `prepare`, which is given the call and returns None, or something to be awaited before the call is judged again.
+    It may have `prepare`, which is given the call and returns None, or something to be awaited before the call is judged again,
+    and `advise`, which tells the model what it may do in place of a call that was denied; empty where there is nothing.
     """
 
     def judge(self, call: Call) -> Verdict: ...

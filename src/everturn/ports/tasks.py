@@ -28,6 +28,8 @@ class TaskReport(msgspec.Struct, frozen=True, kw_only=True):
     """How it stands, in words: how long it has run, or how it ended."""
     output: str
     """What it said, bounded."""
+    size: int = 0
+    """Bytes of all that it said, where `output` is only a part of that; else 0."""
     output_path: str | None = None
     """A file with more of it."""
     command: str | None = None

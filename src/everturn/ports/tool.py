@@ -60,6 +60,8 @@ class ToolResult(msgspec.Struct, frozen=True, kw_only=True):
     """Text, or blocks of the Messages API."""
     is_error: bool = False
     shown: Any = None
+    files: tuple[str, ...] = ()
+    """Files whose whole text it shows: where the result is cut, the model has seen them only in part."""
 
 
 class Inquiry(msgspec.Struct, frozen=True, kw_only=True):
@@ -122,7 +124,9 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
 class Tool(Protocol):
     """What the model is offered.
 
-    It may also have `deferred` (true: not listed until it is searched for), `parse_approved`, which is called instead
+    It may also have `deferred` (true: not listed until it is searched for), `settle`, which is given the input and the
+    working folder and returns the input as it is meant, for hooks, policy and `parse` alike (without it, what contradicts
+    the schema and is certain is put right by `core.inputs`), `parse_approved`, which is called instead
     of `parse` for an input that the approver put in place of the model's, `check`, which raises as `run` would where the
     call cannot work, before a person is asked about it, and `done`, which tells in one line for people what a result brought.
     """

@@ -44,6 +44,10 @@ class AnnouncedTool:
             self._made = self._make()
         return self._made
 
+    def settle(self, input_: dict[str, Any], folder: str) -> dict[str, Any]:
+        settle: Callable[[dict[str, Any], str], dict[str, Any]] | None = getattr(self.made, "settle", None)
+        return settle(input_, folder) if settle else input_
+
     def parse(self, input_: dict[str, Any]) -> Any:
         return self.made.parse(input_)
 

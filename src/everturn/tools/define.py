@@ -8,6 +8,7 @@ from typing import Any, overload
 import msgspec
 
 from everturn.core.errors import OptionError, ToolFault
+from everturn.core.inputs import settle_input
 from everturn.ports.tool import Access, Confinement, ToolContext, ToolResult, Traits
 from everturn.tools.done import render_done
 from everturn.tools.inputs import parse_input
@@ -22,6 +23,8 @@ _LINE = 120
 
 Answer = bool | Callable[[Any], bool]
 """A trait: fixed, or a function of the typed input."""
+Settle = Callable[[dict[str, Any], str], dict[str, Any]]
+"""Given the input that fits the schema or not, and the working folder: the input as it is meant. Raises `InputFault`."""
 
 
 class FunctionTool:
@@ -45,6 +48,7 @@ class FunctionTool:
         person_fields: tuple[str, ...] = (),
         confinement: Callable[[Any], Confinement] | None = None,
         check: Callable[[Any, ToolContext], object] | None = None,
+        settle: Settle | None = None,
     ) -> None:
         self.name = _check_function(function, name)
         if result_limit < 1:
@@ -66,9 +70,15 @@ class FunctionTool:
         self._needs_person = needs_person
         self._confinement = confinement
         self._check = check
+        self._settle = settle
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)
+
+    def settle(self, input_: dict[str, Any], folder: str) -> dict[str, Any]:
+        """What the model sent, with what it habitually sends put right. Raises `InputFault`."""
+        settled = settle_input(self.schema, input_)
+        return settled if self._settle is None else self._settle(settled, folder)
 
     def parse(self, input_: dict[str, Any]) -> Any:
         """What the model sent: the fields of the person are unknown to it."""
@@ -133,6 +143,7 @@ def tool(
     person_fields: tuple[str, ...] = (),
     confinement: Callable[[Any], Confinement] | None = None,
     check: Callable[[Any, ToolContext], object] | None = None,
+    settle: Settle | None = None,
 ) -> Callable[[Callable[..., Any]], FunctionTool]: ...
 
 
@@ -144,7 +155,8 @@ def tool(
     `concurrent` follows `reads_only` unless it is given. A `deferred` tool is not listed until ToolSearch has found it.
     For one that `needs_person`, the approver is asked each time, whatever mode and rules allow; it may fill in
     `person_fields`, which the model neither sees nor may send. `confinement` says whether a sandbox holds a call. `check`
-    raises `ToolFault` where a call cannot work, before a person is asked about it.
+    raises `ToolFault` where a call cannot work, before a person is asked about it. `settle` puts right what models
+    habitually send, before the input is judged.
     """
     if function is not None:
         return FunctionTool(function)

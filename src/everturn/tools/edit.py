@@ -13,6 +13,7 @@ from everturn.core.hiding import MARK
 from everturn.ports.files import FileState
 from everturn.ports.tool import Access, ToolContext, ToolResult
 from everturn.tools.define import FunctionTool, tool
+from everturn.tools.habits import settle_edit
 from everturn.tools.marked import ABSENT, refuse_mark
 from everturn.tools.patch import plan_patch
 from everturn.tools.seen import refuse_unread
@@ -24,6 +25,7 @@ from everturn.workspace.text import FileText, Newline
 
 _NAMED = 5
 """Places that an answer names."""
+_UNNUMBERED = "(The line numbers in what was sent are not part of the file and were left out.)"
 
 
 class EditInput(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -39,6 +41,7 @@ def edit_tool() -> FunctionTool:
         access=Access.EDIT,
         line=lambda call: f"Edit {call.file_path}",
         check=check_edit,
+        settle=settle_edit,
         description="""Replaces text in a file: `old_string` must occur exactly once, unless `replace_all` is set.
 
 Read the file first. Copy `old_string` without the line numbers, with its indentation, and with enough lines around it
@@ -68,7 +71,8 @@ def run_edit(call: EditInput, context: ToolContext) -> ToolResult:
         user_modified=False,
         replace_all=call.replace_all,
     )
-    return ToolResult(content=f"Edited {path}: {_where(after.lines, after.count)}.", shown=shown)
+    told = f"Edited {path}: {_where(after.lines, after.count)}."
+    return ToolResult(content=" ".join(filter(None, (told, after.note))), shown=shown)
 
 
 def check_edit(call: EditInput, context: ToolContext) -> None:
@@ -101,6 +105,7 @@ class Replacement(msgspec.Struct, frozen=True, kw_only=True):
     count: int
     lines: tuple[int, ...]
     """Where it was, as many as are named."""
+    note: str = ""
 
 
 def plan_edit(file: FileText, call: EditInput) -> Replacement:
@@ -113,6 +118,8 @@ def plan_edit(file: FileText, call: EditInput) -> Replacement:
         old, new = old.replace("\r\n", "\n"), new.replace("\r\n", "\n")
         sought = None
         places = list(_find_all(text, old))
+        if not places and not call.replace_all and (plain := _without_numbers(old, new, text)) is not None:
+            return plain
     if not places:
         from everturn.tools.nearest import explain_absence
 
@@ -127,6 +134,16 @@ def plan_edit(file: FileText, call: EditInput) -> Replacement:
     # For long texts, replacing by the plain method is much cheaper than joining what is around.
     after = text.replace(old, new) if sought is None else re.sub(sought, lambda _: new, text)
     return Replacement(text=after, count=len(places), lines=lines)
+
+
+def _without_numbers(old: str, new: str, text: str) -> Replacement | None:
+    from everturn.tools.numbered import strip_numbers
+
+    meant = strip_numbers(old, new, text)
+    if meant is None:
+        return None
+    after = text[: meant.place] + meant.new + text[meant.place + len(meant.old) :]
+    return Replacement(text=after, count=1, lines=tuple(_lines_of(text, [meant.place])), note=_UNNUMBERED)
 
 
 def _find_all(text: str, old: str) -> Iterator[int]:

@@ -17,7 +17,8 @@ from everturn.ports.abort import AbortSignal
 from everturn.ports.tool import Access, ToolContext, ToolResult
 from everturn.tools.define import FunctionTool, tool
 from everturn.tools.found import Names
-from everturn.tools.globs import plan_walk, translate_glob
+from everturn.tools.globs import plan_walk, split_globs, translate_glob
+from everturn.tools.habits import settle_glob
 from everturn.tools.shown import GlobShown
 from everturn.workspace.files import exists, explain_failure
 from everturn.workspace.opening import refuse_unjudged
@@ -27,6 +28,8 @@ MOST_FILES = 100
 PATIENCE_S = 20.0
 Hides = Callable[[str], bool]
 """Told by a real path."""
+_LONGEST = 4_096
+"""Characters of a name that is looked up."""
 _LOOK = 1_000
 """After so many entries, the clock and the signal are looked at."""
 
@@ -51,6 +54,7 @@ def glob_tool() -> FunctionTool:
         reads_only=True,
         concurrent=True,
         access=Access.READ,
+        settle=settle_glob,
         line=lambda call: f"Glob {call.pattern}" + (f" in {call.path}" if call.path != "." else ""),
         description=f"""Finds files by a path pattern, newest first, at most {MOST_FILES}.
 
@@ -59,6 +63,7 @@ in all below it. Hidden and ignored files are found too; links to folders and th
     )
     async def glob(call: GlobInput, context: ToolContext) -> ToolResult:
         if call.pattern.startswith(("/", "~")) or ".." in call.pattern.split("/"):
+            # Of a call that nobody has settled.
             raise InputFault("`pattern`: expected a pattern relative to `path`, got one that leaves it. Set `path`.")
         root = locate(context.folder, call.path)
         refuse_unjudged(root, context.judged)
@@ -66,7 +71,8 @@ in all below it. Hidden and ignored files are found too; links to folders and th
         hides = context.judged.hides if context.judged else None
         found = await asyncio.to_thread(find_files, root, call.pattern, context.abort, hides=hides)
         refuse_unjudged(locate(context.folder, call.path), context.judged)
-        return _render(found, Names(context.folder, root), time.monotonic() - began)
+        notes = explain_form(call.pattern, root) if found.complete else ()
+        return _render(found, Names(context.folder, root), time.monotonic() - began, notes)
 
     return glob
 
@@ -93,8 +99,9 @@ class _Walk:
         self.total = 0
         self.complete = True
         self._root = root
-        self._fits = re.compile(translate_glob(pattern), re.DOTALL).fullmatch
-        self._start, self._levels = plan_walk(pattern)
+        patterns = split_globs(pattern)
+        self._fits = re.compile("|".join(map(translate_glob, patterns)), re.DOTALL).fullmatch
+        self._start, self._levels = plan_walk(pattern) if len(patterns) == 1 else ((), None)
         self._abort = abort
         self._deadline = deadline
         self._hides = hides
@@ -170,14 +177,29 @@ def _changed_ns(entry: "os.DirEntry[str]") -> int:
         return 0
 
 
-def _render(found: Found, names: Names, seconds: float) -> ToolResult:
+def explain_form(pattern: str, root: str) -> tuple[str, ...]:
+    """What a pattern finds less than it seems to ask for, because of how it is written."""
+    notes = []
+    if re.search(r"[^/*]\*\*|\*\*[^/*,}]", pattern):
+        notes.append(
+            "`**` crosses folders only where it stands alone between slashes (`**/*.py`); inside a name it is `*`."
+        )
+    if re.search(r"\\\w", pattern):
+        notes.append("A backslash takes the next character as it is; folders are parted by `/`.")
+    folder = Path(root, pattern)
+    if not re.search(r"[*?\[{\\]", pattern) and len(pattern) < _LONGEST and folder.is_dir():
+        notes.append(f"{pattern!r} is a folder, and only files are found: use `{pattern}/**`.")
+    return tuple(f"({note})" for note in notes)
+
+
+def _render(found: Found, names: Names, seconds: float, remarks: tuple[str, ...]) -> ToolResult:
     shown = tuple(names.of(path) for path in found.paths)
     notes = []
     if not found.complete:
         notes.append("(The search was ended before it had seen everything. Search a smaller folder.)")
     if found.total > len(shown):
         notes.append(f"(The newest {len(shown)} of {found.total} files. Use a narrower pattern to see others.)")
-    content = "\n".join([*shown, *notes]) or "No files found."
+    content = "\n".join([*(shown or ("No files found.",)), *notes, *remarks])
     return ToolResult(
         content=content,
         shown=GlobShown(

@@ -7,6 +7,8 @@ from itertools import islice
 _STAR, _FOLDERS, _REST = "[^/]*", "(?:.*/)?", ".*"
 _MOST_BRACES, _MOST_FORMS = 40, 256
 """Where there are more braces, or they have more choices in all, they are taken literally."""
+_GLOB_COMMA = re.compile(r"\\.|\[[^\]]*\]|\{(?:[^{}]|\{[^{}]*\})*\}|,", re.DOTALL)
+"""A comma that parts a list of globs, or a piece of a glob that may hold commas of its own."""
 
 
 def translate_glob(pattern: str) -> str:
@@ -164,3 +166,20 @@ def _split_choices(body: str) -> list[str]:
         escaped = mark == "\\" and not escaped
         choices[-1] += mark
     return choices
+
+
+def split_globs(text: str) -> tuple[str, ...]:
+    """The members of a list with commas (`*.py,*.md`), and the text as a whole: a file's name may hold a comma.
+
+    Commas in braces, in brackets and behind a backslash belong to the pattern.
+    """
+    members, start = [], 0
+    for found in _GLOB_COMMA.finditer(text):
+        if found[0] == ",":
+            members.append(text[start : found.start()].strip())
+            start = found.end()
+    if not start:
+        return (text,)
+    members = [member for member in (*members, text[start:].strip()) if member]
+    # A list with `!` is read as a list only: as one pattern it would close what its members open.
+    return tuple(members) if any(member.startswith("!") for member in members) else (text, *members)

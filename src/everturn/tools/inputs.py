@@ -6,17 +6,17 @@ from typing import Any
 import msgspec
 
 from everturn.core.errors import InputFault
+from everturn.core.inputs import settle_input
 from everturn.tools.pydantic_models import decode_model
 from everturn.tools.signatures import Signature
 
-_NUMBER = r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?"
 _PLACES = r"(.*_)?(path|file|folder|command|pattern|glob|cwd)"
 """Fields that end up as names of files or arguments of programs, which no NUL may enter."""
 _SHOWN = 80
 
 
 def parse_input(name: str, signature: Signature, schema: dict[str, Any], value: Any) -> Any:
-    """Strict but kind: a number or a truth value sent as text is taken. Raises `InputFault`.
+    """Strict but kind: what `core.inputs` puts right is taken. Raises `InputFault`.
 
     `schema` says which fields may be sent here.
     """
@@ -33,35 +33,20 @@ def parse_input(name: str, signature: Signature, schema: dict[str, Any], value: 
 
 
 def _convert(signature: Signature, value: dict[str, Any]) -> Any:
-    given = dict(value)
-    problems: dict[str, str] = {}
-    while True:
-        try:
-            return msgspec.convert(given, signature.input, dec_hook=decode_model)
-        except msgspec.ValidationError as error:
-            field = _field_of(error)
-            if field in given and given[field] is None and field not in signature.schema["required"]:
-                # Some models send null for what they leave out.
-                del given[field]
-                continue
-            # What was wrong as it was sent says more than what is wrong after mending.
-            problem = problems.setdefault(field, _explain(error, field, signature.schema, value))
-            mended = _mend(given.get(field))
-            if mended is None:
-                raise InputFault(problem) from None
-            given[field] = mended
+    try:
+        return _decode(signature, value)
+    except msgspec.ValidationError as error:
+        settled = settle_input(signature.schema, value)
+        if settled is value:
+            raise _explain(error, signature.schema, value) from None
+    try:
+        return _decode(signature, settled)
+    except msgspec.ValidationError as error:
+        raise _explain(error, signature.schema, value) from None
 
 
-def _mend(value: Any) -> int | float | bool | None:
-    """What the value would be, had it not been sent as text or as a whole float; None when it is neither."""
-    if isinstance(value, str):
-        if value in {"true", "false"}:
-            return value == "true"
-        if found := re.fullmatch(_NUMBER, value):
-            return float(value) if found[2] or found[3] else int(value)
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return None
+def _decode(signature: Signature, value: dict[str, Any]) -> Any:
+    return msgspec.convert(value, signature.input, dec_hook=decode_model)
 
 
 def _field_of(error: msgspec.ValidationError) -> str:
@@ -70,20 +55,31 @@ def _field_of(error: msgspec.ValidationError) -> str:
     return re.split(r"\.|\[", found[1], maxsplit=1)[0] if found else ""
 
 
-def _explain(error: msgspec.ValidationError, field: str, schema: dict[str, Any], value: dict[str, Any]) -> str:
+def _explain(error: msgspec.ValidationError, schema: dict[str, Any], value: dict[str, Any]) -> InputFault:
+    """Tells what came as it was sent."""
+    field = _field_of(error)
     problem, _, place = str(error).partition(" - at `$")
     if not field:
         missing = re.search(r"missing required field `(.+)`", problem)
-        return f"`{missing[1]}` is missing: expected {_expected(schema, missing[1])}." if missing else f"{problem}."
+        said = f"`{missing[1]}` is missing: expected {_expected(schema, missing[1])}." if missing else f"{problem}."
+        return InputFault(said)
     expected = problem[0].lower() + problem[1:]
     if problem.startswith("Invalid enum value"):
         expected = f"expected {_expected(schema, field)}"
-    came = _show(value.get(field))
-    return (
-        f"`{place.strip('.`')}`: {expected} ({came})."
-        if ", got " in expected
-        else f"`{place.strip('.`')}`: {expected}, got {came}."
-    )
+    came = value.get(field)
+    said = f"{expected} ({_show(came)})" if ", got " in expected else f"{expected}, got {_show(came)}"
+    return InputFault(f"`{place.strip('.`')}`: {said}.{_find_json_fault(came, expected)}")
+
+
+def _find_json_fault(came: Any, expected: str) -> str:
+    """A list or an object that was sent as text, and is no JSON."""
+    if not isinstance(came, str) or not expected.startswith(("expected `array`", "expected `object`")):
+        return ""
+    try:
+        msgspec.json.decode(came)
+    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError) as error:
+        return f" The text is no valid JSON either: {error}. Send the value itself, not a text of it."
+    return ""
 
 
 def _expected(schema: dict[str, Any], field: str) -> str:

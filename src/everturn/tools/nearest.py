@@ -1,9 +1,9 @@
 """Why a text was not found: what stands in the file instead, and in what it differs. Bounded in time, whatever the file."""
 
-import re
 import time
 from collections.abc import Callable
 
+from everturn.tools.numbered import NUMBERED
 from everturn.workspace.text import NUL_SIGN, show_nuls
 
 _LIKENESS = 0.6
@@ -14,7 +14,6 @@ _MOST_SHOWN = 12
 """Lines of the candidate."""
 _MOST_TEXT = 2_000_000
 """In a larger file nothing but whole lines is compared."""
-_NUMBERED = re.compile(r"^ *\d+\t")
 _QUOTES = str.maketrans(
     {"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-", "\u00a0": " ", "…": "..."}  # noqa: RUF001 - the look-alikes themselves
 )
@@ -23,7 +22,7 @@ _QUOTES = str.maketrans(
 def explain_absence(old: str, text: str) -> str:
     """Sentences for the model, from the surest cause to a mere likeness."""
     lines = old.split("\n")
-    if (plain := "\n".join(_NUMBERED.sub("", line, count=1) for line in lines)) != old and plain in text:
+    if (plain := "\n".join(NUMBERED.sub("", line, count=1) for line in lines)) != old and plain in text:
         return " It begins with line numbers: they are not part of the file. Copy what follows the tab."
     if NUL_SIGN in old and old in show_nuls(text):
         return f" Its {NUL_SIGN} stands for a NUL byte, which cannot be sent. Choose text without it."

@@ -8,6 +8,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from everturn.ports.tool import Access, ToolContext, ToolResult
 from everturn.tools.define import FunctionTool, tool
+from everturn.tools.habits import settle_file
 
 
 class NotebookEditInput(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -31,6 +32,7 @@ def notebook_edit_tool() -> FunctionTool:
         access=Access.EDIT,
         line=_line,
         check=_check,
+        settle=settle_file("notebook_path"),
         description="""Changes a Jupyter notebook: replaces the source of a cell, inserts a cell, or deletes one.
 
 Read the notebook first; it shows each cell's id. The outputs of a code cell that is replaced are cleared.""",

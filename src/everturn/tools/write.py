@@ -11,6 +11,7 @@ from everturn.core.errors import ToolFault
 from everturn.ports.files import FileState
 from everturn.ports.tool import Access, ToolContext, ToolResult
 from everturn.tools.define import FunctionTool, tool
+from everturn.tools.habits import settle_file
 from everturn.tools.marked import refuse_mark
 from everturn.tools.patch import plan_patch
 from everturn.tools.seen import refuse_unread
@@ -32,6 +33,7 @@ def write_tool() -> FunctionTool:
         access=Access.EDIT,
         line=lambda call: f"Write {call.file_path}",
         check=check_write,
+        settle=settle_file("file_path"),
         description="""Writes a whole file; missing folders are made.
 
 A file that exists must have been read whole with Read and be unchanged since. To change a part of a file, use Edit.""",

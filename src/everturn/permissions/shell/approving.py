@@ -1,6 +1,7 @@
 """Approves a command line when every part of it is covered: because it only reads, by the mode, or by an allow rule."""
 
 import re
+from collections.abc import Iterator
 from functools import cached_property
 from posixpath import basename
 
@@ -20,18 +21,23 @@ from everturn.permissions.shell.placing import Placed
 from everturn.permissions.shell.possible_writes import PossibleWrites
 from everturn.permissions.shell.readonly.find import may_act
 from everturn.permissions.shell.readonly.judge import Reads
+from everturn.permissions.shell.redirects import Target
 from everturn.permissions.shell.resolving import judge_resolved
 from everturn.permissions.shell.runners import INTERPRETERS, NEVER_BY_PATTERN, RUNNERS
 from everturn.permissions.shell.scratch_code import may_run_scratch
 from everturn.permissions.shell.survey import Survey
-from everturn.permissions.shell.syntax import Assignment, Command, Here, Redirect, Word, join_words, write_marks
-from everturn.permissions.shell.unapproved import Unapproved
+from everturn.permissions.shell.syntax import Assignment, Command, Here, Redirect, Word, join_words
+from everturn.permissions.shell.unapproved import Unapproved, name_parts
 from everturn.permissions.shell.wrappers import FROM_INPUT, strip_wrappers
 from everturn.ports.policy import Ruling
 from everturn.ports.scratch import VARIABLE
 
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9_./:,@%+=-]+")
 _SHOWN = 80
+_MOST_TOLD = 3
+"""Reasons that an answer tells."""
+_MAKERS = frozenset({"cp", "install", "ln", "mkdir", "mktemp", "tee", "touch"})
+"""They make files where they are told to."""
 
 
 class Approval:
@@ -47,17 +53,17 @@ class Approval:
             rules.covering(tool, each) for tool in ("Read", "Edit") for each in (Ruling.DENY, Ruling.ASK)
         )
         self._used: Rule | None = None
+        self.refused: dict[str, None] = {}
+        """Parts that no rule allows, as written."""
+        self.movable = False
+        """It is refused because of a file that it would write, which may lie in the scratch folder as well."""
         self._edits = LineEdits(survey, world, guard, is_ruled=self._is_ruled)
         self._unapproved = Unapproved(survey, world, guard, self._find_own_rule)
         self._everything = None if self._plans else self._find_everything()
 
     def find_trouble(self) -> str | Judgement:
         """Why a person must be asked, or the judgement that allows it."""
-        trouble = self._doubt() or self._redirection() or self._removal()
-        if not trouble:
-            for command in self._reading.commands:
-                if trouble := self._part(command):
-                    break
+        trouble = self._doubt() or self._join_troubles()
         if not trouble and self._unapproved.writes_by_mode:
             trouble = self._edits.find_lost_write()
         is_trusted = self._used is not None or self._unapproved.edits
@@ -77,6 +83,25 @@ class Approval:
         if isinstance(holding, str):
             return holding
         return Judgement(ruling=Ruling.ALLOW, why=self._why(), rule=self._used, holding=holding)
+
+    def _join_troubles(self) -> str:
+        """What is wrong with each part, as far as there is room: a model that hears of one part only mends that one."""
+        troubles = [*self._redirections(), self._removal()]
+        lacking: list[str] = []
+        for command in self._reading.commands:
+            if trouble := self._part(command):
+                text = command.text[:_SHOWN]
+                self.refused[text] = None
+                self.movable |= strip_wrappers(command.words)[0].raw in _MAKERS
+                if trouble == _no_rule(text):
+                    lacking.append(text)
+                else:
+                    troubles.append(trouble)
+        told = list(dict.fromkeys(filter(None, troubles)))
+        lacking = [text for text in dict.fromkeys(lacking) if not any(repr(text) in each for each in told)]
+        if lacking:
+            told.append(f"no rule allows {name_parts(lacking)}")
+        return "; ".join([*told[:_MOST_TOLD], *([f"and {len(told) - _MOST_TOLD} more"] if told[_MOST_TOLD:] else [])])
 
     def _why(self) -> str:
         if self._used is not None:
@@ -111,32 +136,38 @@ class Approval:
                 return elsewhere
         return ""
 
-    def _redirection(self) -> str:
+    def _redirections(self) -> Iterator[str]:
         for redirect, target in self._guard.targets:
-            if target.path is None and self._reads_known(redirect):
-                self._unapproved.require_wall(target.why)
-                continue
-            if target.path is None:
-                return target.why
-            if target.use == "write" and not self._plans and self._guard.is_scratch(target.path, redirect.here):
-                self._unapproved.scratch = True
-                continue
-            if target.use == "write" and self._everything and self._guard.is_inside(target.path, redirect.here):
-                # Protected paths, and files that rules keep from being written, are looked at for every command.
-                self._used = self._everything
-                continue
-            edits_there = self._world.mode == "acceptEdits" and redirect.here is not None
-            if target.use == "write" and self._reading.moves and not edits_there:
-                return f"it changes the folder and writes to {target.path[:_SHOWN]}"
-            if target.use == "write" and self._plans:
-                return f"mode plan: it writes to {target.path[:_SHOWN]}"
-            if self._guard.judge(target.use, target.path, redirect.here) is not Ruling.ALLOW:
-                told = f"it {target.use}s {target.path[:_SHOWN]}"
-                why = self._guard.explain(target.use, target.path, redirect.here)
-                # Where the mode would let it write in the folder, this is not why: the place is.
-                return f"{told}: {why}" if edits_there else f"{told}, and no rule covers that file"
-            if target.use == "write":
-                self._note_written(target.path, redirect.here)
+            if trouble := self._redirection(redirect, target):
+                self.movable |= target.use == "write" and not self._plans
+                yield trouble
+
+    def _redirection(self, redirect: Redirect, target: Target) -> str:
+        """Why a person must be asked about it; empty where nobody need be."""
+        if target.path is None and self._reads_known(redirect):
+            self._unapproved.require_wall(target.why)
+            return ""
+        if target.path is None:
+            return target.why
+        if target.use == "write" and not self._plans and self._guard.is_scratch(target.path, redirect.here):
+            self._unapproved.scratch = True
+            return ""
+        if target.use == "write" and self._everything and self._guard.is_inside(target.path, redirect.here):
+            # Protected paths, and files that rules keep from being written, are looked at for every command.
+            self._used = self._everything
+            return ""
+        edits_there = self._world.mode == "acceptEdits" and redirect.here is not None
+        if target.use == "write" and self._reading.moves and not edits_there:
+            return f"it changes the folder and writes to {target.path[:_SHOWN]}"
+        if target.use == "write" and self._plans:
+            return f"mode plan: it writes to {target.path[:_SHOWN]}"
+        if self._guard.judge(target.use, target.path, redirect.here) is not Ruling.ALLOW:
+            told = f"it {target.use}s {target.path[:_SHOWN]}"
+            why = self._guard.explain(target.use, target.path, redirect.here)
+            # Where the mode would let it write in the folder, this is not why: the place is.
+            return f"{told}: {why}" if edits_there else f"{told}, and no rule covers that file"
+        if target.use == "write":
+            self._note_written(target.path, redirect.here)
         return ""
 
     def _note_written(self, path: str, here: Here) -> None:
@@ -153,7 +184,7 @@ class Approval:
     def _removal(self) -> str:
         for sight in self._survey.sights:
             if judge_removal(sight, self._world, self._survey) is Danger.UNKNOWN:
-                return f"what {write_marks(' '.join(sight.argv))[:_SHOWN]!r} removes is not known before it runs"
+                return f"what {sight.text[:_SHOWN]!r} removes is not known before it runs"
         return ""
 
     def _part(self, command: Command) -> str:
@@ -169,7 +200,7 @@ class Approval:
             self._unapproved.add(command, reads)
             return ""
         if reads is None:
-            trouble = f"no rule allows {shown!r}"
+            trouble = _no_rule(shown)
             if unsafe:
                 trouble = f"it sets {unsafe[0].name} for {shown!r}, and no rule looks past that"
         if self._plans:
@@ -295,6 +326,10 @@ class Approval:
             if len(pattern.head) >= least and not placed.is_named_by(pattern, len(text) - last):
                 return rule
         return None
+
+
+def _no_rule(shown: str) -> str:
+    return f"no rule allows {shown!r}"
 
 
 def _may_approve(pattern: Pattern, words: tuple[Word, ...]) -> bool:

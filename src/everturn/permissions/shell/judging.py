@@ -14,7 +14,6 @@ from everturn.permissions.shell.fileguard import FileGuard
 from everturn.permissions.shell.matching import Patterns, patterns_of
 from everturn.permissions.shell.prescan import LONGEST_ARGUMENT
 from everturn.permissions.shell.survey import Sight, Survey, survey_command
-from everturn.permissions.shell.syntax import write_marks
 from everturn.permissions.shell.unapproved import plan_trial
 from everturn.ports.policy import Ruling
 
@@ -132,7 +131,7 @@ def _judge_suspicions(survey: Survey, rules: RuleSet) -> Judgement | None:
 def _judge_critical(survey: Survey, world: World) -> Judgement | None:
     dangers = [(judge_removal(sight, world, survey), sight) for sight in survey.sights]
     for danger, sight in sorted(dangers, key=lambda each: -each[0])[:1]:
-        shown = write_marks(" ".join(sight.argv))[:_SHOWN]
+        shown = sight.text[:_SHOWN]
         if danger is Danger.CRITICAL:
             why = f"{shown!r} removes a critical path: no rule and no mode approves it"
             return Judgement(ruling=Ruling.ASK, why=why, grave=True)
@@ -148,9 +147,16 @@ def _judge_mode(survey: Survey, rules: RuleSet, world: World, guard: FileGuard) 
         if doubt := doubts.find():
             return Judgement(ruling=Ruling.ASK, why=doubt)
         return Judgement(ruling=Ruling.ALLOW, why="mode bypassPermissions")
-    trouble = Approval(survey, rules, world, guard, doubts).find_trouble()
+    approval = Approval(survey, rules, world, guard, doubts)
+    trouble = approval.find_trouble()
     if isinstance(trouble, str):
-        return Judgement(ruling=Ruling.ASK, why=trouble, trial=plan_trial(survey, world))
+        return Judgement(
+            ruling=Ruling.ASK,
+            why=trouble,
+            trial=plan_trial(survey, world),
+            refused=tuple(approval.refused),
+            movable=approval.movable,
+        )
     return trouble
 
 

@@ -56,6 +56,11 @@ class Sight(msgspec.Struct, frozen=True):
     source: Command | None = None
     """The command of the line, or of a script in it, that it is or stands in."""
 
+    @property
+    def text(self) -> str:
+        """As it is written, for people and the model."""
+        return write_marks(" ".join(self.argv)) if self.source is None else self.source.text
+
 
 class Survey(msgspec.Struct):
     reading: Reading

@@ -22,6 +22,8 @@ _FILTERS = frozenset({
     "awk", "cat", "column", "cut", "egrep", "fgrep", "grep", "head", "nl", "rev", "sed", "sort", "tac", "tail", "tr", "uniq", "wc",
 })  # fmt: skip
 _SHOWN = 80
+_MOST_NAMED = 5
+"""Refused parts that an answer names."""
 
 
 class Unapproved:
@@ -127,6 +129,7 @@ class Unapproved:
             return None, used
         if name := find_missing_variable(self._survey.text, self._survey, self._world):
             return _say_missing(name), used
+        lacking: list[Command] = []
         for command, reads in self._parts:
             words = strip_wrappers(command.words)
             if reads is not None and self._is_harmless(command, words, reads):
@@ -134,10 +137,13 @@ class Unapproved:
                     return trouble, used
             elif (rule := self._find_rule(command)) is not None:
                 used = rule
-            elif used is not None:
-                return self._say_beside(used, command), used
             else:
-                return f"nothing here can hold {command.text[:_SHOWN]!r} ({self._world.walls.why})", None
+                lacking.append(command)
+        if lacking and used is not None:
+            return self._say_beside(used, lacking), used
+        if lacking:
+            names = name_parts([command.text[:_SHOWN] for command in lacking])
+            return f"nothing here can hold {names} ({self._world.walls.why})", None
         return None, used
 
     def _find_changed(self, command: Command, words: tuple[Word, ...]) -> str:
@@ -153,13 +159,21 @@ class Unapproved:
             f"an earlier command has exported {odd}, which {names[0]} would obey, and nothing holds it" if odd else ""
         )
 
-    def _say_beside(self, used: Rule, command: Command) -> str:
-        why = f"{used.shown} allows a part of the line, so that the system does not hold it; {command.text[:_SHOWN]!r} beside it needs a rule, too"
+    def _say_beside(self, used: Rule, lacking: list[Command]) -> str:
+        names = name_parts([command.text[:_SHOWN] for command in lacking])
+        need = "needs" if len(lacking) == 1 else "need"
+        why = f"{used.shown} allows a part of the line, so that the system does not hold it; {names} beside it {need} a rule, too"
         if self._survey.reading.own_names:
             return f"{why}, since the line has a loop or sets a variable"
-        only_reads = any(part is command and reads is not None for part, reads in self._parts)
-        is_piped = any(stage is command for pipe in self._survey.reading.pipes for stage in pipe if len(pipe) > 1)
-        if only_reads and self._world.walls.reads and not is_piped:
+        only_read = all(
+            any(part is command and reads is not None for part, reads in self._parts) for command in lacking
+        )
+        piped = [stage for pipe in self._survey.reading.pipes for stage in pipe if len(pipe) > 1]
+        if (
+            only_read
+            and self._world.walls.reads
+            and not any(stage is command for stage in piped for command in lacking)
+        ):
             return f"{why}, or a call of its own: alone, a command that only reads is held and needs none"
         return why
 
@@ -168,6 +182,12 @@ class Unapproved:
         if command.assignments or self._survey.reading.own_names:
             return False
         return judge_bare(words, reads, runs_git=self._world.trusted and not self._world.walls.reads)
+
+
+def name_parts(texts: list[str]) -> str:
+    """Parts of a line in quotes, as many as an answer has room for."""
+    left = len(texts) - _MOST_NAMED
+    return ", ".join(map(repr, texts[:_MOST_NAMED])) + (f" and {left} more" if left > 0 else "")
 
 
 def _is_filter(command: Command, reads: Reads) -> bool:

@@ -49,7 +49,7 @@ class BackgroundCommand:
             await self.wait()
 
     def report(self) -> TaskReport:
-        text, _ = self._command.output.render(MOST_CHARACTERS)
+        text, is_whole = self._command.output.render(MOST_CHARACTERS)
         code = None if self.is_running else self._command.ended.result()
         return TaskReport(
             id=self.id,
@@ -59,6 +59,7 @@ class BackgroundCommand:
             description=self._description,
             summary=self._summary(code),
             output="\n".join(part for part in (text.rstrip("\n"), *self._notices) if part),
+            size=0 if is_whole else self._command.output.length,
             output_path=self.output_path,
             command=self._text,
             exit_code=code if code is not None and code >= 0 and not self._stopped else None,

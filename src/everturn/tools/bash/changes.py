@@ -1,7 +1,8 @@
 """Which files a command changed: those that it names are looked at before and after it.
 
 What it was meant to do need not be understood for that, and nothing is listed that stayed as it was. A file that no word
-of the command names (a formatter that is given a folder, a script that knows its own files) is not seen here.
+of the command names (a formatter that is given a folder, a script that knows its own files) is seen here only if the model
+has read it.
 """
 
 import os
@@ -9,7 +10,6 @@ import re
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from itertools import islice
-from pathlib import Path
 from posixpath import basename, isdir, join, normpath
 from stat import S_ISREG
 
@@ -41,16 +41,30 @@ class NamedFiles(msgspec.Struct, frozen=True):
     """By absolute path; None where there was no such file."""
 
     @classmethod
-    def of(cls, command: str, folder: str, project: str) -> "NamedFiles":
-        """Right before the command starts in this folder. What lies outside of both is not touched, not even by a look."""
+    def of(cls, command: str, folder: str, project: str, known: Iterable[str] = ()) -> "NamedFiles":
+        """Right before the command starts in this folder. What lies outside of both is not touched, not even by a look.
+
+        `known`: files that the model has read, wherever they are; they are looked at whether the command names them or not.
+        """
         inside = tuple(f"{root.rstrip('/')}/" for root in (folder, project))
         named = islice(_list_paths(command[:_MOST_TEXT], folder, inside), _MOST_PATHS)
         # A name that could not be shown in one line is not repeated to the model either.
-        return cls({path: _look(path) for path in named if path.isprintable()})
+        return cls({path: _look(path) for path in (*named, *known) if path.isprintable()})
 
     def list_changed(self) -> list[str]:
         """When it has ended. One that goes on may be asked about again."""
-        return [path for path, state in self.before.items() if _look(path) != state]
+        return list(self.find_changed())
+
+    def find_changed(self) -> dict[str, tuple[int, int] | None]:
+        """The same, each with its size and time of change; None where it is gone."""
+        looked = ((path, state, _look(path)) for path, state in self.before.items())
+        return {path: now[1:] if now else None for path, state, now in looked if now != state}
+
+
+def list_named(command: str, folder: str, project: str) -> Iterator[str]:
+    """Files inside of both that a command names and that are there."""
+    inside = tuple(f"{root.rstrip('/')}/" for root in (folder, project))
+    yield from (path for path in islice(_list_paths(command[:_MOST_TEXT], folder, inside), _MOST_PATHS) if _look(path))
 
 
 def _list_paths(command: str, folder: str, inside: tuple[str, ...]) -> Iterator[str]:
@@ -121,7 +135,7 @@ def _may_name(word: str) -> bool:
 
 def _look(path: str) -> _State | None:
     try:
-        found = Path(path).stat()
+        found = os.stat(path)  # noqa: PTH116 - the plain call: there may be a thousand
     except (OSError, ValueError):
         return None
     return (found.st_ino, found.st_size, found.st_mtime_ns) if S_ISREG(found.st_mode) else None

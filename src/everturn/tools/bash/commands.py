@@ -1,6 +1,7 @@
 """Runs the commands of a session: in the foreground, in the background, and from the one to the other when time is up."""
 
 import asyncio
+import re
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -18,8 +19,9 @@ from everturn.tools.bash.ending import end_members, kill_members
 from everturn.tools.bash.exits import judge_exit, may_go_on
 from everturn.tools.bash.output import MOST_IN_FILE, Output
 from everturn.tools.bash.output_files import OutputFiles
+from everturn.tools.bash.printed import remember_printed
 from everturn.tools.bash.rendering import Ended, render_ended
-from everturn.tools.bash.shell import Shell, Start
+from everturn.tools.bash.shell import Shell, Start, render_folder
 from everturn.tools.bash.tool import MOST_CHARACTERS, MOST_TIMEOUT_MS, BashInput
 from everturn.tools.bash.watcher import Watcher
 
@@ -32,6 +34,8 @@ _GRACE_SHARE = 0.75
 _LAST_GRACE_S = 1.0
 _MOST_BEHIND = 8
 _MB = 1_000_000
+_MOVES = re.compile(r"\b(?:cd|pushd|popd)\b")
+_REMOVES = re.compile(r"\b(?:rm|rmdir|unlink|remove|mv|git)\b")
 _OPENINGS = {
     Ending.ABORTED: "The command was interrupted and ended.",
     Ending.FLOODED: "The command printed more than it may and was ended.",
@@ -104,7 +108,11 @@ class Commands:
         start, cell = await self._confine(call, context)
         bounds = self._holder.bounds if self._holder is not None and context.holding is not None else None
         try:
-            named = NamedFiles({}) if reads_only else NamedFiles.of(call.command, start.folder, context.folder)
+            named = (
+                NamedFiles({})
+                if reads_only
+                else NamedFiles.of(call.command, start.folder, context.folder, (path for path, _ in context.files))
+            )
             command = Command(
                 start,
                 Output(self._files.open, context.hiding),
@@ -132,13 +140,20 @@ class Commands:
                 self._behind = [*self._behind, (context.tool_use_id, named)][-_MOST_BEHIND:]
             else:
                 command.close()
-            self._note_changes(context, named)
+            self._note_changes(call.command, context, named)
 
-    def _note_changes(self, context: ToolContext, named: NamedFiles) -> None:
+    def _note_changes(self, command: str, context: ToolContext, named: NamedFiles) -> None:
         """Also of those that still run: nobody asks when they end."""
-        for use, files in (*self._behind, (context.tool_use_id, named)):
+        for use, files in self._behind:
             for path in files.list_changed():
                 context.files.note_change(path, use)
+        for path, left in named.find_changed().items():
+            context.files.note_change(path, context.tool_use_id)
+            if left is not None:
+                context.files.note_left(path, *left)
+            elif _REMOVES.search(command):
+                # The model knows what it removes.
+                context.files.forget(path)
 
     async def aclose(self) -> None:
         """Ends what commands left running, and removes the files of a session that is not saved."""
@@ -205,7 +220,8 @@ class Commands:
         notice = _UNTOLD if code is not None and code >= 0 else ""
         where = ""
         if code and command.start.folder != context.folder and judge_exit(call.command, code) is None:
-            where = f"The command ran in {command.start.folder}, where an earlier one has moved the shell"
+            place = render_folder(command.start.folder, context.folder)
+            where = f"The command ran in {place}, where an earlier one has moved the shell"
         if (report := command.report()) is not None:
             notice = self._shell.learn(command.start, report, context.folder, call.command)
         return tuple(each for each in (command.start.notice, where, notice, self._keep(context)) if each)
@@ -251,10 +267,19 @@ class Commands:
                 command=call.command,
                 output="",
                 opening=f"{opening}, as task {task.id}. {where}You are told when it ends.",
+                notices=self._tell_staying(call.command, context),
                 timed_out_after_ms=timed_out_ms,
                 background_task_id=task.id,
             ),
         )
+
+    def _tell_staying(self, command: str, context: ToolContext) -> tuple[str, ...]:
+        """A command in the background moves nobody but itself."""
+        if not _MOVES.search(command):
+            return ()
+        place = self._shell.folder
+        where = render_folder(place, context.folder) if place else "the working folder"
+        return (f"The next command starts in {where}: a `cd` in the background does not move the shell",)
 
     def _render(self, command: Command, context: ToolContext, ended: Ended) -> ToolResult:
         output = command.output
@@ -263,9 +288,12 @@ class Commands:
         text, is_whole = output.render(MOST_CHARACTERS)
         if not is_whole:
             output.save()
+        printed: tuple[str, ...] = ()
+        if is_whole and ended.code == 0:
+            printed = remember_printed(ended.command, command.start.folder, context, text.rstrip("\n"))
         if output.path is not None and (command.is_behind or not is_whole):
             context.note_output(output.path, output.saved)
-        return render_ended(
+        result = render_ended(
             replace(
                 ended,
                 output=text.rstrip("\n"),
@@ -275,6 +303,7 @@ class Commands:
                 saved_bytes=None if is_whole or output.path is None else output.saved,
             )
         )
+        return replace(result, files=printed) if printed else result
 
 
 def limit_held(limits: Limits, bounds: Bounds) -> Limits:

@@ -103,16 +103,17 @@ class Output:
         head, tail = b"".join(self._head), b"".join(self._tail)
         if is_binary(head[:_LOOKED_AT]):
             return f"[binary output: {self.length:,} bytes, the first are {head[:_FIRST_BYTES].hex(' ')}]", False
+        half = most // 2
         if self.length == len(head) + len(tail):
             whole = strip_escapes((head + tail).decode(errors="replace"))
             if len(whole) <= most:
                 return whole, True
-            first, last = whole[: most // 2], whole[-(most // 2) :]
-        else:
-            first = strip_escapes(_decode_head(head))[: most // 2]
-            last = strip_escapes(_decode_tail(tail))[-(most // 2) :]
-        cut = self.length - len(first.encode()) - len(last.encode())
-        return f"{first}\n\n[… {cut:,} bytes cut …]\n\n{last}", False
+            left = f"{len(whole) - 2 * half:,} of {len(whole):,} characters"
+            return f"{whole[:half]}\n\n[… {left} left out …]\n\n{whole[-half:]}", False
+        first, before = _fit_head(_trim_head(head), half)
+        last, after = _fit_tail(_trim_tail(tail), half)
+        left = f"{self.length - before - after:,} of {self.length:,} bytes"
+        return f"{first}\n\n[… {left} left out …]\n\n{last}", False
 
     def _append(self, data: bytes) -> None:
         room = MOST_IN_FILE - self.saved
@@ -142,16 +143,65 @@ def strip_escapes(text: str) -> str:
     return text
 
 
-def _decode_head(data: bytes) -> str:
-    """A character that is cut at its end is left out."""
+def _fit_head(data: bytes, most: int) -> tuple[str, int]:
+    """The first lines that have at most so many characters as they are shown, and how many bytes these are as they came."""
+    taken: list[str] = []
+    used = 0
+    for line in data.split(b"\n"):
+        text = strip_escapes(line.decode(errors="replace"))
+        between = 1 if taken else 0
+        if between + len(text) > most:
+            if most < between:
+                break
+            begin, size = _cut_line(line, text, most - between, from_end=False)
+            return "\n".join([*taken, begin]), used + between + size
+        taken.append(text)
+        used += between + len(line)
+        most -= between + len(text)
+    return "\n".join(taken), used
+
+
+def _fit_tail(data: bytes, most: int) -> tuple[str, int]:
+    """The same of the last lines."""
+    taken: list[str] = []
+    used = 0
+    for line in reversed(data.split(b"\n")):
+        text = strip_escapes(line.decode(errors="replace"))
+        between = 1 if taken else 0
+        if between + len(text) > most:
+            if most < between:
+                break
+            end, size = _cut_line(line, text, most - between, from_end=True)
+            return "\n".join([end, *reversed(taken)]), used + between + size
+        taken.append(text)
+        used += between + len(line)
+        most -= between + len(text)
+    return "\n".join(reversed(taken)), used
+
+
+def _cut_line(line: bytes, text: str, most: int, *, from_end: bool) -> tuple[str, int]:
+    """One of its ends, and how many bytes that is. A line with escape sequences is cut by its bytes."""
+    if most == 0:
+        return "", 0
+    if text.encode() == line:
+        part = text[-most:] if from_end else text[:most]
+        return part, len(part.encode())
+    raw = _trim_tail(line[-most:]) if from_end else _trim_head(line[:most])
+    return strip_escapes(raw.decode(errors="replace")), len(raw)
+
+
+def _trim_head(data: bytes) -> bytes:
+    """Without a character that is cut at its end."""
     import codecs
 
-    return codecs.getincrementaldecoder("utf-8")("replace").decode(data)
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    decoder.decode(data)
+    return data[: len(data) - len(decoder.getstate()[0])]
 
 
-def _decode_tail(data: bytes) -> str:
-    """Its first bytes may be the end of a character."""
+def _trim_tail(data: bytes) -> bytes:
+    """Without the end of a character that began before it."""
     begin = 0
     while begin < min(3, len(data)) and 0x80 <= data[begin] < 0xC0:  # noqa: PLR2004 - continuation bytes of UTF-8
         begin += 1
-    return data[begin:].decode(errors="replace")
+    return data[begin:]

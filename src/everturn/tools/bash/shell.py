@@ -14,7 +14,7 @@ from everturn.ports.shell_folder import ShellFolder
 from everturn.tools.bash.exports import judge_exports
 from everturn.tools.bash.members import MARK, choose_seal, find_members
 from everturn.tools.bash.report import Changes, Report, parse_exports, plan_changes, render_failing, render_script
-from everturn.workspace.paths import find_start, is_inside
+from everturn.workspace.paths import find_start, is_inside, shorten
 from everturn.workspace.programs import find_program
 
 _SECRETS = frozenset({"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS", "BRAVE_API_KEY"})
@@ -197,14 +197,19 @@ class Shell:
         if reported in {"", project}:
             # Empty: the command removed the folder that it stood in, or its shell could not go there.
             self._place.path = None
-            moved = f"The shell is back in {project}" if before != project else ""
-            return moved if reported else f"The shell's folder is gone; the next command runs in {project}"
+            moved = "The shell is back in the working folder" if before != project else ""
+            return moved if reported else "The shell's folder is gone; the next command runs in the working folder"
         folder = os.path.realpath(reported) if _is_path(reported) else ""
         if is_inside(project, folder):
             self._place.path = folder
-            return f"The shell is now in {folder}" if folder != before else ""
+            return f"The shell is now in {render_folder(folder, project)}" if folder != before else ""
         self._place.path = None
         return f"Shell cwd was reset to {project}"
+
+
+def render_folder(folder: str, project: str) -> str:
+    """For the model: relative to the working folder, as other tools take paths."""
+    return f"{shorten(project, folder).rstrip('/')}/"
 
 
 def plan_inherited(given: Mapping[str, str]) -> dict[str, str]:

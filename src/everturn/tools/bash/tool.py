@@ -12,6 +12,7 @@ from everturn.ports.scratch import NO_SCRATCH, Scratch
 from everturn.ports.shell_folder import ShellFolder
 from everturn.ports.tool import Access, Confinement, ToolContext, ToolResult
 from everturn.tools.define import FunctionTool, tool
+from everturn.tools.habits import settle_command
 
 if TYPE_CHECKING:
     from everturn.ports.sandbox import Holder, Sandbox
@@ -69,6 +70,7 @@ def bash_tool(  # noqa: PLR0917 - what a session has, in the order of its builde
         reads_only=judge_reading,
         destructive=True,
         access=Access.EXECUTE,
+        settle=settle_command,
         result_limit=_RESULT_LIMIT,
         confinement=judge_confinement,
         line=lambda call: f"Bash {call.command}{' (in the background)' if call.run_in_background else ''}",

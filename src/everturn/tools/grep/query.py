@@ -1,15 +1,14 @@
 """What Grep was asked, and what either engine answers: lines of files, before they are cut and rendered."""
 
-import re
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from everturn.tools.globs import split_globs
+
 Mode = Literal["files_with_matches", "content", "count"]
 LIMIT = 250
-_GLOB_COMMA = re.compile(r"\\.|\[[^\]]*\]|\{(?:[^{}]|\{[^{}]*\})*\}|,", re.DOTALL)
-"""A comma that parts a list of globs, or a piece of a glob that may hold commas of its own."""
 
 _Lines = Annotated[int, Meta(ge=0, le=1_000)] | UnsetType
 
@@ -106,20 +105,3 @@ def plan_query(call: GrepInput, root: str, file: str | None) -> Query:
         after=(around if call.after is UNSET else call.after) if content else 0,
         multiline=call.multiline,
     )
-
-
-def split_globs(text: str) -> tuple[str, ...]:
-    """The members of a list with commas (`*.py,*.md`), and the text as a whole: a file's name may hold a comma.
-
-    Commas in braces, in brackets and behind a backslash belong to the pattern.
-    """
-    members, start = [], 0
-    for found in _GLOB_COMMA.finditer(text):
-        if found[0] == ",":
-            members.append(text[start : found.start()].strip())
-            start = found.end()
-    if not start:
-        return (text,)
-    members = [member for member in (*members, text[start:].strip()) if member]
-    # A list with `!` is read as a list only: as one pattern it would close what its members open.
-    return tuple(members) if any(member.startswith("!") for member in members) else (text, *members)

@@ -7,6 +7,8 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from everturn.core.errors import ToolFault
 from everturn.core.hiding import Hiding
 from everturn.ports.abort import AbortSignal
@@ -15,6 +17,7 @@ from everturn.tools.define import FunctionTool, tool
 from everturn.tools.found import Names, sort_newest
 from everturn.tools.grep.filetypes import TYPES, is_of_type
 from everturn.tools.grep.query import FileMatches, GrepInput, Line, Matches, Query, plan_query
+from everturn.tools.habits import place_globs, settle_grep
 from everturn.tools.shown import GrepShown
 from everturn.workspace.files import exists, explain_failure
 from everturn.workspace.opening import refuse_unjudged
@@ -34,6 +37,7 @@ def grep_tool() -> FunctionTool:
         reads_only=True,
         concurrent=True,
         access=Access.READ,
+        settle=settle_grep,
         result_limit=_RESULT_LIMIT,
         line=_line,
         description="""Searches the content of files with a regular expression; ignored and binary files are left out.
@@ -100,7 +104,8 @@ def _locate_query(call: GrepInput, folder: str) -> Query:
         raise explain_failure(FileNotFoundError(), place)
     path = Path(place)
     if path.is_dir():
-        return plan_query(call, place, None)
+        query = plan_query(call, place, None)
+        return replace(query, globs=place_globs(query.globs, place))
     if not path.is_file():
         raise ToolFault(f"{place} is neither a file nor a folder.")
     return plan_query(call, str(path.parent), path.name)

@@ -3,6 +3,7 @@
 import os
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from everturn.core.errors import InputFault, ToolFault
 from everturn.core.tokens import BYTES_PER_TOKEN
@@ -34,7 +35,7 @@ def run_read(call: ReadInput, context: ToolContext, most_tokens: int) -> ToolRes
     known = same is not None and not same.partial
     shown = seen.shown_whole or (same is not None and same.shown)
     context.files.remember(file.path, FileState(stamp=seen.stamp, partial=not (seen.whole or known), shown=shown))
-    return seen.result
+    return replace(seen.result, files=(file.path,)) if seen.whole else seen.result
 
 
 def _look(call: ReadInput, context: ToolContext, file: OpenFile, most_tokens: int) -> Seen:

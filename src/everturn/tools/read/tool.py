@@ -9,6 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 from everturn.core.limits import Limits
 from everturn.ports.tool import Access, ToolContext, ToolResult
 from everturn.tools.define import FunctionTool, tool
+from everturn.tools.habits import settle_read
 
 LINES = 2_000
 LINE_LENGTH = 2_000
@@ -29,6 +30,7 @@ def read_tool(most_tokens: int = Limits().read_tokens) -> FunctionTool:
         reads_only=True,
         concurrent=True,
         access=Access.READ,
+        settle=settle_read,
         result_limit=max(RESULT_LIMIT, most_tokens * 4),
         line=_line,
         description=f"""Reads a file and shows its lines with their numbers (number, tab, text).
