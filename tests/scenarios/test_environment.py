@@ -169,3 +169,41 @@ async def test_the_temporary_folder_is_where_it_was_said_to_be(bench):
 
     [result] = [block["content"] for block in bench.sent[-1][-1]["content"] if block["type"] == "tool_result"]
     assert environment(bench)["temporary folder"].startswith(f"{result} (")
+
+
+@pytest.fixture
+def temporary(bench, tmp_path):
+    place = tmp_path / "temporary"
+    place.mkdir()
+    bench.env["TMPDIR"] = str(place)
+    return place
+
+
+def results(bench):
+    return [block["content"] for block in bench.sent[-1][-1]["content"] if block["type"] == "tool_result"]
+
+
+async def test_what_a_killed_session_left_there_goes_and_the_path_stays(bench, temporary):
+    bench.model(call("Bash", {"command": "ls -A $TMPDIR; echo $TMPDIR"}), text("Done."))
+    left = temporary / "everturn-scratch-s"
+    left.mkdir()
+    (left / "old.txt").write_text("old")
+
+    await bench.run(session_id="s")
+
+    assert results(bench) == [str(left)]
+
+
+async def test_where_somebody_else_has_the_name_another_folder_is_made_and_told(bench, temporary):
+    bench.model(call("Bash", {"command": "echo $TMPDIR"}), text("Done."), text("Done."))
+    (temporary / "everturn-scratch-s").write_text("not a folder")
+    engine = bench.engine(session_id="s")
+
+    await bench.go_on(engine)
+    [made] = results(bench)
+    await bench.go_on(engine)
+
+    assert made != str(temporary / "everturn-scratch-s")
+    assert told(bench) == [
+        f'temporary folder" has changed; it now reads:\n{made} ($TMPDIR; private, goes with the session)'
+    ]

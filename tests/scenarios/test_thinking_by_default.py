@@ -3,7 +3,7 @@
 import pytest
 
 from everturn import Engine
-from everturn.modelserver import call, calls, say, text, thinking, truncated, when
+from everturn.modelserver import call, calls, overloaded, say, text, thinking, truncated, when
 
 HAIKU, OPUS, SONNET = "claude-haiku-4-5", "claude-opus-4-8", "claude-sonnet-5"
 THOUGHTLESS = {"models": [{"id": SONNET, "thinking": [], "thinking_default_on": False}]}
@@ -55,6 +55,33 @@ async def test_an_answer_that_is_cut_is_asked_for_again_with_more_and_the_same_t
     await bench.run(model=HAIKU)
 
     assert sent(bench) == [(budget(16_000), 32_000), (budget(16_000), 64_000)]
+
+
+@pytest.mark.parametrize("options", [{}, {"max_output_tokens": 5_000}])
+async def test_a_summary_is_asked_for_with_the_same_thoughts_so_that_it_reads_the_cache(bench, options):
+    thoughtful = say(thinking("Hm."), "Earlier. " * 200)
+    bench.model(thoughtful, bench.summary(say(thinking("Hm."), "What happened, in short.")))
+    engine = bench.engine(model=HAIKU, **options)
+    await bench.go_on(engine)
+
+    async for _ in engine.compact():
+        pass
+
+    first, summary = (body["thinking"] for body in bench.bodies)
+    assert first == summary == budget(2_500 if options else 16_000)
+
+
+async def test_work_that_another_model_began_goes_on_without_thoughts(bench):
+    bench.model(call("Glob", {"pattern": "*"}), overloaded(), overloaded(), overloaded(), text("Done."), text("Again."))
+    engine = bench.engine(fallback_models=[HAIKU])
+    await bench.go_on(engine)
+    await bench.go_on(engine)
+
+    assert [(body["model"], body.get("thinking")) for body in bench.bodies] == [
+        *[(SONNET, None)] * 4,
+        (HAIKU, None),
+        (HAIKU, budget(16_000)),
+    ]
 
 
 async def test_side_questions_to_a_small_model_do_not_think(bench):

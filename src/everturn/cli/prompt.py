@@ -67,13 +67,17 @@ def run_prompt_command(words: list[str]) -> int:
 
 
 async def list_prompt(launch: Launch, *, person: bool) -> "tuple[Part, ...]":
+    from everturn.compose.git_count import begin_count
+
+    # Before the engine is loaded, so that git has counted when it is asked.
+    git = begin_count(launch.setup, launch.env)
     from everturn.compose.library import Engine
 
     changes = {"persist": False, "approver": Somebody() if person else None}
     options = msgspec.structs.replace(launch.options, **changes)
     launch.memory.tell = complain
     with naming_way_out(launch.grounds):
-        engine = Engine(options, env=launch.env, model=SilentModel())
+        engine = Engine(options, env=launch.env, model=SilentModel(), git=git)
     async with engine:
         return engine.list_prompt()
 

@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Collection, Mapping
+from functools import cache
 
 from everturn.compose.git_count import GitCount
 from everturn.compose.scratch import SessionScratch
@@ -51,7 +52,7 @@ def plan_prompting(options: Options, briefing: Briefing, find: Callable[[str, st
 
 
 class Surroundings:
-    """Looks at the world for the environment; what cannot change is looked at once."""
+    """Looks at the world for the environment."""
 
     def __init__(
         self,
@@ -68,15 +69,12 @@ class Surroundings:
         self._policy, self._catalog, self._clock, self._scratch = policy, catalog, clock, scratch
         self._git = git
         self._changed_files: int | None = None
-        self._platform = ""
 
     def find(self, model: str, mode: str) -> dict[str, str]:
         """Never raises."""
         setup = self._setup
         if self._git is not None:
             self._changed_files, self._git = self._git.take(), None
-        if not self._platform:
-            self._platform = describe_platform()
         today = time.localtime(self._clock.now())
         return render_environment(
             Environment(
@@ -85,7 +83,7 @@ class Surroundings:
                 trusted=setup.trusted,
                 branch=load_branch(setup.folder),
                 changed_files=self._changed_files,
-                platform=self._platform,
+                platform=describe_platform(),
                 today=(today.tm_year, today.tm_mon, today.tm_mday, today.tm_wday),
                 model=model,
                 knowledge=self._catalog.card(model).knowledge,
@@ -100,8 +98,9 @@ class Surroundings:
             self._git.close()
 
 
+@cache
 def describe_platform() -> str:
-    """The system with its version, then the kernel and the machine."""
+    """The system with its version, then the kernel and the machine. Looked up once in a process."""
     uname = os.uname()
     name = _load_system_name()
     kernel = f"{uname.sysname} {uname.release}, {uname.machine}"

@@ -13,7 +13,7 @@ from everturn.core.transcript import Abilities, Wire, normalise
 from everturn.core.window import CONTEXT_CATEGORIES, MCP_PREFIX, Category, Item
 from everturn.engine import wording
 from everturn.engine.deps import AgentContext, Config, Deps, Prompting
-from everturn.ports.model import ModelCard, Request, ThinkingConfig, ThinkingMode
+from everturn.ports.model import USUAL_BUDGET, ModelCard, Request, ThinkingConfig, ThinkingMode
 from everturn.ports.tool import Tool
 
 NO_THOUGHTS = ThinkingConfig(mode=ThinkingMode.DISABLED)
@@ -93,9 +93,6 @@ class Requests:
         card = self.card(agent)
         abilities = Abilities(model=agent.model, max_media=card.max_media)
         wires = self._normaliser.normalise(messages, abilities)
-        thinking = agent.thinking
-        if card.choose_thinking(thinking) is ThinkingMode.ENABLED and not may_think_on(wires):
-            thinking = NO_THOUGHTS
         return Request(
             model=agent.model,
             messages=wires,
@@ -103,7 +100,7 @@ class Requests:
             system=self._system,
             environment=self._environment,
             tools=self._encoded(agent.tools),
-            thinking=thinking,
+            thinking=self._plan_thinking(agent, wires),
             effort=agent.effort,
             betas=agent.betas,
             task_budget=agent.task_budget if card.task_budget else None,
@@ -114,6 +111,24 @@ class Requests:
             clearing=agent.clearing,
             opening=len(self._opening),
         )
+
+    def side_cap(self, agent: AgentContext, wanted: int) -> int:
+        """Of a request that begins like the main one: room for the same thoughts, or the cache would not be read."""
+        by_budget = self.card(agent).choose_thinking(agent.thinking) is ThinkingMode.ENABLED
+        return max(wanted, self.output_cap(agent, None)) if by_budget else wanted
+
+    def _plan_thinking(self, agent: AgentContext, wires: Sequence[Wire]) -> ThinkingConfig | None:
+        """A budget is the same in all requests of a session, whatever their cap."""
+        thinking = agent.thinking
+        if self.card(agent).choose_thinking(thinking) is not ThinkingMode.ENABLED:
+            return thinking
+        if not may_think_on(wires):
+            return NO_THOUGHTS
+        if thinking is not None and thinking.budget_tokens is not None:
+            return thinking
+        budget = min(USUAL_BUDGET, self.output_cap(agent, None) // 2)
+        display = thinking.display if thinking is not None else None
+        return ThinkingConfig(mode=ThinkingMode.ENABLED, budget_tokens=budget, display=display)
 
     def encode_tools(self, tools: tuple[Tool, ...]) -> dict[str, bytes]:
         """By name, as they are sent."""

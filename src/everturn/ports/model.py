@@ -11,6 +11,8 @@ from everturn.core.stream import StreamEvent
 from everturn.core.transcript import Wire
 
 Effort = Literal["low", "medium", "high", "xhigh", "max"]
+USUAL_BUDGET = 16_000
+"""Tokens for thoughts, for a model that needs a number where none was given."""
 
 
 class ThinkingMode(StrEnum):

@@ -2,12 +2,10 @@
 
 from typing import Any
 
-from everturn.ports.model import Effort, ModelCard, ThinkingConfig, ThinkingMode
+from everturn.ports.model import USUAL_BUDGET, Effort, ModelCard, ThinkingConfig, ThinkingMode
 
 MIN_BUDGET = 1_024
 """The API takes no smaller thinking budget."""
-USUAL_BUDGET = 16_000
-"""For a model that needs a number where none was given."""
 EFFORTS: tuple[Effort, ...] = ("low", "medium", "high", "xhigh", "max")
 _EFFORT_WITHOUT_THINKING: Effort = "high"
 """Models that think by default can be kept from it only up to here."""
