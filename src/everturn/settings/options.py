@@ -76,7 +76,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     only_managed_rules: bool = False
     """Allow rules count from managed settings alone: a person's yes holds for one call and adds nothing."""
     trusted: bool = False
-    """The folder's authors are believed: its memory files are given to the model without a warning."""
+    """The folder's authors are believed: what its memory files say binds, and git is run to count its changed files."""
     sandbox: bool | Mapping[str, Any] | None = None
     """Whether commands run in a sandbox; or its settings by their public names (`{"enabled": True, "network": {…}}`)."""
     approver: Approver | None = None
