@@ -172,9 +172,10 @@ async def test_the_temporary_folder_is_where_it_was_said_to_be(bench):
 
 
 @pytest.fixture
-def temporary(bench, tmp_path):
+def temporary(bench, tmp_path, monkeypatch):
     place = tmp_path / "temporary"
     place.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(place))
     bench.env["TMPDIR"] = str(place)
     return place
 
