@@ -136,9 +136,7 @@ class Engine(engine_room.Engine):
         else:
             self.note(text)
 
-    def _build(
-        self, options: Options, model: Model | None, git: GitCount | None = None, *, after: str = ""
-    ) -> None:
+    def _build(self, options: Options, model: Model | None, git: GitCount | None = None, *, after: str = "") -> None:
         parts = Parts(
             check_options(options, self._env),
             self._env,
