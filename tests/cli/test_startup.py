@@ -34,6 +34,7 @@ OURS = {
     "everturn.models",
     "everturn.permissions",
     "everturn.ports",
+    "everturn.prompt",
     "everturn.sessions",
     "everturn.settings",
     "everturn.tools",

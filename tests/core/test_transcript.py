@@ -186,11 +186,19 @@ def test_thinking_that_this_model_did_not_sign_is_left_out(message: Message, abi
 def test_attachments_move_up_past_plain_text_but_not_past_results():
     first, second = (user(text, kind=Kind.ATTACHMENT) for text in ("first", "second"))
 
-    assert sent(user("a"), said(use("1")), results(result_block("1", "one")), user("b"), first, user("c"), second)[
+    words = [user(text, kind=Kind.HIDDEN) for text in ("b", "c")]
+    assert sent(user("a"), said(use("1")), results(result_block("1", "one")), words[0], first, words[1], second)[
         2
     ] == wire("user", result_block("1", "one"), "first", "second", "b", "c")
     assert sent(user("a"), first) == [wire("user", "first", "a")]
     assert sent(user("a"), said("b"), user("c"), second)[2] == wire("user", "second", "c")
+
+
+def test_an_attachment_stays_behind_an_earlier_prompt_that_got_no_answer():
+    """It was sent already: what stood before it must not change."""
+    attached = user("news", kind=Kind.ATTACHMENT)
+
+    assert sent(user("a"), user("b"), attached) == [wire("user", "a", "news", "b")]
 
 
 def test_blamed_media_is_taken_out_of_the_message_that_brought_it():

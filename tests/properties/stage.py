@@ -107,7 +107,7 @@ class Stage:
                 tool_summaries=knobs.summaries,
                 small_model="claude-haiku-4-5",
             ),
-            prompting=Prompting(system=("Be good.",)),
+            prompting=Prompting(system=lambda _: ("Be good.",)),
             agent=AgentContext(
                 model=MODEL,
                 tools=tuple(StageTool(name, self.note_run) for name in ("Read", "Stare", "Write", "Post", "Forbidden")),

@@ -10,7 +10,7 @@ from everturn.core.messages import Kind
 from everturn.core.window import Category
 from everturn.modelserver import call, pause, text, too_long
 
-HEAD = "Background that may or may not matter for the task; use it only where it does."
+HEAD = "Context of this conversation:"
 LONG = "An earlier answer. " * 100
 
 
@@ -35,8 +35,9 @@ def opening(bench, number=-1):
 
 
 def told(bench, number=-1):
-    """What the last message of a request says besides the prompt."""
-    return [part for part in texts(bench.sent[number][-1]) if part.startswith("<system-reminder>\nThe ")]
+    """What the last message of a request says besides the prompt. A fork has a temporary folder of its own."""
+    said = [part for part in texts(bench.sent[number][-1]) if part.startswith("<system-reminder>\nThe ")]
+    return [part for part in said if "temporary folder" not in part]
 
 
 def kept(bench, engine):
@@ -95,20 +96,22 @@ async def test_one_that_changes_back_is_told_in_a_few_words(bench):
 
 
 async def test_a_session_without_a_context_gets_its_first_one_as_an_attachment(bench):
-    engine = bench.engine()
+    options = {"system_prompt": "You are a gardener.", "environment": False}
+    engine = bench.engine(**options)
     await ask(bench, engine)
     assert kept(bench, engine) == []
     await engine.aclose()
 
-    await ask(bench, bench.engine(resume=engine.session_id, user_context={"rules": "Use tabs."}))
+    await ask(bench, bench.engine(resume=engine.session_id, user_context={"rules": "Use tabs."}, **options))
 
     assert told(bench) == [reminder('The context "rules" is new:\nUse tabs.')]
     assert breaks(bench.requests) == []
 
 
 async def test_a_resumed_session_begins_as_it_began_and_hears_of_each_change_once(bench):
-    first = {"user_context": {"rules": "Use tabs."}, "system_context": {"branch": "main"}}
-    then = {"user_context": {"rules": "Use blanks."}, "system_context": {"branch": "dev"}}
+    own = {"system_prompt": "You are a gardener.", "environment": False}
+    first = {"user_context": {"rules": "Use tabs."}, "system_context": {"branch": "main"}, **own}
+    then = {"user_context": {"rules": "Use blanks."}, "system_context": {"branch": "dev"}, **own}
     engine = bench.engine(**first)
     await ask(bench, engine)
     for _ in range(2):

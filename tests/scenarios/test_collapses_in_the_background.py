@@ -108,7 +108,7 @@ async def test_switched_off_nobody_is_asked(bench):
     await engine.aclose()
     engine = bench.engine(permission_mode="bypassPermissions", limits=LIMITS, collapse=False)
     await bench.go_on(engine, "Fix it.")
-    assert not any("finished stretch" in str(body) for body in bench.bodies)
+    assert not any("finished stretch" in str(messages) for messages in bench.sent)
 
 
 @pytest.mark.parametrize(

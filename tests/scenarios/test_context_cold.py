@@ -39,7 +39,7 @@ async def test_old_results_are_cleared_for_free(bench, pause_s, ttl, cleared, re
 
         run = await bench.go_on(engine, "And now?")
         await engine.aclose()
-        body = str(server.requests[-1].body)
+        body = str(server.requests[-1].body["messages"])
 
     assert [(change.stage, change.cause) for change in run.of("context")] == [("microcompact", "stale")] * bool(cleared)
     assert body.count("[Stale, cleared: ") == cleared

@@ -21,7 +21,8 @@ async def test_user_context_is_a_first_hidden_message_in_a_reminder_tag(bench):
     assert "gardeners" not in str(engine.transcript)
     assert "gardeners" not in str(run.of("user"))
     kept = [record for record in bench.records(engine.session_id) if "gardeners" in str(record)]
-    assert kept == [{"type": "contexts", "contexts": {"user": USER}}]
+    [contexts] = [record["contexts"] for record in kept]
+    assert contexts["user"] == USER
 
 
 async def test_system_context_is_the_last_system_block_one_line_for_each_entry(bench):
@@ -31,7 +32,7 @@ async def test_system_context_is_the_last_system_block_one_line_for_each_entry(b
 
     *_, appended, last = [block["text"] for block in bench.bodies[0]["system"]]
     assert appended == "Be brief."
-    assert last == "branch: main\nstatus: clean"
+    assert last.endswith("\nmodel: claude-sonnet-5\nbranch: main\nstatus: clean")
 
 
 async def test_the_mark_of_the_system_prompt_stands_before_the_environment_so_that_another_session_reads_it(bench):
@@ -53,7 +54,7 @@ async def test_the_mark_of_the_system_prompt_stands_before_the_environment_so_th
 async def test_empty_contexts_are_left_out(bench):
     bench.model(text("Done."))
 
-    await bench.run("Hi.", system_prompt="You are a gardener.")
+    await bench.run("Hi.", system_prompt="You are a gardener.", environment=False)
 
     assert [block["text"] for block in bench.bodies[0]["system"]] == ["You are a gardener."]
     assert bench.sent[0] == [{"role": "user", "content": [{"type": "text", "text": "Hi."}]}]
@@ -78,8 +79,8 @@ async def test_a_prompt_of_ones_own_replaces_the_default_and_the_appended_text_f
     await bench.run(system_prompt="You are a gardener.", append_system_prompt="Be brief.")
 
     default, own = [[block["text"] for block in body["system"]] for body in bench.bodies]
-    assert own == ["You are a gardener.", "Be brief."]
-    assert default[1:] == ["Be brief."]
+    assert own[:-1] == ["You are a gardener.", "Be brief."]
+    assert default[1:-1] == ["Be brief."]
     assert default[0] != own[0]
 
 

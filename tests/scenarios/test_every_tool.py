@@ -346,7 +346,7 @@ async def test_a_call_has_its_public_result_and_its_two_lines(bench, engine, cas
 
     lines = lines_of(written)
     began = [line for line in lines if line["type"] == "tool_progress" and "description" in line][-1]
-    ended = [line for line in lines if line["type"] == "user"][-1]
+    ended = [line for line in lines if "tool_use_line" in line][-1]
     assert code == 0
     assert (began["tool_name"], began["description"]) == (case.name, case.line.replace("{task}", task))
     assert re.fullmatch(case.done, ended["tool_use_line"])

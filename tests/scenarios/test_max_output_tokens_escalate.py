@@ -11,7 +11,7 @@ async def test_the_same_request_goes_out_again_with_the_larger_cap(bench):
 
     assert run.transitions == ["max_output_tokens_escalate"]
     assert run.reason is Reason.COMPLETED
-    assert [body["max_tokens"] for body in bench.bodies] == [8_192, 64_000]
+    assert [body["max_tokens"] for body in bench.bodies] == [32_000, 64_000]
     assert bench.sent[1] == bench.sent[0]
 
 
@@ -63,10 +63,10 @@ async def test_the_cap_of_a_model_that_takes_no_more_is_not_raised(bench):
 async def test_escalation_stays_within_the_limit_of_the_model(bench):
     bench.model(truncated("Half an ans"), text("Whole."))
 
-    run = await bench.run(models=[{"id": "claude-sonnet-5", "max_output": 10_000}])
+    run = await bench.run(models=[{"id": "claude-sonnet-5", "max_output": 40_000}])
 
     assert run.transitions == ["max_output_tokens_escalate"]
-    assert [body["max_tokens"] for body in bench.bodies] == [8_192, 10_000]
+    assert [body["max_tokens"] for body in bench.bodies] == [32_000, 40_000]
 
 
 async def test_a_cap_of_the_callers_own_is_never_escalated(bench):
@@ -85,4 +85,4 @@ async def test_the_raised_cap_is_forgotten_after_a_tool_round(bench):
     run = await bench.run()
 
     assert run.transitions == ["max_output_tokens_escalate", "next_turn"]
-    assert [body["max_tokens"] for body in bench.bodies] == [8_192, 64_000, 8_192]
+    assert [body["max_tokens"] for body in bench.bodies] == [32_000, 64_000, 32_000]

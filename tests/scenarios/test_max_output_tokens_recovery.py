@@ -46,7 +46,7 @@ async def test_an_escalated_answer_that_is_cut_again_is_resumed_under_the_raised
     run = await bench.run()
 
     assert run.transitions == ["max_output_tokens_escalate", "max_output_tokens_recovery"]
-    assert [body["max_tokens"] for body in bench.bodies] == [8_192, 64_000, 64_000]
+    assert [body["max_tokens"] for body in bench.bodies] == [32_000, 64_000, 64_000]
     assert run.result.text == "Begun, ended."
 
 

@@ -223,7 +223,7 @@ async def test_by_leaving_out_the_oldest_rounds_more_than_once(bench):
 async def test_by_finished_work_that_is_collapsed_and_then_left_out(bench):
     facts = Facts(bench.folder, WORDS["plain"])
     bench.model(*play_facts(bench, facts), *[text("Some words. " * 100)] * 21, COLLAPSED)
-    options = {"limits": {"snip_tokens": 4_000, "collapse_share": 0}}
+    options = {"limits": {"snip_tokens": 4_600, "collapse_share": 0}}
     engine = open_engine(bench, facts, **options)
     await work(bench, engine, facts)
     answers = [message for message in engine.transcript if message.role == "assistant"]

@@ -157,7 +157,7 @@ async def test_the_one_hour_cache_is_asked_for(bench):
 
     await bench.run(cache_ttl="1h")
 
-    assert bench.bodies[0]["system"][-1]["cache_control"] == {"type": "ephemeral", "ttl": "1h"}
+    assert bench.bodies[0]["system"][-2]["cache_control"] == {"type": "ephemeral", "ttl": "1h"}
 
 
 async def test_only_the_built_in_tools_that_were_chosen_are_offered(bench):

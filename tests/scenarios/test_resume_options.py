@@ -88,7 +88,9 @@ async def test_a_fork_goes_on_and_leaves_the_first_session_untouched(bench, at):
     assert fork.session_id != before.session_id
     kept = before.transcript if at is None else before.transcript[: at + 1]
     assert fork.transcript[: len(kept)] == kept
-    assert [message.kind for message in fork.transcript[len(kept) :]] == [Kind.PROMPT, Kind.ANSWER]
+    prompt, attached, answer = fork.transcript[len(kept) :]
+    assert (prompt.kind, attached.kind, answer.kind) == (Kind.PROMPT, Kind.ATTACHMENT, Kind.ANSWER)
+    assert 'The system context "temporary folder" has changed' in attached.text
     assert bench.session_file(before.session_id).read_bytes() == content
 
 

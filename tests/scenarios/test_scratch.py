@@ -54,6 +54,7 @@ def temporary(bench, tmp_path, monkeypatch):
     place = tmp_path / "temporary"
     place.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(place))
+    bench.env["TMPDIR"] = str(place)
     return place
 
 

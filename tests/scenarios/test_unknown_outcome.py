@@ -62,7 +62,7 @@ async def test_its_result_is_an_error_that_says_so(bench, brief):
     run = await bench.go_on(engine)
 
     assert run.reason is Reason.COMPLETED
-    result, prompt = bench.sent[-1][-1]["content"]
+    result, _mode, prompt = bench.sent[-1][-1]["content"]
     assert result["type"] == "tool_result"
     assert result["is_error"]
     assert "unknown" in result["content"]
@@ -128,7 +128,7 @@ async def test_a_call_whose_turn_had_not_come_is_said_not_to_have_run(bench, bri
     bench.model(text("I will check."))
     await bench.go_on(engine)
 
-    first, second, _ = bench.sent[-1][-1]["content"]
+    first, second, *_ = bench.sent[-1][-1]["content"]
     assert "unknown" in first["content"]
     assert "did not run" in second["content"]
     assert not path.exists()

@@ -62,7 +62,7 @@ def test_a_disk_that_fails_leaves_no_half_of_a_fork(tmp_path, operation):
 
 
 async def test_a_session_that_is_open_is_forked_and_both_go_on(bench):
-    engine = bench.engine()
+    engine = bench.engine(environment=False)
     bench.model(call("Glob", {"pattern": "*"}), text("First."))
     await bench.go_on(engine, "One.")
     fork_session(
@@ -73,6 +73,6 @@ async def test_a_session_that_is_open_is_forked_and_both_go_on(bench):
     expected = bench.requests[-1].raw
 
     bench.model(text("Second."))
-    await bench.go_on(bench.engine(resume="new"), "Two.")
+    await bench.go_on(bench.engine(resume="new", environment=False), "Two.")
 
     assert bench.requests[-1].raw == expected

@@ -108,7 +108,7 @@ def test_what_is_right_is_taken(fields):
         ),
         ({"hooks": {"stop": "echo"}}, "hooks: must map stop to a function or a list of functions"),
         ({"limits": {"pause": 1}}, "limits: knows no 'pause'; did you mean 'pauses'?"),
-        ({"thinking": "enabled"}, "thinking: needs a budget with enabled: {'type': 'enabled', 'budget_tokens': …}"),
+        ({"thinking": "on"}, "thinking: must be one of adaptive, enabled, disabled, not 'on'"),
         (
             {"thinking": {"type": "enabled", "budget_tokens": 5}},
             "thinking: has budget_tokens that must be a whole number of at least 1024, not 5",
@@ -263,6 +263,7 @@ def test_limits_are_layered_defaults_environment_limits_options():
         unreached_tries=4,
         unanswered_s=0.0,
         output_cap=100,
+        output_cap_thinking=100,
         escalate=False,
     )
     options = Options(limits={"stall_s": 2.0, "tries": 9, "max_turns": 5}, max_turns=7, max_retries=0)
@@ -274,6 +275,7 @@ def test_limits_are_layered_defaults_environment_limits_options():
         unreached_tries=1,
         unanswered_s=0.0,
         output_cap=100,
+        output_cap_thinking=100,
         escalate=False,
         max_turns=7,
     )

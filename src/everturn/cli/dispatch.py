@@ -104,6 +104,10 @@ def run_command(name: str, words: list[str]) -> int:
             from everturn.cli.cache import run_cache
 
             return run_cache(words)
+        case "prompt":
+            from everturn.cli.prompt import run_prompt_command
+
+            return run_prompt_command(words)
         case "trust":
             from everturn.cli.trust.main import run_trust
 

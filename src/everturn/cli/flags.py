@@ -4,7 +4,7 @@ from enum import StrEnum
 
 import msgspec
 
-from everturn.settings.options import EFFORTS, MODES
+from everturn.settings.options import EFFORTS, MODES, THINKING
 
 
 class Takes(StrEnum):
@@ -129,6 +129,15 @@ FLAGS: tuple[Flag, ...] = (
         choices=EFFORTS,
         option="effort",
         help=f"{', '.join(EFFORTS[:-1])} or {EFFORTS[-1]}",
+    ),
+    Flag(
+        name="--thinking",
+        topic=Topic.MODEL,
+        takes=Takes.TEXT,
+        value="MODE",
+        choices=THINKING,
+        option="thinking",
+        help=f"{', '.join(THINKING[:-1])} or {THINKING[-1]}; without it, a model that can think does",
     ),
     Flag(
         name="--betas",
@@ -350,6 +359,9 @@ PERMISSION_ACTIONS: dict[str, dict[str, str]] = {
 }
 """The same of `everturn permissions`."""
 
+PROMPT_FLAGS = {"--mode": "MODE", "--model": "NAME", "--person": "", "--trust": "", "--counts": "", "--json": ""}
+"""Of `everturn prompt`, and what their values are called."""
+
 COMMANDS: tuple[Command, ...] = (
     Command(name="doctor", help="check what a run needs, and say how to mend it", flags=("--json", "--help")),
     Command(
@@ -387,6 +399,11 @@ COMMANDS: tuple[Command, ...] = (
         help="say what would happen to a call, list the rules, try a rule on past sessions",
         words=tuple(PERMISSION_ACTIONS),
         flags=(*dict.fromkeys(flag for flags in PERMISSION_ACTIONS.values() for flag in flags), "--help"),
+    ),
+    Command(
+        name="prompt",
+        help="print what the model is told before your prompt, with the tokens of each part",
+        flags=(*PROMPT_FLAGS, "--help"),
     ),
     Command(name="completion", help="print the completion script for a shell", words=("bash", "zsh", "fish")),
     Command(name="demo", help="watch the loop repair a small repository with a scripted model"),

@@ -90,6 +90,20 @@ Examples:
   everturn cache
   everturn cache 5e17 --json | jq .causes
 """
+PROMPT = """\
+Usage:
+  everturn prompt [--mode MODE] [--model NAME] [--person] [--trust] [--counts|--json]
+
+What the model is told in this folder before your prompt: the system prompt section by section, the environment, your memory
+files and the project's, and the tools; then the tokens of each, at four bytes to a token. Nothing is sent, and no key is needed.
+It reads as for a run that nobody watches; --person as for one with somebody at a terminal, --mode and --trust as for a run with
+that permission mode, or in a folder that you trust. --counts prints the table alone, --json all of it as one object.
+
+Examples:
+  everturn prompt
+  everturn prompt --mode plan --person
+  everturn prompt --counts
+"""
 SESSIONS = """\
 Usage:
   everturn sessions [list] [--all] [--limit N] [--json|--ids]     this folder's sessions, the newest first; --all of every folder

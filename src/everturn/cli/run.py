@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from everturn.cli.debug import DebugLog
     from everturn.cli.person import Person
     from everturn.cli.watched import WatchedEngine
+    from everturn.compose.git_count import GitCount
     from everturn.frontends.headless.view import Introduction
     from everturn.ports.model import Model
     from everturn.settings.options import Options
@@ -130,11 +131,12 @@ async def run_query(launch: Launch, prompt: str | None, arguments: Arguments, lo
     interruptions = Interruptions(task)
     model = build_model(launch, wrap=log.wrap if log else None)
     warming = asyncio.create_task(model.warm())
+    git = begin_git_count(launch)
     try:
         # Off the loop, which opens the connection meanwhile: imports take as long as a handshake.
         await asyncio.to_thread(load_engine)
         person = find_asked_person(launch, arguments)
-        async with build_engine(launch, model, arguments, log, person) as engine:
+        async with build_engine(launch, model, arguments, log, person, git=git) as engine:
             interruptions.guard(engine)
             gc.enable()
             gc.freeze()
@@ -152,6 +154,15 @@ async def run_query(launch: Launch, prompt: str | None, arguments: Arguments, lo
         await model.aclose()
 
 
+def begin_git_count(launch: Launch) -> "GitCount | None":
+    """Before the engine is loaded, so that git has counted when the first request is made."""
+    if not launch.setup.trusted:
+        return None
+    from everturn.compose.git_count import begin_count
+
+    return begin_count(launch.setup, launch.env)
+
+
 def load_engine() -> None:
     import everturn.cli.watched
     import everturn.frontends.headless.run  # noqa: F401 (both are imported again, by name, where they are used)
@@ -167,7 +178,13 @@ def find_asked_person(launch: Launch, arguments: Arguments) -> "Person | None":
 
 
 def build_engine(
-    launch: Launch, model: "Model", arguments: Arguments, log: "DebugLog | None", person: "Person | None" = None
+    launch: Launch,
+    model: "Model",
+    arguments: Arguments,
+    log: "DebugLog | None",
+    person: "Person | None" = None,
+    *,
+    git: "GitCount | None" = None,
 ) -> "WatchedEngine":
     from everturn.cli.watched import WatchedEngine
     from everturn.sessions.patience import tell_slow_reading
@@ -181,8 +198,15 @@ def build_engine(
     tell_slow_reading(complain)
     with naming_way_out(launch.grounds):
         engine = WatchedEngine(
-            options, env=launch.env, model=model, watch=watch, typed=arguments.given, live=build_live(launch)
+            options,
+            env=launch.env,
+            model=model,
+            watch=watch,
+            typed=arguments.given,
+            live=build_live(launch),
+            git=git,
         )
+    launch.memory.tell = engine.tell
     for warning in launch.warnings:
         engine.note(warning)
     if engine.permission_mode == BYPASS:

@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from contextlib import aclosing
 
 from everturn.cli.names import name_option
+from everturn.compose.git_count import GitCount
 from everturn.compose.library import Engine
 from everturn.core.events import Event
 from everturn.engine.prompts import Prompt
@@ -26,10 +27,11 @@ class WatchedEngine(Engine):
         watch: Watch | None = None,
         typed: Collection[str] = (),
         live: LivePermissions | None = None,
+        git: GitCount | None = None,
     ) -> None:
         """`typed` are the flags of the command line."""
         self._typed = typed
-        super().__init__(options, env=env, model=model, live=live)
+        super().__init__(options, env=env, model=model, live=live, git=git)
         self._watch = watch
 
     def name_option(self, field: str) -> str:

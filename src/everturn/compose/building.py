@@ -10,19 +10,20 @@ import msgspec
 from everturn.compose.catalog import build_catalog, resolve_model
 from everturn.compose.client import build_client
 from everturn.compose.covered import walk
+from everturn.compose.git_count import GitCount, begin_count
 from everturn.compose.granting import PolicyGrants
 from everturn.compose.holding import SessionHolder
 from everturn.compose.live_rules import LiveRules
 from everturn.compose.opening import AnyJournal, Opening, plan_replay
 from everturn.compose.policy import advise, build_policy
+from everturn.compose.prompting import Surroundings, plan_briefing, plan_prompting
 from everturn.compose.scratch import SessionScratch
 from everturn.compose.system import RandomIds, SystemClock
 from everturn.compose.toolbox import build_web, choose_tools
 from everturn.context.pipeline import ContextPipeline
 from everturn.core.errors import OptionError
 from everturn.core.hiding import is_unmistakable
-from everturn.engine.deps import AgentContext, Config, Deps, Prompting
-from everturn.engine.wording import SYSTEM_PROMPT
+from everturn.engine.deps import AgentContext, Config, Deps
 from everturn.hooks.inprocess import InProcessHooks
 from everturn.models.anthropic.client import AnthropicModel
 from everturn.models.anthropic.thinking import check_effort, check_thinking
@@ -72,8 +73,9 @@ class Parts:
         live: LiveRules | None,
         tell: Callable[[str], None],
         after: str = "",
+        git: GitCount | None = None,
     ) -> None:
-        """`tell` shows the person a notice; `after` is the session that was cleared for this one."""
+        """`tell` shows the person a notice; `after` is the session that was cleared for this one; `git`, a count that was begun before."""
         options = setup.options
         self._after = after
         self._setup, self._env, self._name_option = setup, env, name_option
@@ -134,7 +136,18 @@ class Parts:
         known = {*NAMES, *(tool.name for tool in options.tools)}
         self.notes += [*warnings, *advise(self.policy, known, name_option)]
         self.config = self._plan_config(journal.session_id)
-        self.prompting = plan_prompting(options)
+        self.scratch.plan(journal.session_id, env)
+        self.briefing = plan_briefing(options, (*tools, *deferred))
+        self.surroundings = Surroundings(
+            setup,
+            self.briefing,
+            policy=self.policy,
+            catalog=self._catalog,
+            clock=self.clock,
+            scratch=self.scratch,
+            git=git or begin_count(setup, env),
+        )
+        self.prompting = plan_prompting(options, self.briefing, self.surroundings.find)
         self.agent = AgentContext(
             model=main,
             tools=tools,
@@ -219,20 +232,12 @@ class Parts:
                 f"({card.family or 'generic'}). Describe it with {self._name_option('models')}."
             )
         effort = setup.options.effort
-        if setup.thinking is not None and (problem := check_thinking(setup.thinking, card, effort)):
+        # What stands in the environment or the settings is meant for all models, and no demand on each of them.
+        is_demand = setup.options.thinking is not None and not isinstance(setup.options.thinking, bool)
+        if is_demand and (problem := check_thinking(setup.thinking, card, effort)):
             raise OptionError("thinking", problem)
         if effort is not None and (problem := check_effort(effort, card)):
             raise OptionError("effort", problem)
-
-
-def plan_prompting(options: Options) -> Prompting:
-    first = SYSTEM_PROMPT if options.system_prompt is None else options.system_prompt
-    return Prompting(
-        system=tuple(text for text in (first, options.append_system_prompt) if text),
-        user_context=options.user_context,
-        system_context=options.system_context,
-        output_schema=options.output_schema,
-    )
 
 
 def say_gone(paths: list[str]) -> str:

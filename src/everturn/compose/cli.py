@@ -13,7 +13,7 @@ from everturn.settings.files import FILE_NAME
 from everturn.settings.keys import DEFAULT_MODE, KEYS, NO_BYPASS, ONLY_MANAGED_RULES
 from everturn.settings.memory import Memory
 from everturn.settings.options import Options
-from everturn.settings.places import CHOSEN, MANAGED_FOLDERS, PROJECT, USER, Grounds, find_root
+from everturn.settings.places import CHOSEN, MANAGED_FOLDERS, USER, Grounds, find_root
 from everturn.settings.setup import Setup, check_options, find_home
 from everturn.settings.sources import Merged, load_merged
 from everturn.settings.trust import BOOK_NAME, BYPASS, Holding
@@ -62,6 +62,7 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
     merged: Merged
     holding: Holding
     asked: Asked
+    memory: Memory
 
     @property
     def options(self) -> Options:
@@ -126,8 +127,8 @@ def plan_launch(flags: Mapping[str, Any], env: Mapping[str, str], asked: Asked |
     firm = {*flags, *(KEYS[name].option for name, found in merged.found.items() if found.managed)}
     weak = {"only_defaults": [name for name in WEAK if name in fields and name not in firm]}
     flags = switch_on_sandbox(fields, flags)
-    if PROJECT in asked.wanted:
-        fields["user_context"] = watch_memory(Memory(grounds, trusted=merged.trusted))
+    memory = Memory(grounds, trusted=merged.trusted, wanted=asked.wanted)
+    fields["user_context"] = watch_memory(memory)
     setup = check_options(Options.of(**(fields | dict(flags) | joined | weak)), merged.env)
     if "effort" in fields and "effort" not in flags and (problem := judge_effort(setup)):
         setup = msgspec.structs.replace(setup, options=msgspec.structs.replace(setup.options, effort=None))
@@ -141,6 +142,7 @@ def plan_launch(flags: Mapping[str, Any], env: Mapping[str, str], asked: Asked |
         merged=merged,
         holding=holding,
         asked=asked,
+        memory=memory,
     )
 
 

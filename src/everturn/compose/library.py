@@ -4,10 +4,12 @@ import os
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from everturn.compose.building import Parts
+from everturn.compose.git_count import GitCount
 from everturn.compose.live_policy import LivePolicy
 from everturn.compose.live_rules import LiveRules
 from everturn.compose.scratch import SessionScratch
@@ -23,6 +25,9 @@ from everturn.ports.outputs import Outputs
 from everturn.ports.rules import LivePermissions
 from everturn.settings.options import Options
 from everturn.settings.setup import check_options
+
+if TYPE_CHECKING:
+    from everturn.prompt.parts import Part
 
 NEW_SESSION = {
     "session_id": None,
@@ -47,12 +52,14 @@ class Engine(engine_room.Engine):
         disk: Disk | None = None,
         clock: Clock | None = None,
         live: LivePermissions | None = None,
+        git: GitCount | None = None,
     ) -> None:
         """Raises `OptionError` that names the field, `JournalError` where the session's file cannot be opened.
 
         `model` stands in for the Anthropic client. `ledger` is a child of another engine's: what is spent here counts
         there, and the limits there hold here; it is closed with the engine. `disk` and `clock` stand in for the machine's own.
         `live` tells of settings that change while we run: what they let run beyond the start counts when the approver agrees.
+        `git` counts changed files for the model; it was begun before the engine was made.
         """
         self._options = options or Options()
         self._env = os.environ if env is None else env
@@ -62,7 +69,7 @@ class Engine(engine_room.Engine):
         self._outputs = Outputs()
         self._scratches: list[SessionScratch] = []
         """Of this conversation and of those before `clear`, whose commands may still run."""
-        self._build(self._options, model)
+        self._build(self._options, model, git)
 
     def clear(self) -> None:
         """Starts a new, empty conversation: same options, connection and permission mode. Raises `BusyError`, `ClosedError`."""
@@ -80,6 +87,7 @@ class Engine(engine_room.Engine):
 
     async def aclose(self) -> None:
         await super().aclose()
+        self._surroundings.close()
         self._shelf.close()
         for scratch in self._scratches:
             scratch.close()
@@ -99,6 +107,20 @@ class Engine(engine_room.Engine):
         run_export(self, kept, target, self._deps.secrets())
         return str(target)
 
+    def list_prompt(self) -> "tuple[Part, ...]":
+        """What the model is told before the conversation, piece by piece."""
+        from everturn.prompt.parts import list_parts
+
+        contexts, tools = self.told_before
+        options = self._options
+        return list_parts(
+            contexts,
+            tools,
+            self._briefing,
+            own_prompt=options.system_prompt,
+            appended=options.append_system_prompt,
+        )
+
     @property
     def permission_mode(self) -> str:
         return str(self.policy.mode)
@@ -114,7 +136,7 @@ class Engine(engine_room.Engine):
         else:
             self.note(text)
 
-    def _build(self, options: Options, model: Model | None, *, after: str = "") -> None:
+    def _build(self, options: Options, model: Model | None, git: GitCount | None = None, *, after: str = "") -> None:
         parts = Parts(
             check_options(options, self._env),
             self._env,
@@ -127,7 +149,9 @@ class Engine(engine_room.Engine):
             live=self._live,
             tell=self.tell,
             after=after,
+            git=git,
         )
+        self._surroundings, self._briefing = parts.surroundings, parts.briefing
         self.policy = parts.policy
         """Its `mode` may be changed while a query runs; it counts from the next call on."""
         self._shelf = parts.shelf

@@ -1,13 +1,16 @@
 """The scratch folder of an engine: made when the first command, or a denial that names it, needs it; removed with the session."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from everturn.workspace.paths import is_inside
 
 if TYPE_CHECKING:
     from everturn.sandbox.temporary import Temporary
+
+PREFIX = "everturn-scratch-"
+TEMPORARY_FOLDERS = ("TMPDIR", "TEMP", "TMP")
 
 
 class SessionScratch:
@@ -21,6 +24,18 @@ class SessionScratch:
         self._list_folders = list_folders
         self._made: Temporary | None = None
         self._process = os.getpid()
+        self._planned = ""
+
+    def plan(self, session_id: str, env: Mapping[str, str]) -> None:
+        """Where it will be: a session that is resumed has it under the same path, so that what was told of it stays true."""
+        outer = next((place for name in TEMPORARY_FOLDERS if (place := env.get(name, ""))), "/tmp")  # noqa: S108 (the system's own)
+        if os.path.isdir(outer):  # noqa: PTH112 (before the first request)
+            self._planned = f"{os.path.realpath(outer).rstrip('/')}/{PREFIX}{session_id}"
+
+    @property
+    def path(self) -> str:
+        """Where it is, or will be; empty where that is not known."""
+        return self.find() or self._find_planned()
 
     def find(self) -> str:
         if self._made is None or self._process != os.getpid() or not self._made.is_there:
@@ -30,16 +45,21 @@ class SessionScratch:
     def make(self) -> str:
         if path := self.find():
             return path
-        from everturn.sandbox.temporary import SCRATCH_PREFIX, Temporary, list_places
+        from everturn.sandbox.temporary import Temporary, list_places
 
         self.close()
+        planned = self._find_planned()
         for place in list_places(self._list_folders()):
+            wanted = planned if planned.rpartition("/")[0] == os.path.realpath(place) else ""
             try:
-                self._made, self._process = Temporary(place, prefix=SCRATCH_PREFIX), os.getpid()
+                self._made, self._process = Temporary(place, prefix=PREFIX, wanted=wanted), os.getpid()
             except OSError:
                 continue
             return self._made.path
         return ""
+
+    def _find_planned(self) -> str:
+        return "" if self._is_worked_in(self._planned) else self._planned
 
     def _is_worked_in(self, path: str) -> bool:
         return any(is_inside(folder, path) for folder in self._list_folders())

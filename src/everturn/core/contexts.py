@@ -1,4 +1,4 @@
-"""The named texts that stand before a conversation: what of them changed, and how a message that tells of it is known. Pure."""
+"""The texts that stand before a conversation: what of them changed, and how a message that tells of it is known. Pure."""
 
 from collections.abc import Callable, Iterator, Mapping
 
@@ -6,8 +6,10 @@ import msgspec
 
 from everturn.core.marks import reminder
 
-USER_ENTRY, SYSTEM_ENTRY = "The context ", "The system context "
+USER_ENTRY, SYSTEM_ENTRY, SECTION = "The context ", "The system context ", "The section "
 """Stand before the entry's name, in quotation marks, where the model reads of a change."""
+PERMISSIONS = "Permissions"
+"""The section of the system prompt that changes with the permission mode."""
 REMINDER, _CLOSING = reminder("|").split("|")
 """Around what is attached."""
 
@@ -15,13 +17,15 @@ REMINDER, _CLOSING = reminder("|").split("|")
 class Contexts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     user: dict[str, str] = {}
     system: dict[str, str] = {}
+    permissions: str = ""
+    """What the system prompt says in its section on permissions; empty where it has none."""
 
     def convert(self, change: Callable[[str], str]) -> "Contexts":
         """Names and texts alike."""
         user, system = (
             {change(name): change(text) for name, text in entries.items()} for entries in (self.user, self.system)
         )
-        return Contexts(user=user, system=system)
+        return Contexts(user=user, system=system, permissions=change(self.permissions))
 
 
 class ChangedEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,14 +35,20 @@ class ChangedEntry(msgspec.Struct, frozen=True, kw_only=True):
     before: str | None
     now: str | None
     first: str | None
-    """At the beginning of the session. None, here and above: there was none."""
+    """At the beginning of the session, where that is worth referring to. None, here and above: there was none."""
 
 
 def list_changes(first: Contexts, before: Contexts, now: Contexts) -> list[ChangedEntry]:
+    """Entries of the system context and sections are short: they are told whole, also where they read again as at first."""
     return [
         *_compare(USER_ENTRY, first.user, before.user, now.user),
-        *_compare(SYSTEM_ENTRY, first.system, before.system, now.system),
+        *_compare(SYSTEM_ENTRY, {}, before.system, now.system),
+        *_compare(SECTION, {}, _list_sections(before), _list_sections(now)),
     ]
+
+
+def _list_sections(contexts: Contexts) -> dict[str, str]:
+    return {PERMISSIONS: contexts.permissions} if contexts.permissions else {}
 
 
 def _compare(
@@ -62,7 +72,7 @@ def name_entry(kind: str, name: str) -> str:
 
 def find_change(text: str) -> str | None:
     """What a block of an attachment tells of a context, without the tag around it; None where it tells something else."""
-    if not text.startswith((REMINDER + USER_ENTRY, REMINDER + SYSTEM_ENTRY)):
+    if not text.startswith(tuple(REMINDER + kind for kind in (USER_ENTRY, SYSTEM_ENTRY, SECTION))):
         return None
     return text.removeprefix(REMINDER).removesuffix(_CLOSING)
 

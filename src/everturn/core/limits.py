@@ -29,6 +29,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
     output_cap: int = 8_192
     """Output tokens asked for, as long as nothing raised it."""
+    output_cap_thinking: int = 32_000
+    """The same for a model that thinks: its thoughts count as output."""
     output_cap_escalated: int = 64_000
     output_recoveries: int = 3
     escalate: bool = True

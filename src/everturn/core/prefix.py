@@ -270,7 +270,7 @@ def _find_traits(values: tuple[object, ...]) -> str:
     return "".join([_digest((repr(value),))[:TRAIT_DIGITS] for value in values])
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def _digest(parts: tuple[bytes | str, ...]) -> str:
     running = blake2b(digest_size=DIGEST_BYTES)
     for part in parts:

@@ -131,7 +131,10 @@ def normalise_segment(segment: list[Message], abilities: Abilities, refused: Map
 
 
 def lift_attachments(users: list[Message]) -> list[Message]:
-    """Attachments move up past plain user text, but not past a tool result."""
+    """Attachments move up past plain user text, but not past a tool result, nor past an earlier prompt that got no answer.
+
+    That one was sent already: what comes before it must stay as it was.
+    """
     lifted: list[Message] = []
     passed: list[Message] = []
     for message in users:
@@ -141,6 +144,9 @@ def lift_attachments(users: list[Message]) -> list[Message]:
             case Kind.RESULTS:
                 lifted += [*passed, message]
                 passed = []
+            case Kind.PROMPT:
+                lifted += passed
+                passed = [message]
             case _:
                 passed.append(message)
     return lifted + passed

@@ -68,7 +68,8 @@ class Asker:
 
     def _build(self, question: Question) -> Request:
         if question.share_prefix:
-            request = self._requests.build(question.messages, self._agent, max_tokens=question.max_tokens)
+            cap = self._requests.side_cap(self._agent, question.max_tokens)
+            request = self._requests.build(question.messages, self._agent, max_tokens=cap)
             return msgspec.structs.replace(request, output_schema=None)
         model = question.model or self._agent.model
         return self._requests.build_plain(question.messages, model, question.system, question.max_tokens)

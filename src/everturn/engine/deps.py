@@ -66,10 +66,18 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 class Prompting(msgspec.Struct, frozen=True, kw_only=True):
     """What stands before the messages: constant over all iterations, the contexts over the whole session."""
 
-    system: tuple[str, ...] = ()
+    system: Callable[[str], tuple[str, ...]] = lambda _: ()
+    """The system prompt in blocks, with the section on permissions that the session began with."""
+    permissions: Callable[[str], str] = lambda _: ""
+    """That section by the permission mode; empty where the prompt has none."""
     user_context: Mapping[str, str] | Callable[[], Mapping[str, str]] = {}
     """A function is asked when a query begins."""
-    system_context: Mapping[str, str] = {}
+    system_context: Callable[[str, str], Mapping[str, str]] = lambda _, __: {}
+    """By the model and the permission mode; asked when a query begins, and when the mode was switched."""
+    told_once: frozenset[str] = frozenset()
+    """Entries of the system context that tell of the beginning of the session: they are not compared later."""
+    told_with_prompt: frozenset[str] = frozenset()
+    """Entries that may change while a query runs: they are compared when a prompt comes, and not when a query goes on."""
     output_schema: Mapping[str, object] | None = None
 
 

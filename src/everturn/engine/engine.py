@@ -107,7 +107,7 @@ class Engine:
         self._recorder = Recorder(deps, self._emit, replay.messages if replay else (), self.files)
         self._queue = CommandQueue(self._recorder.record, self._emit)
         self._requests = Requests(deps, config, prompting)
-        self._contexts = ContextWatch(deps, self._recorder, prompting, replay)
+        self._contexts = ContextWatch(deps, self._recorder, prompting, replay, model=lambda: self._agent.model)
         self._unfinished: OpenQuery | None = None
         self.tasks = Tasks()
         """What runs in the background; ends with the engine."""
@@ -179,6 +179,11 @@ class Engine:
         view = self._deps.pipeline.project(self._recorder.view)
         self._requests.put_before(self._contexts.first)
         return measure_window(self._requests, self._agent, view, self._meter, self._config.limits)
+
+    @property
+    def told_before(self) -> tuple[Contexts, dict[str, bytes]]:
+        """What stands before the messages: the contexts, and the tools by name as they are sent."""
+        return self._contexts.first, self._requests.encode_tools(self._agent.tools)
 
     async def __aenter__(self) -> Self:
         return self
@@ -301,7 +306,7 @@ class Engine:
 
     async def _compact(self, instructions: str) -> None:
         self._deps.ledger.begin_query(self._config.limits, self._deps.clock.elapsed())
-        self._requests.put_before(self._contexts.begin())
+        self._requests.put_before(self._contexts.begin(goes_on=True))
         shop = self._workshop(self._deps.ids.new(), self._signal)
         iteration = Iteration(shop, self._state())
         try:
@@ -347,7 +352,7 @@ class Engine:
         self._deps.ledger.begin_query(self._config.limits, started_s, unfinished.spent if unfinished else None)
         for call in list_calls(self._recorder.transcript, unfinished.began_with) if unfinished else ():
             self._deps.ledger.note_call(*call)
-        contexts = self._contexts.begin()
+        contexts = self._contexts.begin(goes_on=unfinished is not None)
         self._requests.put_before(contexts)
         self._recorder.record(
             QueryBegan(
@@ -429,6 +434,7 @@ class Engine:
             background=self._background,
             keep_snapshot=self._keep_snapshot,
             turn=lambda: self._num_turns,
+            contexts=self._contexts,
         )
 
     def _emit(self, event: Event) -> None:

@@ -319,7 +319,7 @@ class Iteration:
             self.notice(f"A hook stopped the query: {executor.stopped_by}")
             return CallsFinished(stopped_by_hook=True)
         if not self.shop.signal.raised:
-            for message in self.shop.attachments.collect(self.agent.address):
+            for message in (*self.shop.contexts.attach_switch(), *self.shop.attachments.collect(self.agent.address)):
                 self.carry(message)
             if self.shop.config.tool_summaries:
                 self.summaries = (*self.summaries, self.shop.summaries.start(executor.uses, self._asker()))

@@ -6,16 +6,18 @@ from typing import Any, Literal
 import msgspec
 
 from everturn.core.contexts import Contexts
-from everturn.core.limits import Limits
-from everturn.core.messages import Message, text_block
+from everturn.core.messages import Message, RedactedThinking, Thinking, ToolResult, text_block
 from everturn.core.normaliser import Normaliser
 from everturn.core.tokens import estimate_bytes
-from everturn.core.transcript import Abilities, normalise
+from everturn.core.transcript import Abilities, Wire, normalise
 from everturn.core.window import CONTEXT_CATEGORIES, MCP_PREFIX, Category, Item
 from everturn.engine import wording
 from everturn.engine.deps import AgentContext, Config, Deps, Prompting
-from everturn.ports.model import ModelCard, Request
+from everturn.ports.model import USUAL_BUDGET, ModelCard, Request, ThinkingConfig, ThinkingMode
 from everturn.ports.tool import Tool
+
+NO_THOUGHTS = ThinkingConfig(mode=ThinkingMode.DISABLED)
+"""Side questions are small."""
 
 
 class Requests:
@@ -23,7 +25,7 @@ class Requests:
         self._deps = deps
         self._config = config
         self._schema: dict[str, Any] | None = dict(prompting.output_schema) if prompting.output_schema else None
-        self._own_system = prompting.system
+        self._render_system = prompting.system
         self._tools: dict[str, bytes] = {}
         self._put_before(Contexts())
 
@@ -35,7 +37,7 @@ class Requests:
     def _put_before(self, contexts: Contexts) -> None:
         self._contexts = contexts
         closing = (wording.system_context(contexts.system),) if contexts.system else ()
-        self._system, self._environment = (*self._own_system, *closing), len(closing)
+        self._system, self._environment = (*self._render_system(contexts.permissions), *closing), len(closing)
         self._opening = (text_block(wording.user_context(contexts.user)),) if contexts.user else ()
         self._own_tokens: int = sum(block.tokens for block in (*map(text_block, self._system), *self._opening))
         self._normaliser = Normaliser(self._opening)
@@ -48,8 +50,10 @@ class Requests:
         return "1h" if self._config.cache_ttl == "1h" else "5m"
 
     def output_cap(self, agent: AgentContext, override: int | None) -> int:
-        limits: Limits = self._config.limits
-        return min(override or agent.max_output or limits.output_cap, self.card(agent).max_output)
+        """Thoughts count as output: a model that thinks is given more at first."""
+        limits, card = self._config.limits, self.card(agent)
+        usual = limits.output_cap_thinking if card.choose_thinking(agent.thinking) else limits.output_cap
+        return min(override or agent.max_output or usual, card.max_output)
 
     @property
     def media_dropped(self) -> int:
@@ -70,8 +74,14 @@ class Requests:
             )
             for tool, encoded in zip(agent.tools, self._encoded(agent.tools), strict=True)
         )
+        own = len(self._system) - self._environment
         system = (
-            Item(category=Category.SYSTEM, name="system", tokens=text_block(text).tokens) for text in self._system
+            Item(
+                category=Category.SYSTEM,
+                name="system" if number < own else "environment",
+                tokens=text_block(text).tokens,
+            )
+            for number, text in enumerate(self._system)
         )
         opening = (
             Item(category=CONTEXT_CATEGORIES.get(key, Category.CONTEXT), name=key, tokens=text_block(text).tokens)
@@ -82,14 +92,15 @@ class Requests:
     def build(self, messages: Sequence[Message], agent: AgentContext, *, max_tokens: int) -> Request:
         card = self.card(agent)
         abilities = Abilities(model=agent.model, max_media=card.max_media)
+        wires = self._normaliser.normalise(messages, abilities)
         return Request(
             model=agent.model,
-            messages=self._normaliser.normalise(messages, abilities),
+            messages=wires,
             max_tokens=max_tokens,
             system=self._system,
             environment=self._environment,
             tools=self._encoded(agent.tools),
-            thinking=agent.thinking,
+            thinking=self._plan_thinking(agent, wires),
             effort=agent.effort,
             betas=agent.betas,
             task_budget=agent.task_budget if card.task_budget else None,
@@ -101,6 +112,28 @@ class Requests:
             opening=len(self._opening),
         )
 
+    def side_cap(self, agent: AgentContext, wanted: int) -> int:
+        """Of a request that begins like the main one: room for the same thoughts, or the cache would not be read."""
+        by_budget = self.card(agent).choose_thinking(agent.thinking) is ThinkingMode.ENABLED
+        return max(wanted, self.output_cap(agent, None)) if by_budget else wanted
+
+    def _plan_thinking(self, agent: AgentContext, wires: Sequence[Wire]) -> ThinkingConfig | None:
+        """A budget is the same in all requests of a session, whatever their cap."""
+        thinking = agent.thinking
+        if self.card(agent).choose_thinking(thinking) is not ThinkingMode.ENABLED:
+            return thinking
+        if not may_think_on(wires):
+            return NO_THOUGHTS
+        if thinking is not None and thinking.budget_tokens is not None:
+            return thinking
+        budget = min(USUAL_BUDGET, self.output_cap(agent, None) // 2)
+        display = thinking.display if thinking is not None else None
+        return ThinkingConfig(mode=ThinkingMode.ENABLED, budget_tokens=budget, display=display)
+
+    def encode_tools(self, tools: tuple[Tool, ...]) -> dict[str, bytes]:
+        """By name, as they are sent."""
+        return dict(zip((tool.name for tool in tools), self._encoded(tools), strict=True))
+
     def build_plain(
         self, messages: tuple[Message, ...], model: str, system: tuple[str, ...], max_tokens: int
     ) -> Request:
@@ -108,7 +141,12 @@ class Requests:
         card = self._deps.catalog.card(model)
         wires = normalise(messages, Abilities(model=model, max_media=card.max_media))
         return Request(
-            model=model, messages=wires, max_tokens=min(max_tokens, card.max_output), system=system, cache=False
+            model=model,
+            messages=wires,
+            max_tokens=min(max_tokens, card.max_output),
+            system=system,
+            cache=False,
+            thinking=NO_THOUGHTS,
         )
 
     def _encoded(self, tools: tuple[Tool, ...]) -> tuple[bytes, ...]:
@@ -117,3 +155,17 @@ class Requests:
                 body = {"name": tool.name, "description": tool.description, "input_schema": tool.schema}
                 self._tools[tool.name] = msgspec.json.encode(body)
         return tuple(self._tools[tool.name] for tool in tools)
+
+
+def may_think_on(wires: Sequence[Wire]) -> bool:
+    """With a budget for thoughts, work in progress has to begin with some.
+
+    It does not where it was begun by another model, or before thinking was switched on.
+    """
+    first: Wire | None = None
+    for wire in reversed(wires):
+        if wire.role == "assistant":
+            first = wire
+        elif not any(isinstance(block.view, ToolResult) for block in wire.blocks):
+            break
+    return first is None or isinstance(first.blocks[0].view, Thinking | RedactedThinking)

@@ -9,6 +9,7 @@ from everturn.core.messages import Message
 from everturn.engine.asking import Asker
 from everturn.engine.attachments import Attachments
 from everturn.engine.commands import CommandQueue
+from everturn.engine.context_watch import ContextWatch
 from everturn.engine.crew import Crew
 from everturn.engine.deps import AgentContext, Config, Deps
 from everturn.engine.executor import Executor
@@ -32,6 +33,7 @@ class Workshop(msgspec.Struct, frozen=True, kw_only=True):
     recorder: Recorder
     signal: AbortSignal
     attachments: Attachments
+    contexts: ContextWatch
     stop_phase: StopPhase
     summaries: Summaries
     files: FileStates
@@ -57,6 +59,7 @@ def build_workshop(
     background: Crew,
     keep_snapshot: Callable[[tuple[Message, ...], AgentContext], None],
     turn: Callable[[], int],
+    contexts: ContextWatch,
 ) -> Workshop:
     gate, crew = Gate(deps, recorder, denials), Crew()
 
@@ -86,6 +89,7 @@ def build_workshop(
         recorder=recorder,
         signal=signal,
         attachments=Attachments(deps=deps, recorder=recorder, queue=queue, files=files, tasks=tasks),
+        contexts=contexts,
         stop_phase=StopPhase(deps=deps, config=config, recorder=recorder, keep_snapshot=keep_snapshot),
         summaries=Summaries(recorder=recorder, ids=deps.ids, model=config.small_model, crew=crew),
         files=files,

@@ -11,6 +11,8 @@ from everturn.core.stream import StreamEvent
 from everturn.core.transcript import Wire
 
 Effort = Literal["low", "medium", "high", "xhigh", "max"]
+USUAL_BUDGET = 16_000
+"""Tokens for thoughts, for a model that needs a number where none was given."""
 
 
 class ThinkingMode(StrEnum):
@@ -60,6 +62,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     tools: tuple[bytes, ...] = ()
     """Each tool's JSON (name, description, input_schema), byte-stable in a session."""
     thinking: ThinkingConfig | None = None
+    """None: the model thinks if it can."""
     effort: Effort | None = None
     betas: tuple[str, ...] = ()
     task_budget: TaskBudget | None = None
@@ -99,8 +102,22 @@ class ModelCard(msgspec.Struct, frozen=True, kw_only=True):
     """The API clears stale results itself (context editing); then ours are left to it."""
     prefill: bool = False
     """Takes a conversation that ends with an assistant message."""
+    knowledge: str = ""
+    """How far its knowledge reaches, such as `2026-06`; empty where that is not known."""
     known: bool = True
     """False: the card is a guess from the model's family."""
+
+    def choose_thinking(self, config: ThinkingConfig | None) -> ThinkingMode | None:
+        """How the model thinks when it is asked so: as wanted, or in the nearest way that it knows. None: not at all.
+
+        Nothing asked: it thinks if it can.
+        """
+        wanted = config.mode if config is not None else ThinkingMode.ADAPTIVE
+        if wanted is ThinkingMode.DISABLED:
+            always = self.thinking_default_on and ThinkingMode.DISABLED not in self.thinking
+            return ThinkingMode.ADAPTIVE if always else None
+        known = (mode for mode in (wanted, ThinkingMode.ADAPTIVE, ThinkingMode.ENABLED) if mode in self.thinking)
+        return next(known, None)
 
 
 class Model(Protocol):

@@ -32,12 +32,14 @@ class Temporary:
     The folder it is made in is held open: commands may write it, and put something else in its place.
     """
 
-    def __init__(self, folder: str | None = None, *, sweeps: bool = True, prefix: str = PREFIX) -> None:
+    def __init__(
+        self, folder: str | None = None, *, sweeps: bool = True, prefix: str = PREFIX, wanted: str = ""
+    ) -> None:
         """`folder`: where it is made; else where the system wants such. `sweeps`: what others have left there goes, too.
 
-        `prefix`: how its name begins. Raises `OSError`.
+        `prefix`: how its name begins. `wanted`: the path that it gets if nobody else is there, a real one. Raises `OSError`.
         """
-        while not self._make(folder, prefix):
+        while not self._make(folder, prefix, wanted):
             # Somebody who sweeps came before the lock, and has taken it for one that was left.
             pass
         # Whoever forgets to close it leaves neither descriptors nor a folder.
@@ -45,8 +47,10 @@ class Temporary:
         self.sweeping = sweep_behind(self._folder) if sweeps else None
         """The thread that does it."""
 
-    def _make(self, folder: str | None, prefix: str) -> bool:
-        self.path = os.path.realpath(tempfile.mkdtemp(prefix=prefix, dir=folder))
+    def _make(self, folder: str | None, prefix: str, wanted: str) -> bool:
+        self.path = (
+            wanted if wanted and _take(wanted) else os.path.realpath(tempfile.mkdtemp(prefix=prefix, dir=folder))
+        )
         outer, _, self._name = self.path.rpartition("/")
         with ExitStack() as failed:
             failed.callback(_remove_empty, self.path)
@@ -102,6 +106,26 @@ def _is_there(folder: int, name: str, lock: int) -> bool:
     except OSError:
         return False
     return os.path.samestat(status, os.fstat(lock))
+
+
+def _take(path: str) -> bool:
+    """Makes a folder of this name; what a killed session of this user has left there goes first."""
+    outer, _, name = path.rpartition("/")
+    for _ in range(2):
+        try:
+            os.mkdir(path, 0o700)  # noqa: PTH102 - paths as text
+        except FileExistsError:
+            with suppress(OSError):
+                folder = open_straight(outer)
+                try:
+                    _remove_unused(folder, name)
+                finally:
+                    os.close(folder)
+        except OSError:
+            return False
+        else:
+            return True
+    return False
 
 
 def _remove_empty(path: str) -> None:

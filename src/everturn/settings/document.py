@@ -24,6 +24,7 @@ UNSAID = {
     "work_threshold": "Share of the work budget above which a query may stop.",
     "work_min_gain": "Output tokens below which a continuation counts as no progress.",
     "work_min_continuations": "Continuations before a lack of progress ends the query.",
+    "output_cap_thinking": "Output tokens asked for at first of a model that thinks; `output_cap`, where that was chosen.",
     "output_cap_escalated": "Output tokens asked for after an answer was cut.",
     "output_recoveries": "Times a cut answer is resumed.",
     "stop_hook_blocks": "Times that stop hooks may send the model back to work in one query.",

@@ -37,6 +37,7 @@ VARIABLES = {
     "CLAUDE_CODE_FILE_READ_MAX_OUTPUT_TOKENS": "tokens that one Read may bring (`read_tokens`)",
     "DISABLE_AUTO_COMPACT": "1 = the conversation is not summarised ahead of time (`auto_compact`)",
     "CLAUDE_CODE_MAX_OUTPUT_TOKENS": "cap on the output of one answer (`max_output_tokens`)",
+    "MAX_THINKING_TOKENS": "tokens that a model may think with, where it takes a budget; 0 = it does not think (`thinking`)",
     "CLAUDE_CODE_MAX_RETRIES": "further attempts after one that failed (`max_retries`)",
 }
 """For the documentation; a test compares it with what is read."""
@@ -85,6 +86,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     disable_auto_compact: bool = False
     max_output_tokens: int | None = None
     max_retries: int | None = None
+    thinking_tokens: int | None = None
     search_key: str | None = None
     trust: bool = False
 
@@ -128,6 +130,7 @@ def parse_environment(env: Mapping[str, str]) -> Environment:
         disable_auto_compact=parse_flag("DISABLE_AUTO_COMPACT", read("DISABLE_AUTO_COMPACT") or "0"),
         max_output_tokens=read_whole("CLAUDE_CODE_MAX_OUTPUT_TOKENS", 1),
         max_retries=read_whole("CLAUDE_CODE_MAX_RETRIES", 0),
+        thinking_tokens=read_whole("MAX_THINKING_TOKENS", 0),
         search_key=read("BRAVE_API_KEY", checks.secret),
         trust=parse_flag("EVERTURN_TRUST", read("EVERTURN_TRUST") or "0"),
     )

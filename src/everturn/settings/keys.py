@@ -76,6 +76,9 @@ KEYS: dict[str, Key] = {
         check=checks.list_of(checks.text), option="fallback_models", meaning="models to switch to, in this order"
     ),
     "effortLevel": Key(check=checks.one_of(*EFFORTS), option="effort", meaning=", ".join(EFFORTS)),
+    "alwaysThinkingEnabled": Key(
+        check=checks.flag, option="thinking", meaning="false: the model does not think, where it can be kept from it"
+    ),
     DEFAULT_MODE: Key(check=_mode, option="permission_mode", meaning=", ".join(MODES)),
     "permissions.allow": _rules("rules for calls that run unasked", Reach.TRUSTED),
     "permissions.ask": _rules("rules for calls that a person is always asked about"),

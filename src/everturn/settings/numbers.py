@@ -14,6 +14,7 @@ POSITIVE = frozenset(
     {
         "output_cap",
         "output_cap_escalated",
+        "output_cap_thinking",
         "tries",
         "unreached_tries",
         "tool_concurrency",

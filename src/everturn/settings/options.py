@@ -23,6 +23,7 @@ AnyPath = str | os.PathLike[str]
 MODES = ("default", "acceptEdits", "plan", "dontAsk", "bypassPermissions")
 HOOKS = ("stop", "post_tool", "stop_failure", "pre_compact", "post_compact")
 SYNCS = ("always", "end", "off")
+THINKING = ("adaptive", "enabled", "disabled")
 EFFORTS = ("low", "medium", "high", "xhigh", "max")
 SECRETS = frozenset({"api_key", "auth_token", "headers", "web_search_key", "search_key"})
 """Fields whose values are never shown."""
@@ -51,6 +52,9 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     system_context: Mapping[str, str] = {}
     """Named texts for the model at the end of the system prompt; frozen for the session. What a resumed session finds changed is told with the prompt."""
 
+    environment: bool = True
+    """The model is told where it works, at the end of the system prompt: folders, git branch, platform, date, its name."""
+
     permission_mode: PermissionMode | None = None
     """default asks before anything but reading; acceptEdits, plan, dontAsk and bypassPermissions are the others."""
     allowed_tools: Sequence[str] = ()
@@ -72,7 +76,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     only_managed_rules: bool = False
     """Allow rules count from managed settings alone: a person's yes holds for one call and adds nothing."""
     trusted: bool = False
-    """The folder's authors are believed: its memory files are given to the model without a warning."""
+    """The folder's authors are believed: what its memory files say binds, and git is run to count its changed files."""
     sandbox: bool | Mapping[str, Any] | None = None
     """Whether commands run in a sandbox; or its settings by their public names (`{"enabled": True, "network": {…}}`)."""
     approver: Approver | None = None
@@ -107,8 +111,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     """Cap on the output of one answer, in place of the loop's own; it is not raised when an answer is cut."""
     task_budget: int | TaskBudget | None = None
     """Tokens that the API is told to make do with, where the model takes it."""
-    thinking: ThinkingConfig | Mapping[str, Any] | Literal["adaptive", "disabled"] | None = None
-    """How the model thinks: adaptive, disabled, or `{"type": "enabled", "budget_tokens": …}`. None = its default."""
+    thinking: bool | ThinkingConfig | Mapping[str, Any] | Literal["adaptive", "enabled", "disabled"] | None = None
+    """How the model thinks: adaptive, enabled, disabled, or `{"type": "enabled", "budget_tokens": …}`; False = not at all, where it can be kept from it. None or True = as `MAX_THINKING_TOKENS` says, else on where the model can."""
     effort: Effort | None = None
     """low, medium, high, xhigh or max. None = the model's default."""
     fast: bool = False
@@ -239,17 +243,13 @@ def _hooks(value: Any) -> str | None:
 
 
 def _thinking(value: Any) -> str | None:
-    if isinstance(value, ThinkingConfig):
+    if isinstance(value, ThinkingConfig | bool):
         return None
-    kinds = checks.one_of("adaptive", "enabled", "disabled")
+    kinds = checks.one_of(*THINKING)
     if isinstance(value, str):
-        return (
-            "needs a budget with enabled: {'type': 'enabled', 'budget_tokens': …}"
-            if value == "enabled"
-            else kinds(value)
-        )
+        return kinds(value)
     if not isinstance(value, Mapping):
-        return f"must be adaptive, disabled, or a map with a type, not {value!r:.60}"
+        return f"must be adaptive, enabled, disabled, or a map with a type, not {value!r:.60}"
     stranger = next((key for key in value if key not in {"type", "budget_tokens", "display"}), None)
     if stranger is not None:
         return f"knows no {stranger!r} (allowed: type, budget_tokens, display)"
@@ -284,6 +284,7 @@ CHECKS: dict[str, Check] = {
     "append_system_prompt": checks.words,
     "user_context": lambda value: None if callable(value) else checks.text_map(value),
     "system_context": checks.text_map,
+    "environment": checks.flag,
     "permission_mode": checks.one_of(*MODES),
     "allowed_tools": checks.list_of(checks.tool_rule),
     "ask_tools": checks.list_of(checks.tool_rule),

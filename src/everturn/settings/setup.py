@@ -44,6 +44,7 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     """Absolute, and there."""
     home: Path
     thinking: ThinkingConfig | None
+    """None: the model thinks if it can."""
     task_budget: TaskBudget | None
     hooks: dict[str, tuple[Callable[..., Any], ...]]
     """One entry for each name, empty where there is none."""
@@ -81,7 +82,7 @@ def check_options(options: Options, env: Mapping[str, str]) -> Setup:
         aliases=environment.aliases,
         folder=_folder(options.cwd),
         home=find_home(options.home if options.home is not None else environment.home, env),
-        thinking=_thinking(options.thinking),
+        thinking=_thinking(options.thinking, environment.thinking_tokens),
         task_budget=TaskBudget(total=options.task_budget)
         if isinstance(options.task_budget, int)
         else options.task_budget,
@@ -119,6 +120,9 @@ def build_limits(options: Options, environment: Environment) -> Limits:
     changes |= _given(options.limits)
     changes |= _answer_limits(options.max_output_tokens, options.max_retries)
     changes |= {limit: value for field, limit in OWN_FIELDS.items() if (value := getattr(options, field)) is not None}
+    if "output_cap" in changes:
+        # Whoever chose one means the output as a whole, thoughts included.
+        changes.setdefault("output_cap_thinking", changes["output_cap"])
     return Limits(**changes)
 
 
@@ -164,8 +168,15 @@ def find_home(chosen: str | os.PathLike[str] | None, env: Mapping[str, str]) -> 
         raise OptionError("home", f"cannot be used: {error}") from None
 
 
-def _thinking(thinking: ThinkingConfig | Mapping[str, Any] | str | None) -> ThinkingConfig | None:
-    if thinking is None or isinstance(thinking, ThinkingConfig):
+def _thinking(
+    thinking: ThinkingConfig | Mapping[str, Any] | str | bool | None, tokens: int | None
+) -> ThinkingConfig | None:
+    """`tokens`: what the environment says; it is no demand on models that think otherwise."""
+    if thinking is None or isinstance(thinking, bool):
+        if thinking is False or tokens == 0:
+            return ThinkingConfig(mode=ThinkingMode.DISABLED)
+        return ThinkingConfig(mode=ThinkingMode.ENABLED, budget_tokens=tokens) if tokens else None
+    if isinstance(thinking, ThinkingConfig):
         return thinking
     if isinstance(thinking, str):
         return ThinkingConfig(mode=ThinkingMode(thinking))

@@ -274,6 +274,10 @@ def environment_values(environment: Environment) -> dict[str, tuple[Any, str]]:
     candidates = {
         "model": (environment.model, "ANTHROPIC_MODEL"),
         "apiKeyHelper": ("" if environment.api_key or environment.auth_token else None, credential),
+        "alwaysThinkingEnabled": (
+            None if environment.thinking_tokens is None else environment.thinking_tokens > 0,
+            "MAX_THINKING_TOKENS",
+        ),
         "autoCompactEnabled": (False if environment.disable_auto_compact else None, "DISABLE_AUTO_COMPACT"),
         f"{LIMIT_PREFIX}retry_scale": (environment.retry_scale, "EVERTURN_RETRY_SCALE"),
         f"{LIMIT_PREFIX}stall_s": (environment.stall_s, "EVERTURN_STALL_S"),

@@ -76,7 +76,10 @@ def sent_name(model: str) -> str:
 def _encode_body(fields: dict[str, Any], request: Request) -> bytes:
     """Joined once: at the end of a long session it is most of what a turn costs."""
     ttl = request.cache_ttl if request.cache else None
-    prefix = _encode_prefix(request.tools, request.system, request.environment, ttl)
+    own = len(request.system) - request.environment
+    offered, texts = _encode_prefix(request.tools, request.system[:own], ttl)
+    texts = _add_environment(texts, request.system[own:], ttl if not offered else None)
+    prefix = offered + (b',"system":[%b]' % texts if texts else b"")
     first, *rest = _encode_messages(request) or [b","]
     return b"".join((_encode_fields(fields), prefix, b',"messages":[', first[1:], *rest, b"]}"))
 
@@ -88,19 +91,25 @@ def _encode_fields(fields: dict[str, Any]) -> bytes:
 
 @lru_cache(maxsize=64)
 def _encode_prefix(
-    tools: tuple[bytes, ...], system: tuple[str, ...], environment: int, ttl: Literal["5m", "1h"] | None
-) -> bytes:
-    """Tools, then system: the order in which the API caches them, before the messages."""
-    own = len(system) - environment
-    texts, surroundings = (
-        [text_block(text).raw for text in part if text.strip()] for part in (system[:own], system[own:])
-    )
-    listed = list(tools)
-    if ttl is not None and (last := texts or listed or surroundings):
+    tools: tuple[bytes, ...], system: tuple[str, ...], ttl: Literal["5m", "1h"] | None
+) -> tuple[bytes, bytes]:
+    """Tools, then the system prompt: the order in which the API caches them, before the messages. Many sessions have the same."""
+    texts, listed = _encode_texts(system), list(tools)
+    if ttl is not None and (last := texts or listed):
         last[-1] = mark(last[-1], ttl)
-    texts += surroundings
-    offered = b',"tools":[%b]' % b",".join(listed) if listed else b""
-    return offered + (b',"system":[%b]' % b",".join(texts) if texts else b"")
+    return b',"tools":[%b]' % b",".join(listed) if listed else b"", b",".join(texts)
+
+
+def _add_environment(texts: bytes, environment: tuple[str, ...], ttl: Literal["5m", "1h"] | None) -> bytes:
+    """The end of the system prompt, behind the mark: every session has another one. Where nothing is before it, it is marked."""
+    added = _encode_texts(environment)
+    if added and not texts and ttl is not None:
+        added[-1] = mark(added[-1], ttl)
+    return b",".join((texts, *added)) if texts else b",".join(added)
+
+
+def _encode_texts(texts: tuple[str, ...]) -> list[bytes]:
+    return [text_block(text).raw for text in texts if text.strip()]
 
 
 def _encode_messages(request: Request) -> list[bytes]:

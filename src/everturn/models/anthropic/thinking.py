@@ -2,32 +2,31 @@
 
 from typing import Any
 
-from everturn.ports.model import Effort, ModelCard, ThinkingConfig, ThinkingMode
+from everturn.ports.model import USUAL_BUDGET, Effort, ModelCard, ThinkingConfig, ThinkingMode
 
 MIN_BUDGET = 1_024
 """The API takes no smaller thinking budget."""
-USUAL_BUDGET = 16_000
-"""For a model that needs a number where none was given."""
 EFFORTS: tuple[Effort, ...] = ("low", "medium", "high", "xhigh", "max")
 _EFFORT_WITHOUT_THINKING: Effort = "high"
 """Models that think by default can be kept from it only up to here."""
 
 
 def plan_thinking(config: ThinkingConfig | None, card: ModelCard, max_tokens: int) -> dict[str, Any] | None:
-    """The request's `thinking`, or None to leave it out.
+    """The request's `thinking`, or None to leave it out. Without a `config`, a model that can think does.
 
     A fallback model may know other modes than the one that was configured for: the nearest that it knows is taken.
     """
     if config is None:
-        return None
+        if card.thinking_default_on:
+            return None
+        config = ThinkingConfig(mode=ThinkingMode.ADAPTIVE)
     if config.mode is ThinkingMode.DISABLED:
         return {"type": "disabled"} if card.thinking_default_on and config.mode in card.thinking else None
-    modes = card.thinking
-    known = [mode for mode in (config.mode, ThinkingMode.ADAPTIVE, ThinkingMode.ENABLED) if mode in modes]
-    if not known:
+    mode = card.choose_thinking(config)
+    if mode is None:
         return None
-    plan: dict[str, Any] = {"type": known[0].value}
-    if known[0] is ThinkingMode.ENABLED:
+    plan: dict[str, Any] = {"type": mode.value}
+    if mode is ThinkingMode.ENABLED:
         if max_tokens <= MIN_BUDGET:
             return None
         wanted = config.budget_tokens or min(USUAL_BUDGET, max_tokens // 2)

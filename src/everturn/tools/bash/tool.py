@@ -76,8 +76,8 @@ def bash_tool(  # noqa: PLR0917 - what a session has, in the order of its builde
         line=lambda call: f"Bash {call.command}{' (in the background)' if call.run_in_background else ''}",
         description=f"""Runs a command in bash and returns its output (both streams, in order).
 
-The working folder, while it is inside the project, and exported variables stay from one call to the next; functions,
-aliases and options do not. There is no terminal and no input: programs that ask get no answer, so give answers by
+The first command starts in the working folder. Where a command moves to (`cd`), if that is inside the project, and
+exported variables stay for the next call; functions, aliases and options do not. There is no terminal and no input: programs that ask get no answer, so give answers by
 options. After {TIMEOUT_MS // 1000} s, or `timeout`, a command goes on in the background (one that begins with sleep or
 uses git is ended). Output beyond {MOST_CHARACTERS:,} characters is cut in the middle, and kept in a file that the
 result names. With `run_in_background` the call returns at once; you are told when the command has ended. All that a

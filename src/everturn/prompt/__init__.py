@@ -1,0 +1,1 @@
+"""What the model is told before the conversation: the sections of the system prompt, the permission mode, the environment. Pure."""

@@ -1,0 +1,21 @@
+"""What the system prompt depends on, besides the permission mode: nothing of it changes while a session runs."""
+
+import msgspec
+
+ASKING, PLANNING, LISTING = "AskUserQuestion", "ExitPlanMode", "TodoWrite"
+"""Tools that the prompt names, where they are offered."""
+
+
+class Briefing(msgspec.Struct, frozen=True, kw_only=True):
+    person: bool
+    """Somebody can approve calls and answer questions."""
+    tools: frozenset[str]
+    """Names of the tools that are offered."""
+
+    @property
+    def can_ask(self) -> bool:
+        return self.person and ASKING in self.tools
+
+    @property
+    def can_submit_plan(self) -> bool:
+        return self.person and PLANNING in self.tools

@@ -1,0 +1,70 @@
+"""What each permission mode means to the model: the section on permissions of the system prompt, and the mode in one line."""
+
+from everturn.prompt.briefing import ASKING, PLANNING, Briefing
+
+DEFAULT, ACCEPT_EDITS, PLAN, DONT_ASK, BYPASS = "default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"
+
+READING = "Reading in the working folders, commands that only read, and writing in the temporary folder run unasked."
+EDITING = (
+    "Reading, and changing files in the working folders and in the temporary folder, run unasked; so do commands that only "
+    "read. Some files stay protected, such as those that steer git, shells and editors."
+)
+ASKED = (
+    "For everything else the user is asked, unless their settings allow it. A no comes back as the call's result, often with "
+    "the reason: follow it."
+)
+REFUSED = (
+    "Everything else is refused, unless the user's settings allow it: nobody is here to approve. Try what the task needs, "
+    "once. After a refusal do what is allowed, and end with what the user has to do: the patch, and the commands to run."
+)
+NOBODY_ASKED = REFUSED.replace("nobody is here to approve", "in this mode nobody is asked")
+QUESTIONS_REFUSED = f"Questions ({ASKING}) are refused, too: take the likeliest reading of the task, and say which."
+BYPASSED = (
+    "Every call runs unasked, except what a rule of the user denies or wants to be asked about. Nobody looks at a call "
+    "before it runs: take care with whatever cannot be undone, and stay within the task."
+)
+PLANNED = (
+    "Nothing may be changed: edits, and commands that do more than read, are refused, and trying them is of no use. Read what "
+    "matters; then your result is a plan: what to change, in which files, in which order, and how to check it."
+)
+SUBMITTED = (
+    f"Give the plan to {PLANNING}: the user approves it, and then you carry it out, or they say what to change. A question that "
+    "only wants an answer gets that, and no plan."
+)
+ANSWERED = (
+    "The plan is your final message, whole: nobody can approve it now, and the user decides later. A question that only wants "
+    "an answer gets that, and no plan."
+)
+LINES = {
+    DEFAULT: "reading runs unasked, changes need approval",
+    ACCEPT_EDITS: "reading and changing files in the working folders run unasked, commands need approval",
+    PLAN: "nothing may be changed; your result is a plan",
+    DONT_ASK: "what no rule allows is refused",
+    BYPASS: "every call runs unasked",
+}
+
+
+def render_permissions(mode: str, briefing: Briefing) -> str:
+    """The section, as it reads in this mode."""
+    return " ".join((f"The permission mode is {mode}.", *_list_sentences(mode, briefing)))
+
+
+def render_mode_line(mode: str, briefing: Briefing) -> str:
+    """For those who have a system prompt of their own."""
+    asked = "somebody can approve" if briefing.person and mode != DONT_ASK else "nobody can approve"
+    return f"{mode} ({LINES[mode]}; {asked})"
+
+
+def _list_sentences(mode: str, briefing: Briefing) -> tuple[str, ...]:
+    beyond = ASKED if briefing.person else REFUSED
+    match mode:
+        case "acceptEdits":
+            return EDITING, beyond
+        case "plan":
+            return PLANNED, SUBMITTED if briefing.can_submit_plan else ANSWERED
+        case "dontAsk":
+            return (READING, NOBODY_ASKED, QUESTIONS_REFUSED) if briefing.can_ask else (READING, NOBODY_ASKED)
+        case "bypassPermissions":
+            return (BYPASSED,)
+        case _:
+            return READING, beyond
