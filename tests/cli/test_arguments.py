@@ -26,6 +26,10 @@ from everturn.settings.options import Options
             ["--allowedTools", "Read,Glob Grep", "--allowed-tools", "Bash"],
             Arguments(given={"--allowed-tools": ["Read", "Glob", "Grep", "Bash"]}),
         ),
+        (
+            ["--allowed-tools", "Bash(make *)", "Bash(git log *)", "Go (now)"],
+            Arguments(given={"--allowed-tools": ["Bash(make *)", "Bash(git log *)"]}, words=("Go (now)",)),
+        ),
         (["-p", "- a list, not a flag"], Arguments(given={"--print": True}, words=("- a list, not a flag",))),
         (["-p", "--", "--model"], Arguments(given={"--print": True}, words=("--model",))),
         (["--debug", "Go"], Arguments(given={"--debug": True}, words=("Go",))),

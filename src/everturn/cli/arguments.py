@@ -115,7 +115,16 @@ def _take_value(flag: Flag, name: str, attached: str | None, left: list[str]) ->
         if not left or left[0] in BY_SPELLING:
             raise UsageError(f"{name} needs a value: {name} {flag.value}", see=HELP)
         attached = left.pop(0)
+        # Other programs take one rule after the other: what is plainly one is no word of the prompt.
+        while flag.takes is Takes.LIST and left and is_rule(left[0]):
+            attached += f",{left.pop(0)}"
     return _parse_value(flag, name, attached)
+
+
+def is_rule(word: str) -> bool:
+    """`Bash(git log *)`: nobody means that as a prompt."""
+    tool, bracket, rest = word.partition("(")
+    return bool(bracket) and tool.isidentifier() and tool[0].isupper() and rest.endswith(")")
 
 
 def _parse_value(flag: Flag, name: str, value: str) -> Any:
