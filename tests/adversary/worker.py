@@ -64,6 +64,7 @@ def load_everything() -> None:
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)
     for name in (
+        "hashlib",
         "tempfile",
         "shutil",
         "shlex",

@@ -2,20 +2,19 @@
 
 import asyncio
 import ctypes
+import importlib
 import json
 import os
+import pkgutil
 import shlex
 import sys
 from typing import Any
 
 from msgspec.structs import replace
 
-import everturn.sandbox.confining
-import everturn.tools.bash.background
-import everturn.tools.bash.commands
-import everturn.tools.bash.confined
-import everturn.tools.bash.entering
-import everturn.tools.bash.stdin  # noqa: F401 - what nobody could not load later
+import everturn.sandbox
+import everturn.tools.bash
+import everturn.workspace
 from everturn.core.errors import ToolFault
 from everturn.ports.abort import AbortSignal
 from everturn.ports.files import FileStates
@@ -31,6 +30,10 @@ PR_SET_DUMPABLE = 4
 
 def become(user: int) -> None:
     """What is imported lazily must be there by now: this user may not see where we are installed."""
+    for package in (everturn.sandbox, everturn.tools.bash, everturn.workspace):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            importlib.import_module(module.name)
+    importlib.import_module("hashlib")
     shlex.split("a")
     asyncio.run(look_up())
     for codec in ("idna", "ascii", "latin-1"):
