@@ -442,6 +442,42 @@ async def test_what_a_held_command_may_put_there_is_bounded_and_what_was_there_d
         "make -C /proc/self/cwd/x",
         "timeout 5 make -C $TMPDIR",
         "make -C $(printf %s /x); echo x > $TMPDIR/y",
+        # Through what it reads.
+        "make -f - < $TMPDIR/Makefile",
+        "make -f - < link/Makefile",
+        "make -f - 0<> link/Makefile",
+        "f=link; make -f - < $f/Makefile",
+        "{ make -f -; } < link/Makefile",
+        "cat $TMPDIR/Makefile | make -f -",
+        "cat link/Makefile | make -f -",
+        "cat < link/Makefile | make -f -",
+        "cat link/Makefile | tee | make -f -",
+        "cat link/Makefile | (make -f -)",
+        "cat link/Makefile | { cd sub && make -f -; }",
+        "(cd link && cat Makefile) | make -f -",
+        "cat PLACE/*/Makefile | make -f -",
+        "grep -rh '' PLACE | make -f -",
+        "cat names | xargs cat | make -f -",
+        "make -f - < <(cat link/Makefile)",
+        "make -f <(cat link/Makefile)",
+        'make -f - <<< "$(cat link/Makefile)"',
+        "make -f - <<E\n$(cat link/Makefile)\nE",
+        "make -f - <<< 'include SCRATCH/Makefile'",
+        "make -f - <<'E'\ninclude SCRATCH/Makefile\nE",
+        "make -f - <<'E'\ninclude $(TMPDIR)/Makefile\nE",
+        "make -f - <<'E'\ninclude PLACE/every*/Makefile PLACE/ever*/Makefile\nE",
+        # What it reads are its words.
+        "echo $TMPDIR/Makefile | xargs make -f",
+        "echo link/Makefile | xargs make -f",
+        "echo '\"PLACE\"/'* | xargs make -C",
+        "cat names | xargs make -f",
+        "xargs make -f < names",
+        "timeout 9 xargs make -f < names",
+        "find PLACE -name Makefile | xargs make -f",
+        "find link/ -name Makefile | xargs make -f",
+        # Folders around it, and patterns that the program may expand.
+        "make WHERE=PLACE",
+        "make 'WHAT=PLACE/*/x'",
     ],
 )
 async def test_a_rule_for_a_program_is_none_for_what_stands_there(bench, temporary, command):
@@ -453,6 +489,8 @@ async def test_a_rule_for_a_program_is_none_for_what_stands_there(bench, tempora
             (scratch / "Makefile").write_text(f"all:\n\ttouch {ran}\n")
             if not (bench.folder / "link").exists():
                 (bench.folder / "link").symlink_to(scratch)
+                (bench.folder / "names").write_text(f"{scratch}/Makefile\n")
+                (bench.folder / "sub").mkdir()
 
     async with bench.engine(approver=approver, allowed_tools=["Bash(make *)"]) as engine:
         bench.model(bash("echo $TMPDIR"), text("Done."))
@@ -487,15 +525,28 @@ async def test_where_every_command_or_every_edit_is_allowed_it_may_run(bench, op
         "make -C ./su*",
         "make WHAT=~/x",
         "make > $TMPDIR/log; cat $TMPDIR/log",
+        "make | tee $TMPDIR/log | tail -1",
+        "make 2>&1 | tail -1 > $TMPDIR/log; make -f Makefile < /dev/null",
+        "make -f - < Makefile",
+        "cat Makefile | make -f -",
+        "cat Makefile | make -f - | tee $TMPDIR/log",
+        "make -f - <<'E'\nall:\n\t@echo /* made */ $@ /tmp\nE",
+        "make -f - <<< 'all: ;@echo made'",
+        "echo all | xargs make",
+        "find sub -name '*.mk' | xargs make",
+        "ls sub | xargs make",
+        "find . -name '*.mk' | head -2 | xargs make | tee -a $TMPDIR/log",
+        "make -f <(cat Makefile)",
+        "make -C sub/.. DESTDIR=/usr",
     ],
 )
-async def test_words_that_cannot_lead_there_are_covered_as_before(bench, temporary, command):
+async def test_words_and_inputs_that_cannot_lead_there_are_covered_as_before(bench, temporary, command):
     (bench.folder / "sub").mkdir()
     (bench.folder / "Makefile").write_text("all:\n\t@echo made\n")
     approver = Approver()
-    bench.model(bash("echo $TMPDIR"), bash(command), text("Done."))
+    bench.model(bash("echo x > $TMPDIR/used"), bash(command), text("Done."))
 
-    await bench.run(approver=approver, allowed_tools=["Bash(make *)"])
+    await bench.run(approver=approver, allowed_tools=["Bash(make *)", "Bash(find *)"])
 
     assert approver.asked == []
 

@@ -24,7 +24,7 @@ from everturn.permissions.shell.readonly.judge import Reads
 from everturn.permissions.shell.redirects import Target
 from everturn.permissions.shell.resolving import judge_resolved
 from everturn.permissions.shell.runners import INTERPRETERS, NEVER_BY_PATTERN, RUNNERS
-from everturn.permissions.shell.scratch_code import may_run_scratch
+from everturn.permissions.shell.scratch_code import ScratchCode
 from everturn.permissions.shell.survey import Survey
 from everturn.permissions.shell.syntax import Assignment, Command, Here, Redirect, Word, join_words
 from everturn.permissions.shell.unapproved import Unapproved, name_parts
@@ -58,6 +58,7 @@ class Approval:
         self.movable = False
         """It is refused because of a file that it would write, which may lie in the scratch folder as well."""
         self._edits = LineEdits(survey, world, guard, is_ruled=self._is_ruled)
+        self._scratch_code = ScratchCode(world, survey)
         self._unapproved = Unapproved(survey, world, guard, self._find_own_rule)
         self._everything = None if self._plans else self._find_everything()
 
@@ -295,7 +296,7 @@ class Approval:
         """
         if self._world.mode == "acceptEdits" or not self._world.scratch or VARIABLE in (rule.specifier or ""):
             return False
-        return may_run_scratch(command, words, self._world, self._survey.text)
+        return self._scratch_code.may_run(command, words)
 
     def _find_own_rule(self, command: Command) -> Rule | None:
         """For a part that would run without one, too. In plan mode no rule counts."""
