@@ -55,6 +55,26 @@ SHOWS_OTHERS = [
     "git -c core.quotepath=off status", "git --no-pager log -1", "git commit -F src/a.py --allow-empty", "git bisect log", "git submodule status",
 ]  # fmt: skip
 
+NAMED_LIKE_REVISIONS = [
+    "git diff b1 --", "git diff b1 HEAD --", "git show HEAD --", "git show HEAD^ --", "git log -p b1 --", "git log -p -1 b1 --", "git show t1 --",
+    "git diff b1..HEAD --", "git show @ --", "git diff-tree -p b1 HEAD --", "git diff-index -p b1 --", "git grep -h gold b1 --",
+    "git whatchanged -p HEAD --", "git log -p topic --", "git log -p old/packed --", "cd .git && git log -p HEAD", "cd .git && git show HEAD",
+    "cd .git; git show HEAD", "cd .git && git diff-tree -p HEAD", "cd .git && git grep gold HEAD", "cd ../bare && git show HEAD", "cd ../bare && git log -p b1",
+    "cd ../tree && git show b1 --", "git cat-file blob blob", "git cat-file -p blob", "git show blob --", "git stash show -p b1",
+    # Ranges of files, and values of options that are called like a file.
+    "git diff HEAD:.env..HEAD:src/a.py", "git diff HEAD:src/a.py..blob", "git diff HEAD:src/a.py...HEAD:.env", "git log -p --grep README.md",
+    "git log -p --src-prefix src/a.py", "git show --src-prefix src/a.py", "git diff --ignore-matching-lines src/a.py HEAD~1", "git log -p -S src/a.py",
+    "git grep -e gold -e -- v1.0", "git grep -A 1 -e gold b1 --", "git diff --glob=heads/v1.?", "git diff --branches", "git restore -p --source=HEAD~1",
+    "git blame src/b.py gone/.env",
+]  # fmt: skip
+"""In a repository that has files and folders of the same names as references."""
+NAMES_FILES = [
+    "git diff src/a.py", "git log -p README.md", "git log -p -n 5 src/a.py", "git diff HEAD -- b1", "git diff b1 -- src/a.py", "git show HEAD -- topic/x.py",
+    "git grep old -- src/a.py", "git grep old src/a.py", "git blame src/a.py", "git blame b1 -- src/a.py", "git blame b1 src/a.py", "git show HEAD:src/a.py",
+    "git show b1:topic/x.py", "git show 'HEAD@{0}:src/a.py'", "git diff b1:src/a.py HEAD:src/a.py", "git diff old/packed src/a.py", "cd sub && git log -p x.txt",
+    "cd .git && git show HEAD:src/a.py", "cd .git && git log -p HEAD -- src/a.py", "git log -p --grep README.md -- src/a.py", "git log -p -S old src/a.py",
+]  # fmt: skip
+
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory):
@@ -76,6 +96,101 @@ def template(tmp_path_factory):
 @pytest.fixture
 def folder(template, tmp_path):
     return copytree(template, tmp_path.resolve() / "project", symlinks=True)
+
+
+@pytest.fixture(scope="module")
+def ambiguous(tmp_path_factory):
+    """Files and folders that are called like references, a repository without a working tree, and a second working tree."""
+    place = tmp_path_factory.mktemp("names").resolve() / "project"
+    for name in (".env", "gone/.env", "src/a.py", "src/b.py", "sub/x.txt", "topic/x.py", "README.md"):
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_text(SECRET if name.endswith(".env") else "old\n")
+    run(place, "init", "-q", "-b", "main")
+    run(place, "add", "sub/x.txt", "src", "topic", "README.md")
+    run(place, "commit", "-qm", "first of README.md")
+    run(place, "add", "-A")
+    run(place, "commit", "-qm", "second of README.md")
+    for branch in ("old/packed", "b1", "topic", "v1.0"):
+        run(place, "branch", branch)
+    run(place, "pack-refs", "--all")
+    for branch in ("b1", "src/b.py"):
+        run(place, "branch", "-f", branch)
+    run(place, "tag", "t1")
+    run(place, "tag", "blob", "HEAD:.env")
+    run(place, "clone", "-q", "--bare", ".", "../bare")
+    run(place, "branch", "b1", "main~0", "-f")
+    run(place.parent / "bare", "branch", "b1", "main", "-f")
+    run(place, "worktree", "add", "-q", "../tree", "b1")
+    for name in ("b1", "t1", "HEAD", "blob", "@", "HEAD^", "b1..HEAD", "old/packed"):
+        (place / name).parent.mkdir(exist_ok=True)
+        (place / name).write_text("old\n")
+    (place.parent / "tree" / "b1").write_text("old\n")
+    rmtree(place / "gone")
+    (place / ".env").write_text(f"{SECRET} and more")
+    return place
+
+
+@EVERY_WAY
+def test_what_git_may_take_for_a_revision_is_one_whatever_file_has_that_name(ambiguous, way):
+    assert [
+        line for line in NAMED_LIKE_REVISIONS if rule(ambiguous, way, line, ["Read(.env)"]).ruling is Ruling.ALLOW
+    ] == []
+
+
+def test_most_of_these_lines_would_show_it(ambiguous, tmp_path):
+    place = copytree(ambiguous.parent, tmp_path.resolve() / "copy", symlinks=True) / "project"
+
+    shown = [line for line in NAMED_LIKE_REVISIONS if SECRET in say(place, line)]
+
+    assert len(shown) > len(NAMED_LIKE_REVISIONS) / 2
+
+
+@EVERY_WAY
+def test_names_that_are_none_of_a_revision_are_files(ambiguous, way):
+    # A rule is not enough for git in another folder.
+    lines = [line for line in NAMES_FILES if not (line.startswith("cd") and way == "a rule for every command")]
+    verdicts = {line: rule(ambiguous, way, line, ["Read(.env)"]) for line in lines}
+
+    assert {line: each.reason for line, each in verdicts.items() if each.ruling is not Ruling.ALLOW} == {}
+    assert [line for line in NAMES_FILES if SECRET in say(ambiguous, line)] == []
+
+
+def test_a_rule_with_a_place_holds_in_the_repositorys_own_folder(ambiguous):
+    for line in (
+        "cd .git && git show HEAD",
+        "cd .git && git show HEAD:src/a.py",
+        "cd .git/refs && git log -p -- src/a.py",
+    ):
+        assert rule(ambiguous, "bypassPermissions", line, ["Read(/src/a.py)"]).ruling is not Ruling.ALLOW
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_whatever_words_are_files_or_revisions_what_is_let_through_shows_nothing_of_the_file(ambiguous, tmp_path, seed):
+    random = Random(seed)  # noqa: S311 (a seed that can be played again)
+    words = [
+        "b1", "t1", "HEAD", "@", "HEAD^", "HEAD~1", "topic", "old/packed", "v1.0", "blob", "b1..HEAD", "main", "src/a.py", "src/b.py", "README.md",
+        "HEAD:src/a.py", "b1:src", ":src/a.py", "sub/x.txt", "topic/x.py", "src", "./b1", "heads/b1", "refs/tags/t1", "gone/.env", "b1:gone", "../project/b1",
+    ]  # fmt: skip
+    calls = [
+        "diff", "show", "log -p", "log -p -1", "log -p -S gold", "log -p --grep README.md", "grep -h gold", "grep -e gold", "grep -e gold -e", "diff-tree -p",
+        "diff-index -p", "diff --cached", "whatchanged -p", "blame", "cat-file -p", "cat-file blob", "show --format=%h", "stash show -p", "checkout -p",
+        "log -p --src-prefix", "diff -U1", "log -p -n 1", "reflog -p", "annotate",
+    ]  # fmt: skip
+    places = ["", "", "", "cd .git && ", "cd sub && ", "cd ../bare && ", "cd ../tree && "]
+
+    def spell():
+        given = random.sample(words, random.randint(0, 3))
+        given.insert(random.randint(0, len(given)), random.choice(["--", "--", ""]))
+        return f"{random.choice(places)}git {random.choice(calls)} {' '.join(given)}"
+
+    lines = dict.fromkeys(spell() for _ in range(400))
+    allowed = [
+        line for line in lines if rule(ambiguous, "bypassPermissions", line, ["Read(.env)"]).ruling is Ruling.ALLOW
+    ]
+    copy = copytree(ambiguous.parent, tmp_path.resolve() / "copy", symlinks=True) / "project"
+
+    assert [line for line in random.sample(allowed, min(len(allowed), 60)) if SECRET in say(copy, line)] == []
+    assert len(allowed) > len(lines) / 10, "too few lines are allowed for the test to mean something"
 
 
 def run(folder, *words):
@@ -125,10 +240,31 @@ def test_what_the_index_does_not_know_is_not_shown_by_a_diff(folder, way):
     run(folder, "rm", "-q", "--cached", ".env", "sub/.env", "one/.env")
     run(folder, "commit", "-qm", "third")
 
-    for command in ("git diff", "git diff --cached", "git grep old"):
+    for command in (
+        "git diff",
+        "git grep old",
+        "git grep --cached old",
+        "git diff --cached -- src/a.py",
+        "git diff --cached --stat",
+    ):
         assert rule(folder, way, command, ["Read(.env)"]).ruling is Ruling.ALLOW
     for command in ("git log -p", "git diff HEAD~1", "git grep gold HEAD~1"):
         assert rule(folder, way, command, ["Read(.env)"]).ruling is not Ruling.ALLOW
+
+
+@EVERY_WAY
+def test_what_was_taken_out_of_the_index_is_shown_by_what_compares_it_with_the_last_commit(folder, way):
+    run(folder, "rm", "-q", "--cached", ".env", "sub/.env", "one/.env")
+    shows = [
+        "git diff --cached",
+        "git diff --staged",
+        "git status -v",
+        "git commit -v --dry-run",
+        "git diff --merge-base HEAD",
+    ]
+
+    assert [line for line in shows if rule(folder, way, line, ["Read(.env)"]).ruling is Ruling.ALLOW] == []
+    assert [line for line in shows if SECRET not in say(folder, line)] == []
 
 
 @EVERY_WAY

@@ -179,6 +179,8 @@ _OPENING_NAMES = (
     "--file", "--template", "--pathspec-from-file", "--contents", "--ignore-revs-file", "--exclude-from", "--exclude-per-directory",
     "--mailmap-file", "--no-index", "--signature-file", "--description-file", "--cover-from-description",
 )  # fmt: skip
+_IN_NEXT = {Arity.NEEDED: 1, Arity.UNLESS_LAST: 1, Arity.WRITTEN: 1, Arity.PAIR: 2}
+"""How many words may be the value of an option that none is joined to."""
 _COMMON_OPTIONS = ("-p", "-u", "-v", "-i", "-e", "-U3", "--patch")
 """A glob that fits one of these may become it, where a file has that name."""
 
@@ -254,16 +256,40 @@ def is_silent(call: Call) -> bool:
 def keeps_to_paths(call: Call) -> bool:
     """It shows nothing but the files that it is given, if it is given some."""
     name = call.subcommand
-    if not call.is_known or name not in _KEEP_TO_PATHS | _ADD_PATCH:
+    table = _find_table(name) if call.is_known else None
+    if table is None:
         return False
+    # Of blame, `-L` says which lines of the file.
+    forbidden = _LEAVES_PATHS - {"-L"} if name in {"blame", "annotate"} else _LEAVES_PATHS
+    return _read_options(table, call.words, forbidden) is not None
+
+
+def _find_table(name: str) -> Table | None:
+    """The options with which it may keep to paths."""
+    if name not in _KEEP_TO_PATHS | _ADD_PATCH:
+        return None
     table = _TABLES["blame" if name == "annotate" else name]
     if name in _ADD_PATCH:
         table = msgspec.structs.replace(table, short=f"{table.short}p", long=f"{table.long} patch")
     if name == "commit":
         table = msgspec.structs.replace(table, short=f"{table.short}v", long=f"{table.long} verbose")
-    # Of blame, `-L` says which lines of the file.
-    forbidden = _LEAVES_PATHS - {"-L"} if name in {"blame", "annotate"} else _LEAVES_PATHS
-    return _read_options(table, call.words, forbidden) is not None
+    return table
+
+
+def find_awaited(call: Call) -> frozenset[int]:
+    """Which of its words may be values of the options before them: `--grep README.md` names no file."""
+    table = _find_table(call.subcommand)
+    options = {} if table is None else table.options
+    found: set[int] = set()
+    left = 0
+    for at, word in enumerate(call.words):
+        if left:
+            found.add(at)
+            left -= 1
+        elif word.startswith("-") and word != "-" and "=" not in word:
+            name = word if word.startswith("--") else f"-{word[-1]}"
+            left = _IN_NEXT.get(options.get(name, Arity.NONE), 0)
+    return frozenset(found)
 
 
 def find_opened(call: Call) -> tuple[str, ...]:
@@ -295,6 +321,9 @@ def _read_options(table: Table, words: tuple[str, ...], forbidden: frozenset[str
     options = table.options
     takes_value = False
     for word in words:
+        if word == "--" and takes_value:
+            # To `grep -e` it is a pattern, and to `log -S` the end of the options.
+            return None
         if word == "--":
             break
         was_awaited, takes_value = takes_value, False
@@ -320,8 +349,10 @@ def _may_be_option(word: str) -> bool:
 
 def _read_word(options: Mapping[str, Arity], word: str) -> list[str] | None:
     if word.startswith("--"):
-        name = word.partition("=")[0]
-        return [name] if name in options else None
+        name, equals, _ = word.partition("=")
+        # Some versions take the next word for the value of such an option.
+        is_bare = not equals and options.get(name) is Arity.WRITTEN
+        return [name] if name in options and not is_bare else None
     if word[1:].isdecimal():
         return ["-#"]
     read: list[str] = []

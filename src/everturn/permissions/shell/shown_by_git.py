@@ -3,28 +3,47 @@
 import os
 from collections.abc import Iterable
 from itertools import takewhile
-from posixpath import join
+from posixpath import basename, dirname, join
+
+import msgspec
 
 from everturn.core.git_config import UnclearError
 from everturn.core.patterns import compile_late
-from everturn.permissions.git.places import find_git_places
+from everturn.permissions.git.places import GitPlaces, find_git_places
 from everturn.permissions.git.plain import read_plain
+from everturn.permissions.git.revisions import is_range, may_be_revision
 from everturn.permissions.rules.globs import Glob
 from everturn.permissions.rules.patterns import parse_pattern
 from everturn.permissions.rules.rule import Rule
 from everturn.permissions.shell.fileguard import FileGuard
 from everturn.permissions.shell.folders import resolve
-from everturn.permissions.shell.git_silence import SEVERAL, Call, find_opened, is_silent, keeps_to_paths, take_apart
+from everturn.permissions.shell.git_silence import (
+    SEVERAL,
+    Call,
+    find_awaited,
+    find_opened,
+    is_silent,
+    keeps_to_paths,
+    take_apart,
+)
 from everturn.permissions.shell.openings import find_words, open_word
 from everturn.permissions.shell.option_values import Options, has_option
 from everturn.permissions.shell.survey import Sight
 from everturn.permissions.shell.syntax import UNKNOWN, Word
 
-_OF_THE_TREE = frozenset({"diff", "diff-files", "grep", "status", "commit", "add", "checkout", "restore", "stash"})
-"""Without a revision they show what the index knows."""
+_OF_THE_TREE = frozenset({"diff", "diff-files", "grep", "add", "checkout", "restore"})
+"""Without a revision they show what the index knows. Others compare with `HEAD`, which may know more."""
 _SHOW_BLOBS = frozenset({"show", "diff"})
 _NO_REVISIONS = frozenset({"add", "stash"})
-_BEYOND = Options(names=("--no-index", "--untracked", "--include-untracked"))
+_NO_PATHS = frozenset({"cat-file"})
+_ONE_FILE = frozenset({"blame", "annotate"})
+_BEYOND: dict[str, Options] = {
+    "diff": Options(names=("--no-index", "--cached", "--staged", "--merge-base")),
+    "grep": Options(names=("--no-index", "--untracked")),
+    "restore": Options(letters="sS", names=("--source", "--staged")),
+}
+"""With one of them they show more than the index knows."""
+_KEEP_CHANGES = frozenset({"push", "save"})
 _PATTERNS = Options(letters="ef")
 _TYPES = frozenset({"blob", "tree", "commit", "tag"})
 _A_COMMIT = compile_late(rf"(?:HEAD|@|(?:[^:{UNKNOWN}]|@\{{[^{UNKNOWN}]*\}})+[~^]\d*)(?:[~^]\d*)*(?:\.\..*)?")
@@ -34,6 +53,7 @@ _MAGIC = compile_late(r"[*?\[\\]")
 _ENDING = compile_late(r"[^/]\.[A-Za-z0-9]+$")
 _FULL_NAMES = frozenset({2, 3})
 """Versions of the index that write each name in full."""
+_GIT = ".git"
 _SHARED = "sharedindex."
 """Begins the name of a file that holds some of the names."""
 _MOST_INDEX = 64 * 2**20
@@ -44,24 +64,44 @@ def may_git_show(sight: Sight, guard: FileGuard, home: str) -> bool:
     call = take_apart(_spell_out(sight, home))
     if is_silent(call):
         return call.subcommand == "show" and _names_objects("show", _find_operands(call.words))
-    if call.is_elsewhere:
+    if call.is_elsewhere or (call.subcommand == "stash" and not {*_find_operands(call.words)[:1]} <= _KEEP_CHANGES):
         return True
+    return any(
+        _may_show(
+            call, msgspec.structs.replace(sight, here=None if folder is None else frozenset({folder})), guard, home
+        )
+        for folder in (sight.here or (None,))
+    )
+
+
+def _may_show(call: Call, sight: Sight, guard: FileGuard, home: str) -> bool:
+    """In the one folder that it runs in, if that is known."""
     folder = next(iter(sight.here)) if sight.here else None
     places = find_git_places(folder, home) if folder is not None else None
-    root = places.root if places is not None else folder
-    if root is not None and not guard.may_pass_by(root, frozenset({root})):
+    roots = _find_roots(folder, places)
+    if roots and not any(guard.may_pass_by(root, frozenset({root})) for root in roots):
         return False
-    revisions, named, paths = _sort_operands(call, sight)
+    revisions, named, paths = _sort_operands(call, sight, places)
     is_kept = keeps_to_paths(call) and bool(named or paths) and (bool(paths) or not revisions)
     if (
         is_kept
-        and all(_is_safe(path, sight, guard, root) for path in (*named, *paths))
+        and all(_is_safe(path, sight, guard, roots) for path in (*named, *paths))
         and not _names_objects(call.subcommand, revisions)
+        and not (call.subcommand in _ONE_FILE and _may_be_file(revisions, sight, guard, roots))
     ):
         return False
-    if revisions or call.subcommand not in _OF_THE_TREE or not call.is_known or places is None or _goes_beyond(call):
+    is_read = call.is_known and (call.subcommand in _NO_REVISIONS or keeps_to_paths(call))
+    if revisions or call.subcommand not in _OF_THE_TREE or not is_read or places is None or _goes_beyond(call):
         return True
     return _may_track(places.git, guard.read_rules)
+
+
+def _find_roots(folder: str | None, places: GitPlaces | None) -> tuple[str, ...]:
+    """Where the names of what it shows may begin. In the repository's own folder, these are those of the tree around it."""
+    found = [folder] if folder is not None else []
+    if places is not None:
+        found += [places.root, *([dirname(places.common)] if basename(places.common) == _GIT else [])]
+    return tuple(dict.fromkeys(found))
 
 
 def find_opened_by_git(sight: Sight, home: str) -> tuple[str, ...]:
@@ -71,7 +111,7 @@ def find_opened_by_git(sight: Sight, home: str) -> tuple[str, ...]:
 
 def _goes_beyond(call: Call) -> bool:
     """It looks at more than the index knows."""
-    return has_option(call.words, _BEYOND)
+    return has_option(call.words, _BEYOND.get(call.subcommand, Options()))
 
 
 def _spell_out(sight: Sight, home: str) -> tuple[str, ...]:
@@ -98,31 +138,54 @@ def _find_operands(words: Iterable[str]) -> list[str]:
     return [word for word in takewhile("--".__ne__, words) if not word.startswith("-")]
 
 
-def _sort_operands(call: Call, sight: Sight) -> tuple[list[str], list[str], list[str]]:
+def _sort_operands(call: Call, sight: Sight, places: GitPlaces | None) -> tuple[list[str], list[str], list[str]]:
     """Revisions, files of revisions (`HEAD:f`), and names of files: only the last keep it from showing others."""
-    words = call.words
-    behind = words[words.index("--") + 1 :] if "--" in words else ()
-    before = _find_operands(words)
-    if call.subcommand == "grep" and not has_option(words, _PATTERNS):
-        before = before[1:]
-    if call.subcommand == "cat-file" and before[:1] and before[0] in _TYPES:
-        before = before[1:]
-    if call.subcommand == "stash" and before[:1] in (["push"], ["save"]):
-        before = before[1:]
-    revisions = [word for word in before if not _is_path(word, sight) and call.subcommand not in _NO_REVISIONS]
-    named = [word for word in before if _is_path(word, sight)]
+    words, awaited = call.words, find_awaited(call)
+    end = words.index("--") if "--" in words else len(words)
+    before = [(word, at in awaited) for at, word in enumerate(words[:end]) if at in awaited or not word.startswith("-")]
+    operands = [word for word, is_value in before if not is_value]
+    if (
+        (call.subcommand == "grep" and not has_option(words, _PATTERNS))
+        or (call.subcommand == "cat-file" and bool(operands) and operands[0] in _TYPES)
+        or (call.subcommand == "stash" and bool(operands) and operands[0] in _KEEP_CHANGES)
+    ):
+        operands = operands[1:]
+    # In front of `--` git looks at no file.
+    is_open = end == len(words) or call.subcommand in _NO_REVISIONS
+    named = [word for word in operands if _is_of_revision(word)]
+    paths = [word for word in operands if word not in named and is_open and _is_path(word, call, sight, places)]
+    revisions = [word for word in operands if word not in named and word not in paths]
+    values = [word for word, is_value in before if is_value]
     return (
-        revisions,
-        [word for word in named if ":" in word],
-        [*(word for word in named if ":" not in word), *behind],
+        [] if call.subcommand in _NO_REVISIONS else [*revisions, *values],
+        named,
+        [*paths, *words[end + 1 :]],
     )
 
 
-def _is_path(word: str, sight: Sight) -> bool:
+def _is_of_revision(word: str) -> bool:
+    """`HEAD:f`, and no range of them."""
     revision, colon, path = word.rpartition(":")
-    if colon and revision and not word.startswith(":/") and path and not path.startswith("/"):
+    if not colon or not revision or word.startswith(":/") or not path or path.startswith("/"):
+        return False
+    is_one = ".." not in revision and ":" not in revision.removeprefix(":") and not is_range(path)
+    return is_one and revision.count("{") == revision.count("}")
+
+
+def _is_path(word: str, call: Call, sight: Sight, places: GitPlaces | None) -> bool:
+    """There is such a file, and git cannot take it for a revision: where both are possible, it depends on where it runs."""
+    if UNKNOWN in word or not any(os.path.lexists(place) for place in resolve(sight.here, word) or ()):
+        return False
+    if call.subcommand in _NO_REVISIONS:
         return True
-    return UNKNOWN not in word and any(os.path.lexists(place) for place in resolve(sight.here, word) or ())
+    if places is None or places.root in {places.git, places.common} or call.subcommand in _NO_PATHS:
+        return False
+    return not may_be_revision(word, places)
+
+
+def _may_be_file(words: Iterable[str], sight: Sight, guard: FileGuard, roots: tuple[str, ...]) -> bool:
+    """`git blame REVISION FILE` and `git blame FILE REVISION` are the same to git."""
+    return any(guard.find_rule("read", join(root, word), sight.here) for word in words for root in roots)
 
 
 def _names_objects(subcommand: str, revisions: Iterable[str]) -> bool:
@@ -132,12 +195,12 @@ def _names_objects(subcommand: str, revisions: Iterable[str]) -> bool:
     return subcommand in _SHOW_BLOBS and any(_HASH.fullmatch(word) or UNKNOWN in word for word in revisions)
 
 
-def _is_safe(word: str, sight: Sight, guard: FileGuard, root: str | None) -> bool:
+def _is_safe(word: str, sight: Sight, guard: FileGuard, roots: tuple[str, ...]) -> bool:
     """No file of this name, and none below it, may be covered."""
     path = word.rpartition(":")[2]
     if UNKNOWN in word or _MAGIC.search(word) or word.startswith(":"):
         return False
-    places = [*(resolve(sight.here, path) or ()), *([join(root, path)] if root is not None else [])]
+    places = [*(resolve(sight.here, path) or ()), *(join(root, path) for root in roots)]
     if not places or any(guard.find_rule("read", place, sight.here) for place in places):
         return False
     # What has gone by now was most likely a file, if it is called like one.
