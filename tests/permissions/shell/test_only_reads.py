@@ -48,6 +48,11 @@ MAY_CHANGE = [
     "umask 0",
     "set -x",
     "exec ls",
+    "/lib64/ld-linux-x86-64.so.2 ./prog",
+    "/lib64/ld-linux-x86-64.so.2 --list ./prog",
+    "timeout 5 /lib/ld-musl-x86_64.so.1 /bin/cat a.txt",
+    "find . -name prog | xargs ld.so",
+    "ldd ./prog",
     "ls" + " x" * 20_000,
 ]
 
