@@ -1,11 +1,11 @@
 """Which commands may run what stands in the scratch folder: nobody was asked when it was written there."""
 
 import os
-import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from posixpath import basename, join, normpath
 
+from everturn.core.patterns import compile_late
 from everturn.permissions.judgement import World
 from everturn.permissions.paths.judging import is_within
 from everturn.permissions.shell.clearness import say_plainly
@@ -26,11 +26,11 @@ _TAKE_NAMES = frozenset({"xargs", "parallel"})
 _BY_THE_KERNEL = ("/proc/", "/dev/fd")
 _MOST_WORDS = 200
 _MOST_TOKENS = 2_000
-_PLAINLY_SAID = re.compile(r"[\w./ -]+", re.ASCII)
+_PLAINLY_SAID = compile_late(r"[A-Za-z0-9_./ -]+")
 """`xargs` takes nothing out of it."""
-_TOKEN = re.compile(r"[^\s'\"`=:,;()<>|&]+")
-_PATTERN = re.compile(r"[*?\[{]")
-_BRACES = re.compile(r"\{.*\}?")
+_TOKEN = compile_late(r"[^\s'\"`=:,;()<>|&]+")
+_PATTERN = compile_late(r"[*?\[{]")
+_BRACES = compile_late(r"\{.*\}?")
 
 
 class ScratchCode:
