@@ -274,3 +274,18 @@ def test_ten_thousand_rules_are_read_in_a_moment(ground):
     rules = ground.merge().permissions.rules
     assert time.process_time() - start < 1
     assert len(rules) == 10_000
+
+
+@pytest.mark.parametrize(
+    ("source", "name"), [("user", "allow"), ("user", "deny"), ("foreign project", "ask"), ("foreign project", "deny")]
+)
+def test_more_rules_than_ten_thousand_in_a_list_are_a_problem_and_never_a_part_of_them(ground, source, name):
+    rules = [f"Read(**/a{number}*/**/b*)" for number in range(10_001)]
+    path = ground.write(source, {"permissions": {name: rules}})
+
+    merged = ground.merge()
+
+    assert [str(problem) for problem in merged.problems] == [
+        f"{path}:1: permissions.{name} holds 10,001 entries, and 10,000 are the most"
+    ]
+    assert merged.permissions.rules == ()

@@ -83,10 +83,12 @@ def one_of(*allowed: str) -> Check:
     return check
 
 
-def list_of(check_item: Check) -> Check:
+def list_of(check_item: Check, most: int | None = None) -> Check:
     def check(value: Any) -> str | None:
         if isinstance(value, str | bytes | Mapping) or not isinstance(value, Sequence):
             return f"must be a list, not {_show(value)}"
+        if most is not None and len(value) > most:
+            return f"holds {len(value):,} entries, and {most:,} are the most"
         return next((f"holds an entry that {problem}" for item in value if (problem := check_item(item))), None)
 
     return check

@@ -23,6 +23,8 @@ PASSED_OVER = frozenset({"$schema"})
 PROTECTING = frozenset({"permissions.deny", "permissions.ask"})
 """Nobody may run without what these say."""
 RULES = ("permissions.allow", *sorted(PROTECTING))
+MOST_RULES = 10_000
+"""Of one list: to prepare them takes time, and a repository could ask for minutes of it. More stop the start; none is dropped."""
 FOLDERS = "permissions.additionalDirectories"
 NO_BYPASS = "permissions.disableBypassPermissionsMode"
 ONLY_MANAGED_RULES = "allowManagedPermissionRulesOnly"
@@ -67,7 +69,7 @@ def _limit(name: str) -> Check:
 
 def _rules(meaning: str, reach: Reach = Reach.ANYWHERE) -> Key:
     # Whether a text is a rule is judged by the permissions: a wrong allow is passed over, a wrong deny is not.
-    return Key(check=checks.list_of(checks.text), joins=True, reach=reach, meaning=meaning)
+    return Key(check=checks.list_of(checks.text, MOST_RULES), joins=True, reach=reach, meaning=meaning)
 
 
 KEYS: dict[str, Key] = {
