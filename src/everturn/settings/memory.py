@@ -1,14 +1,16 @@
 """Memory files of a repository: text for the model, marked where nobody has trusted the folder."""
 
 import os
-import stat
 from collections.abc import Iterator
 
+from everturn.core.errors import ToolFault
 from everturn.core.marks import one_line
 from everturn.core.protected import MEMORY
 from everturn.ports import unsettled
+from everturn.ports.judged import Judged
 from everturn.ports.trust import UNTRUSTED_MEMORY
 from everturn.settings.places import Grounds
+from everturn.workspace.opening import open_for_reading
 
 NAMES = MEMORY
 """The first that is there: where both are, one mostly repeats the other."""
@@ -16,7 +18,6 @@ MOST_BYTES = 40_000
 CUT = "\n[… the rest of this file is left out: read it where it matters]"
 Stamp = tuple[int, int, int, int]
 """A file's number, its size, and when its content and when anything of it changed."""
-_HOW = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Memory:
@@ -63,22 +64,15 @@ def _list_folders(grounds: Grounds) -> list[str]:
 
 
 def _read(path: str, known: tuple[Stamp, str] | None) -> tuple[Stamp, str] | None:
-    """None where there is no regular file. A link is not followed: it could lead to a key, which nobody means to send."""
+    """None where there is no regular file. No link is followed, on the way neither: it could lead to a key, which nobody means to send."""
     try:
-        descriptor = os.open(path, _HOW)
-    except (OSError, ValueError):
+        with open_for_reading(path, judged=Judged(target=path)) as file:
+            status = file.status
+            stamp = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+            if known is not None and known[0] == stamp:
+                return known
+            content = os.read(file.descriptor, MOST_BYTES + 1)
+    except (OSError, ValueError, ToolFault):
         return None
-    try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            return None
-        stamp = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-        if known is not None and known[0] == stamp:
-            return known
-        content = os.read(descriptor, MOST_BYTES + 1)
-    except OSError:
-        return None
-    finally:
-        os.close(descriptor)
     text = content[:MOST_BYTES].decode("utf-8-sig", errors="replace")
     return stamp, text + CUT if len(content) > MOST_BYTES else text
