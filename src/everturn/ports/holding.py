@@ -45,6 +45,8 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True):
     processor_s: int = 600
     """Seconds of a processor, for each process."""
     processes: int = 256
+    threads: int = 2_048
+    """Of all its processes."""
     open_files: int = 512
     """At once, for each process."""
     file: int = 256 * _MIB
