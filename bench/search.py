@@ -19,6 +19,8 @@ from bench.desk import Desk, time_call
 from bench.figures import KILO, in_turn
 from bench.stage import StageError
 from everturn.ports.abort import AbortSignal
+from everturn.ports.sandbox import Holder
+from everturn.sandbox.held.holder import CommandHolder, Premises
 from everturn.tools.found import sort_newest
 from everturn.tools.glob import find_files
 from everturn.tools.grep.query import GrepInput, Query, plan_query
@@ -42,10 +44,13 @@ def measure(scale: Scale) -> Found:
         raise StageError("there is no ripgrep to compare with")
     found: Found = {}
     with make_tree(scale.of(FILES)) as root:
+        # As in a session: what holds searches is made once.
+        holder = CommandHolder(Premises(folders=lambda: (root,), home=str(Path.home())))
         for number in range(scale.rounds):
             for name, call in CALLS.items():
-                note(found, measure_grep(program, root, name, call, number))
+                note(found, measure_grep(program, root, name, call, number, holder))
             note(found, {"glob": time_call(partial(find_files, root, "**/*.py", AbortSignal())) * KILO})
+        asyncio.run(holder.aclose())
     return found
 
 
@@ -63,7 +68,9 @@ def make_tree(files: int) -> Iterator[str]:
         yield str(root)
 
 
-def measure_grep(program: str, root: str, name: str, call: GrepInput, number: int) -> Figures:
+def measure_grep(  # noqa: PLR0917 - one row of a table
+    program: str, root: str, name: str, call: GrepInput, number: int, holder: Holder
+) -> Figures:
     query = plan_query(call, root, None)
     command = [program, *plan_arguments(query, in_repository=False)]
     output = b""
@@ -75,17 +82,17 @@ def measure_grep(program: str, root: str, name: str, call: GrepInput, number: in
         return time.perf_counter() - began
 
     def whole() -> float:
-        return asyncio.run(time_tool(program, root, call))
+        return asyncio.run(time_tool(program, root, call, holder))
 
     taken = {work: work() for work in in_turn((alone, whole), number)}
     sorting = time_sorting(query, root, output)
     return {name: (taken[whole] - sorting) / taken[alone], f"{name}_whole": taken[whole] * KILO}
 
 
-async def time_tool(program: str, root: str, call: GrepInput) -> float:
+async def time_tool(program: str, root: str, call: GrepInput, holder: Holder) -> float:
     context = Desk(root).context
     began = time.perf_counter()
-    await run_grep(call, context, partial(run_ripgrep, program))
+    await run_grep(call, context, partial(run_ripgrep, program), holder)
     return time.perf_counter() - began
 
 

@@ -5,6 +5,8 @@ import shlex
 from contextlib import suppress
 from typing import Any
 
+import msgspec
+
 from everturn.compose.holding import WITHOUT_VARIABLE, SessionHolder
 from everturn.compose.judging import build_call
 from everturn.compose.policy import build_policy
@@ -22,6 +24,10 @@ from everturn.sandbox.held.walls import MachineWalls
 from everturn.settings.options import Options
 from everturn.settings.setup import check_options
 from everturn.tools.bash import bash_tool
+from everturn.tools.grep.holding import Hold
+from everturn.tools.grep.query import GrepInput, Matches, Query
+from everturn.tools.grep.ripgrep import find_ripgrep, run_ripgrep
+from everturn.tools.grep.tool import run_grep
 
 NEXT = "echo ok; printf '%q\\n' \"$(pwd -P)\"; export -p"
 """What follows each case, as approved commands run: it must find the session as if nothing had been before it."""
@@ -100,6 +106,23 @@ class Session:
         saved = read_saved(getattr(result.shown, "persisted_output_path", None))
         return {**told, "content": content + saved, "code": getattr(result.shown, "exit_code", None)}
 
+    async def search(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """Grep, while two names are swapped: before it they were judged, and after it they are as they were."""
+
+        async def engine(query: Query, abort: AbortSignal, hold: Hold | None) -> Matches:
+            swap(self.folder, *fields["swapped"])
+            try:
+                return await run_ripgrep(find_ripgrep(), query, abort, hold)
+            finally:
+                swap(self.folder, *fields["swapped"])
+
+        try:
+            given = msgspec.convert(fields["search"], GrepInput)
+            result = await run_grep(given, self.context(None), engine, self.holder)
+        except EverturnError as error:
+            return {"content": f"did not search: {error}"}
+        return {"content": result.content}
+
     async def run_next(self) -> str:
         """What an approved command prints now, but for what every shell has of its own."""
         # The case after it begins where the first one did.
@@ -123,6 +146,11 @@ class Session:
     async def aclose(self) -> None:
         await self.tasks.aclose()
         self.scratch.close()
+
+
+def swap(folder: str, one: str, other: str) -> None:
+    for old, new in ((one, "between"), (other, one), ("between", other)):
+        os.rename(f"{folder}/{old}", f"{folder}/{new}")  # noqa: PTH104 - paths as text
 
 
 def describe(holding: Holding | None) -> str:

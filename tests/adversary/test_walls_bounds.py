@@ -20,6 +20,7 @@ def test_the_bounds_of_a_session_are_these():
         memory_together=4 * GIB,
         processor_s=600,
         processes=256,
+        threads=2_048,
         open_files=512,
         file=256 * MIB,
         temporary=GIB,
@@ -202,6 +203,23 @@ def test_many_processes_are_too_many(walls):
     (result,) = walls.run({"command": "for i in $(seq 400); do sleep 60 & done; wait", "timeout": 30_000})["results"]
 
     assert "more than 256 processes" in result["content"]
+    assert walls.say("echo still here") == "still here"
+
+
+@pytest.mark.needs("system Python")
+def test_many_threads_are_too_many(walls):
+    """In one process, whose first thread may have ended: fewer than a machine with other work would feel."""
+    threads = (
+        "import threading, time",
+        "[threading.Thread(target=time.sleep, args=(60,)).start() for _ in range(300)]",
+        "print('started', flush=True)",
+    )
+    for end in ((), ("libc.pthread_exit(0)",)):
+        (result,) = walls.run({"command": python(*threads, *end), "timeout": 30_000}, bounds={"threads": 200})[
+            "results"
+        ]
+
+        assert "had more than 200 threads in all its processes (the limit command_threads)" in result["content"]
     assert walls.say("echo still here") == "still here"
 
 

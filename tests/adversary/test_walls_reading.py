@@ -1,5 +1,6 @@
 """Judgement is switched off and every command runs: that nothing outside is read is held by the wall alone."""
 
+import pytest
 from tests.adversary.conftest import fill
 from tests.adversary.scripts import attempt, python
 
@@ -178,3 +179,21 @@ def test_the_view_of_processes_shows_the_commands_own_and_of_ours_nothing(viewin
         assert told not in said
     # The first line of each is its head.
     assert {"/proc/net/unix:1", "/proc/net/tcp:1", "/proc/sysvipc/shm:1"} <= set(lines)
+
+
+@pytest.mark.needs("ripgrep")
+def test_a_search_is_led_nowhere_by_names_that_are_swapped_under_it(reading):
+    (reading.work / "d").mkdir()
+    (reading.work / "d" / "a.txt").write_text("plain\n")
+    (reading.work / "l").symlink_to(reading.outside)
+    reading.settle()
+    search = {"pattern": "plain|secret", "output_mode": "content"}
+
+    swapped, whole, file = reading.run(
+        {"search": {**search, "path": "d"}, "swapped": ["d", "l"]},
+        {"search": search, "swapped": ["d", "l"]},
+        {"search": {**search, "path": "d/a.txt"}, "swapped": ["d", "l"]},
+    )["results"]
+
+    assert reading.token not in f"{swapped}{whole}{file}"
+    assert whole["content"] == "l/a.txt:1:plain"

@@ -42,9 +42,9 @@ async def run_job(job: dict[str, Any]) -> dict[str, Any]:
         if ran >= job.get("most", len(job["commands"])):
             break
         mark(job, f"begin/{number}")
-        result = await session.run(fields)
+        result = await (session.search(fields) if "search" in fields else session.run(fields))
         mark(job, f"end/{number}")
-        if "content" in result:
+        if "held" in result and "content" in result:
             ran += 1
             if job.get("probes"):
                 result["forged"] = compare(fresh, await session.run_next(), session.folder)

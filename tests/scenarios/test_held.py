@@ -495,6 +495,41 @@ async def test_rules_against_writing_hold_for_what_lies_deeper(bench, line):
 
 
 @pytest.mark.needs("bubblewrap")
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [
+        ("sub/tools", "bazel"),
+        ("lib/site-packages", "evil.pth"),
+        ("sub/.github", "copilot-instructions.md"),
+        ("sub/mise", "config.toml"),
+    ],
+)
+async def test_an_edit_in_the_background_is_asked_about_since_what_it_moves_may_be_another_thing_then(
+    bench, place, name
+):
+    approver = Approver(Ruling.DENY)
+    later = f"sleep 0.1 && mv x {place}"
+    bench.model(
+        bash(f"mkdir -p x {os.path.dirname(place)}"),  # noqa: PTH120 - a path as text
+        bash(later, run_in_background=True),
+        call("Write", {"file_path": f"x/{name}", "content": "x"}),
+        bash("touch x/plain"),
+        text("Done."),
+    )
+
+    engine = bench.engine(permission_mode="acceptEdits", approver=approver)
+    await bench.go_on(engine, "Go on.")
+
+    assert [(asked.input["command"], reason) for asked, reason in approver.asked] == [
+        (
+            later,
+            "mode acceptEdits: it would change files in the background, beside other calls, and is judged by what is there now",
+        )
+    ]
+    assert sorted(path.name for path in (bench.folder / "x").iterdir()) == sorted([name, "plain"])
+
+
 @pytest.mark.parametrize("options", [{"permission_mode": "acceptEdits"}, {"sandbox": True}])
 async def test_a_folder_with_a_file_that_must_not_be_read_does_not_get_another_name(bench, options):
     (bench.folder / "conf").mkdir()

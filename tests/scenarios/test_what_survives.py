@@ -1,8 +1,12 @@
 """What a compaction keeps beside its summary: pinned notes, files read last, and what hooks have to say about it."""
 
+import pytest
+
 from everturn.core.state import Reason
 from everturn.modelserver import call, text, too_long
+from everturn.permissions.rules.parsing import parse_rule
 from everturn.ports.hooks import CompactInput, CompactVerdict
+from everturn.ports.policy import Ruling
 
 LONG = "An earlier answer. " * 100
 
@@ -74,6 +78,43 @@ async def test_files_read_last_are_shown_again_as_they_are_now_and_may_be_edited
         f"The file {bench.folder}/a.py, as it is now:\n     1\tone\n     2\t2"
     )
     assert (bench.folder / "a.py").read_text() == "one\nzwei\n"
+
+
+@pytest.mark.parametrize("way", ["a link", "a folder that is a link", "a link to a denied file", "a rule"])
+async def test_a_file_that_may_not_be_read_any_more_is_not_shown_again(bench, way):
+    outside, path = bench.home.parent / "outside", bench.folder / "d" / "a.txt"
+    outside.mkdir()
+    path.parent.mkdir()
+    path.write_text("plain\n")
+    (outside / "a.txt").write_text("closed\n")
+    (bench.folder / "b.txt").write_text("open\n")
+    (bench.folder / "denied.txt").write_text("closed\n")
+    bench.model(
+        call("Read", {"file_path": str(path)}), call("Read", {"file_path": str(bench.folder / "b.txt")}), text(LONG)
+    )
+    engine = bench.engine(disallowed_tools=["Read(denied.txt)"])
+    await bench.go_on(engine, "Read.")
+    match way:
+        case "a link":
+            path.unlink()
+            path.symlink_to(outside / "a.txt")
+        case "a folder that is a link":
+            path.parent.rename(bench.folder / "e")
+            path.parent.symlink_to(outside)
+        case "a link to a denied file":
+            path.unlink()
+            path.symlink_to(bench.folder / "denied.txt")
+        case _:
+            path.write_text("closed\n")
+            engine.policy.add_rule(parse_rule("Read(d/**)", Ruling.DENY))
+    bench.model(too_long(), text("Done."), bench.summary())
+
+    run = await bench.go_on(engine, "Go on.")
+
+    assert run.reason is Reason.COMPLETED
+    assert "closed" not in str(bench.bodies)
+    *_, files = [part for part in texts(bench.sent[-1][0]) if part.startswith("The files that were read last:")]
+    assert files == f"The files that were read last:\n\nThe file {bench.folder}/b.txt, as it is now:\n     1\topen"
 
 
 async def test_hooks_run_before_and_after_and_may_add_to_what_is_asked(bench):

@@ -46,6 +46,19 @@ async def test_a_fork_bomb_is_ended_and_the_loop_stays_awake(desk):
     assert slowest < 1.5
 
 
+async def test_too_many_threads_are_ended(desk):
+    threads = "[threading.Thread(target=time.sleep, args=(1000,)).start() for _ in range(200)]"
+    command = f'for i in 1 2; do {PYTHON} -c "import threading, time; {threads}" & done; wait'
+
+    result = await desk.use(bash_tool(limits=Limits(command_threads=300)), command=command)
+
+    assert result.is_error
+    assert result.content.startswith(
+        "The command had more than 300 threads in all its processes (the limit command_threads) and was ended, "
+        "with all it had started."
+    )
+
+
 @pytest.mark.parametrize("start", ["", "setsid --fork ", "env -i "])
 async def test_a_process_that_takes_too_much_memory_is_ended(desk, start):
     """extra-process-04, with a limit that a small machine has, too."""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from everturn.core.errors import InputFault, ToolFault
 from everturn.ports.abort import AbortSignal
-from everturn.tools.glob import find_files, glob_tool
+from everturn.tools.glob import Found, find_files, glob_tool
 from everturn.tools.globs import translate_glob
 
 GLOB = glob_tool()
@@ -181,3 +181,41 @@ async def test_an_abort_ends_the_walk(desk):
 @given(st.text(st.sampled_from("ab*?[]{},!-\\/.^"), max_size=10))
 def test_every_pattern_has_a_meaning(pattern):
     re.compile(translate_glob(pattern))
+
+
+def test_a_folder_that_is_a_link_by_now_is_not_entered(desk):
+    outside = desk.folder.parent / "outside"
+    outside.mkdir()
+    (outside / "outside.txt").write_text("")
+    desk.write("top/first.txt", "")
+    desk.write("top/d/inside.txt", "")
+
+    def swap(path):
+        """As quick as can be: between the listing of one folder and that of the next."""
+        if path.endswith("/first.txt"):
+            (desk.folder / "top" / "d").rename(desk.folder / "d")
+            (desk.folder / "top" / "d").symlink_to(outside)
+        return False
+
+    assert find_files(str(desk.folder / "top"), "**/*.txt", desk.abort, hides=swap).paths == ("first.txt",)
+
+
+def test_a_root_that_is_a_link_by_now_is_refused(desk):
+    (desk.folder / "link").symlink_to(desk.folder)
+
+    with pytest.raises(ToolFault, match="The path changed while it was being judged"):
+        find_files(str(desk.folder / "link"), "*", desk.abort)
+
+
+def test_very_deep_trees_are_told_as_incomplete_and_leave_no_descriptors(desk):
+    level = desk.folder
+    for _ in range(220):
+        (level / "b").mkdir(parents=True)
+        (level / "a").mkdir()
+        level /= "a"
+    before = len(list(Path("/dev/fd").iterdir()))
+
+    found = find_files(str(desk.folder), "**/*.txt", desk.abort)
+
+    assert found == Found(paths=(), total=0, complete=False)
+    assert len(list(Path("/dev/fd").iterdir())) == before

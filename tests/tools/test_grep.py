@@ -10,6 +10,7 @@ import pytest
 
 from everturn.core.errors import InputFault, ToolFault
 from everturn.ports.tool import ToolResult
+from everturn.sandbox.held.holder import CommandHolder, Premises
 from everturn.tools.grep import grep_tool
 from everturn.tools.grep.program import run_program
 from everturn.tools.grep.python import run_python
@@ -19,13 +20,20 @@ from everturn.tools.grep.searching import search_tree
 from everturn.tools.grep.tool import run_grep
 
 TOOL = grep_tool()
-ENGINES = [*(partial(run_ripgrep, program) for program in [find_ripgrep()] if program), run_python]
+ENGINES = {"ripgrep": partial(run_ripgrep, find_ripgrep()), "python": run_python}
+if not find_ripgrep():
+    del ENGINES["ripgrep"]
 
 
-@pytest.fixture(params=ENGINES, ids=lambda engine: "python" if engine is run_python else "ripgrep")
-def search(request, desk):
+@pytest.fixture(
+    params=[*ENGINES, *(pytest.param(f"{name} held", marks=pytest.mark.needs("Landlock")) for name in ENGINES)]
+)
+async def search(request, desk):
+    engine, _, held = request.param.partition(" ")
+    holder = CommandHolder(Premises(folders=lambda: (str(desk.folder),), home="/root")) if held else None
+
     async def run(**fields):
-        return await run_grep(TOOL.parse(fields), desk.context, request.param)
+        return await run_grep(TOOL.parse(fields), desk.context, ENGINES[engine], holder)
 
     for age, (name, content) in enumerate(
         {
@@ -40,7 +48,9 @@ def search(request, desk):
         }.items()
     ):
         os.utime(desk.write(name, content), (10_000 - age, 10_000 - age))
-    return run
+    yield run
+    if holder is not None:
+        await holder.aclose()
 
 
 async def test_files_are_named_newest_first(search, shown):
@@ -239,10 +249,10 @@ async def test_a_program_that_cannot_be_started_is_told(desk):
 
 
 async def test_part_of_an_answer_is_told_as_such(desk):
-    async def cut(query, abort):
+    async def cut(query, abort, hold):
         return Matches(files=(FileMatches(path="a.txt"),), complete=False)
 
-    async def nothing(query, abort):
+    async def nothing(query, abort, hold):
         return Matches(files=(), complete=False)
 
     part = await run_grep(TOOL.parse({"pattern": "x"}), desk.context, cut)

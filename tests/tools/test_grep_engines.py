@@ -148,7 +148,7 @@ async def answer(root: Path, fields, engine):
         return str(fault)
 
 
-async def search_here(query, abort):
+async def search_here(query, abort, hold):
     """The engine in Python, without a process for each example."""
     compile_pattern(query)
     return search_tree(query, 30)

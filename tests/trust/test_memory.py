@@ -256,6 +256,18 @@ def test_a_file_that_did_not_change_is_not_read_again(tmp_path):
     assert costs[0] > MOST_BYTES > 10 * max(costs[1:])
 
 
+def test_a_folder_on_the_way_that_is_a_link_by_now_leads_nowhere(tmp_path):
+    root, other = tmp_path.resolve() / "root", tmp_path.resolve() / "other"
+    (root / "sub").mkdir(parents=True)
+    other.mkdir()
+    (other / "AGENTS.md").write_text("From elsewhere.")
+    memory = Memory(Grounds(home=str(tmp_path), folder=str(root / "sub"), root=str(root)), trusted=True)
+    (root / "sub").rmdir()
+    (root / "sub").symlink_to(other)
+
+    assert memory.load() == ""
+
+
 def test_a_file_that_takes_the_place_of_another_is_seen(tmp_path):
     memory = Memory(Grounds(home="/h", folder=str(tmp_path), root=str(tmp_path)), trusted=True)
     first, second = tmp_path / "AGENTS.md", tmp_path / "CLAUDE.md"

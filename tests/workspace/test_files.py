@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everturn.core.errors import ToolFault
+from everturn.ports.judged import Judged
 from everturn.workspace.files import MOST_BYTES, LocalFiles, exists, load_bytes, read_file, replace_file
 from everturn.workspace.text import Newline, decode_text, encode_text, is_binary
 
@@ -173,3 +174,17 @@ def test_a_change_is_seen_and_a_touch_is_not(tmp_path):
     assert files.changed(str(path), stamp) is True
     path.unlink()
     assert files.changed(str(path), stamp) is True
+
+
+def test_a_file_that_may_not_be_read_now_counts_as_changed_and_is_not_loaded(tmp_path):
+    path = tmp_path / "a"
+    path.write_text("one")
+    stamp = read_file(str(path)).stamp
+    os.utime(path, (1, 1))
+    closed, elsewhere, open_ = (
+        LocalFiles(judge)
+        for judge in (lambda _: None, lambda _: Judged(target=str(tmp_path / "b")), lambda path: Judged(target=path))
+    )
+
+    assert [files.changed(str(path), stamp) for files in (closed, elsewhere, open_)] == [True, True, False]
+    assert [files.load(str(path), 100) is None for files in (closed, elsewhere, open_)] == [True, True, False]

@@ -30,11 +30,14 @@ from everturn.models.anthropic.thinking import check_effort, check_thinking
 from everturn.ports.clock import Clock
 from everturn.ports.disk import Disk
 from everturn.ports.hooks import Checker
+from everturn.ports.judged import Judged
 from everturn.ports.ledger import Ledger
 from everturn.ports.model import Model
 from everturn.ports.outputs import Outputs
+from everturn.ports.policy import Call, Ruling
 from everturn.ports.shell_folder import ShellFolder
 from everturn.ports.store import Replay
+from everturn.ports.tool import Access, Traits
 from everturn.sessions.journal import FileJournal
 from everturn.sessions.ledger import SessionLedger
 from everturn.sessions.places import is_result, results_folder
@@ -111,7 +114,7 @@ class Parts:
         self._go_on(shell, outputs, results)
         outputs.folder = None if results is None else str(results)
         self.shelf = ResultShelf(results, outputs, disk=disk)
-        files, hooks = LocalFiles(), build_hooks(setup)
+        files, hooks = LocalFiles(self._judge_reading), build_hooks(setup)
         self.pipeline = ContextPipeline(ids=self.ids, shelf=self.shelf, files=files, hooks=hooks)
         self.deps = Deps(
             model=client,
@@ -159,6 +162,18 @@ class Parts:
             max_output=options.max_output_tokens,
             task_budget=setup.task_budget,
         )
+
+    def _judge_reading(self, path: str) -> Judged | None:
+        """Whether the model could read it now, unasked: only then it is read again for the model. Rules and links may have changed."""
+        call = Call(
+            id="",
+            name="Read",
+            input={"file_path": path},
+            traits=Traits(read_only=True, concurrent=True, access=Access.READ),
+            line=f"Read {path}",
+        )
+        verdict = self.deps.policy.judge(call)
+        return verdict.judged if verdict.ruling is Ruling.ALLOW else None
 
     def _resolve(self, name: str) -> str:
         return resolve_model(name, self._setup, self._catalog)

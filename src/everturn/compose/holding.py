@@ -9,7 +9,7 @@ from everturn.compose.covered import walk
 from everturn.compose.own_code import find_own_code
 from everturn.core.errors import ToolFault
 from everturn.permissions.policy import RulePolicy
-from everturn.ports.holding import Bounds, Holding, Walls
+from everturn.ports.holding import Bounds, Holding, Search, Walls
 from everturn.ports.outputs import Outputs
 from everturn.ports.policy import Ruling
 from everturn.ports.scratch import NO_SCRATCH, Scratch
@@ -68,6 +68,9 @@ class SessionHolder:
 
     async def hold(self, holding: Holding, start: "Start", folder: str) -> "HeldCell":
         return await self._holder.hold(holding, start, folder)
+
+    async def hold_search(self, search: Search, start: "Start", folder: str) -> "HeldCell | None":
+        return await self._holder.hold_search(search, start, folder)
 
     async def aclose(self) -> None:
         if self._made:

@@ -67,6 +67,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Memory that one process of a command may hold, at most three quarters of the machine's; 0 = no limit."""
     command_processes: int = 4_096
     """Processes of one command at the same time; 0 = no limit."""
+    command_threads: int = 16_384
+    """Threads of all processes of one command at the same time; 0 = no limit."""
     abort_grace_s: float = 2.0
     """From the abort signal to the end of a tool that does not obey."""
 

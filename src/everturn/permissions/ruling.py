@@ -94,6 +94,10 @@ class Bench(msgspec.Struct, frozen=True, kw_only=True):
         if judgement.ruling is Ruling.ALLOW and confinement is Confinement.ENOUGH:
             # The person has said that the sandbox is enough: it is where the state of these commands is, too.
             return msgspec.structs.replace(judgement, holding=None)
+        if judgement.holding is not None and judgement.holding.writes and _runs_behind(call):
+            # What it finds when it comes to its end is not what was judged, and what it moves then may have got another name to be obeyed by.
+            why = f"mode {self.mode}: it would change files in the background, beside other calls, and is judged by what is there now"
+            judgement = Judgement(ruling=Ruling.ASK, why=why)
         if judgement.ruling is Ruling.ASK and confinement is Confinement.ENOUGH and self.mode is not Mode.PLAN:
             # As in the mode that allows everything: rules that deny or ask, and what nobody should remove, still speak.
             freely = self._judge_command(call, self.standing.confined, Mode.BYPASS)
@@ -120,7 +124,7 @@ class Bench(msgspec.Struct, frozen=True, kw_only=True):
             and not judgement.grave
             and self.mode in {Mode.DEFAULT, Mode.ACCEPT_EDITS}
             and call.traits.confinement is Confinement.NONE
-            and call.input.get("run_in_background") is not True
+            and not _runs_behind(call)
             and self.standing.files.hidden_from_search() is None
         )
 
@@ -233,6 +237,10 @@ def _use_of(call: Call) -> FileUse | None:
     if call.name in _READERS and call.traits.access is Access.READ:
         return "read"
     return "write" if call.name in _EDITORS and call.traits.access is Access.EDIT else None
+
+
+def _runs_behind(call: Call) -> bool:
+    return call.input.get("run_in_background") is True
 
 
 def _field_of(call: Call) -> str:

@@ -159,12 +159,12 @@ class LoadedText(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Files(Protocol):
-    """Never raises."""
+    """Never raises. A file that the model may not read at this moment is none that it has read: nothing of it is told."""
 
     def changed(self, path: str, stamp: Stamp) -> bool:
         """The file differs from the stamp, or is gone. Reads it only when size or time differ."""
         ...
 
     def load(self, path: str, most: int) -> LoadedText | None:
-        """A text file, whole. None where it is gone, no text, or has more than `most` bytes."""
+        """A text file, whole. None where it is gone, no text, has more than `most` bytes, or may not be read now."""
         ...

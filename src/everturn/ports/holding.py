@@ -20,6 +20,17 @@ class Holding(msgspec.Struct, frozen=True, kw_only=True):
     """It may be more than a reader: where it meets the wall a person is asked, and it runs again without one."""
 
 
+class Search(msgspec.Struct, frozen=True, kw_only=True):
+    """A search of ours, which is held as a command that only reads: its program goes by names, and a command that runs meanwhile can swap these."""
+
+    place: str
+    """The file or folder that was judged. A real path."""
+    programs: tuple[str, ...]
+    """What it may start besides the system's programs. Real paths."""
+    readable: tuple[str, ...] = ()
+    """What it needs to know besides: ignore files further out, libraries of its own."""
+
+
 _MIB = 1024**2
 _GIB = 1024**3
 
@@ -34,6 +45,8 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True):
     processor_s: int = 600
     """Seconds of a processor, for each process."""
     processes: int = 256
+    threads: int = 2_048
+    """Of all its processes."""
     open_files: int = 512
     """At once, for each process."""
     file: int = 256 * _MIB

@@ -5,7 +5,7 @@ from typing import Protocol
 
 import msgspec
 
-from everturn.ports.holding import Bounds, Holding, Walls
+from everturn.ports.holding import Bounds, Holding, Search, Walls
 from everturn.ports.tool import Confinement, Inquire
 
 
@@ -114,6 +114,10 @@ class Holder(Protocol):
 
     async def hold(self, holding: Holding, start: Start, folder: str) -> HeldCell:
         """Raises `ToolFault` where it cannot be held: then it must not run."""
+        ...
+
+    async def hold_search(self, search: Search, start: Start, folder: str) -> HeldCell | None:
+        """It starts as it is, in the folder, and its descriptors keep their numbers. None where nothing here can hold it."""
         ...
 
     async def aclose(self) -> None: ...

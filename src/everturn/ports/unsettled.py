@@ -7,10 +7,13 @@ from collections import Counter
 from collections.abc import Iterable
 
 _written: Counter[str] = Counter()
+_begun = 0
 
 
 def begin(folders: Iterable[str]) -> None:
     """Before a command starts that may write in these. Absolute paths, links resolved."""
+    global _begun  # noqa: PLW0603 - one number for the process, as the folders are
+    _begun += 1
     _written.update(folders)
 
 
@@ -25,3 +28,8 @@ def end(folders: Iterable[str]) -> None:
 def is_unsettled(path: str) -> bool:
     """Somebody whom nobody approved may have written what is there now."""
     return any(path == folder or path.startswith(f"{folder.rstrip('/')}/") for folder in _written)
+
+
+def find_quiet() -> int | None:
+    """None while such a command may run. Else a number: as long as it stays the same, none has run in between."""
+    return None if _written else _begun

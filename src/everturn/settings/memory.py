@@ -6,11 +6,14 @@ from collections.abc import Callable, Collection, Iterator
 
 import msgspec
 
+from everturn.core.errors import ToolFault
 from everturn.core.marks import one_line
 from everturn.core.protected import MEMORY
 from everturn.ports import unsettled
+from everturn.ports.judged import Judged
 from everturn.ports.trust import TRUSTED_MEMORY, UNTRUSTED_MEMORY, USER_MEMORY
 from everturn.settings.places import PROJECT, USER, Grounds
+from everturn.workspace.opening import open_for_reading
 
 NAMES = MEMORY
 """The first that is there: where both are, one mostly repeats the other."""
@@ -22,7 +25,6 @@ SKIPPED_NOTICE = "{path} was not given to the model: {why}."
 A_LINK, NO_FILE, UNREADABLE = "it is a link", "it is not a regular file", "it cannot be read"
 Stamp = tuple[int, int, int, int]
 """A file's number, its size, and when its content and when anything of it changed."""
-_HOW = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -137,24 +139,23 @@ def _list_folders(grounds: Grounds) -> list[str]:
 
 
 def _read(path: str, known: Found | None) -> Found | None:
-    """None where there is nothing. A link is not followed: it could lead to a key, which nobody means to send."""
+    """None where there is nothing. No link is followed, on the way neither: it could lead to a key, which nobody means to send."""
     try:
-        descriptor = os.open(path, _HOW)
+        mode = os.lstat(path).st_mode
     except (FileNotFoundError, NotADirectoryError, ValueError):
         return None
     except OSError:
-        return Found(None, "", skipped=A_LINK if os.path.islink(path) else UNREADABLE)  # noqa: PTH114 (before the first request)
-    try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            return Found(None, "", skipped=NO_FILE)
-        stamp = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-        if known is not None and known.stamp == stamp:
-            return known
-        content = os.read(descriptor, MOST_BYTES + 1)
-    except OSError:
         return Found(None, "", skipped=UNREADABLE)
-    finally:
-        os.close(descriptor)
+    if not stat.S_ISREG(mode):
+        return Found(None, "", skipped=A_LINK if stat.S_ISLNK(mode) else NO_FILE)
+    try:
+        with open_for_reading(path, judged=Judged(target=path)) as file:
+            status = file.status
+            stamp = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+            if known is not None and known.stamp == stamp:
+                return known
+            content = os.read(file.descriptor, MOST_BYTES + 1)
+    except (OSError, ValueError, ToolFault):
+        return Found(None, "", skipped=UNREADABLE)
     text, is_cut = content[:MOST_BYTES].decode("utf-8-sig", errors="replace"), len(content) > MOST_BYTES
     return Found(stamp, text + CUT if is_cut else text, is_cut=is_cut)

@@ -69,12 +69,13 @@ def builtin_tools(
     """Fresh for each session: some of them remember. A tool's code is loaded when it is first called.
 
     ToolSearch is offered only where there are `deferred` tools to be found. `outputs` learns which files commands wrote,
-    `shell` where the next one starts; `sandbox` holds them, `holder` those that nobody approved, `limits` say what of the machine
+    `shell` where the next one starts; `sandbox` holds them, `holder` those that nobody approved and searches, `limits` say what of the machine
     one may take, and `only_reads` knows those that change nothing. `scratch`: the folder for their temporary files.
     """
     web = web or Web()
     given: dict[str, tuple[Any, ...]] = {
         "Bash": (outputs, shell, sandbox, limits, only_reads, holder, scratch),
+        "Grep": (holder,),
         "Read": (read_tokens,),
         "WebFetch": (web.net, web.small_model),
         "WebSearch": (web.searcher,),

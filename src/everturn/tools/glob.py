@@ -6,14 +6,16 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import msgspec
 from msgspec import Meta
 
 from everturn.core.errors import InputFault, ToolFault
 from everturn.ports.abort import AbortSignal
+from everturn.ports.judged import Judged
 from everturn.ports.tool import Access, ToolContext, ToolResult
 from everturn.tools.define import FunctionTool, tool
 from everturn.tools.found import Names
@@ -21,7 +23,7 @@ from everturn.tools.globs import plan_walk, split_globs, translate_glob
 from everturn.tools.habits import settle_glob
 from everturn.tools.shown import GlobShown
 from everturn.workspace.files import exists, explain_failure
-from everturn.workspace.opening import refuse_unjudged
+from everturn.workspace.opening import Place, open_place, refuse_unjudged
 from everturn.workspace.paths import locate
 
 MOST_FILES = 100
@@ -30,6 +32,9 @@ Hides = Callable[[str], bool]
 """Told by a real path."""
 _LONGEST = 4_096
 """Characters of a name that is looked up."""
+_LISTED = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_MOST_OPEN = 200
+"""Folders held open at once: as many levels, where each has something left to be entered."""
 _LOOK = 1_000
 """After so many entries, the clock and the signal are looked at."""
 
@@ -70,7 +75,6 @@ in all below it. Hidden and ignored files are found too; links to folders and th
         began = time.monotonic()
         hides = context.judged.hides if context.judged else None
         found = await asyncio.to_thread(find_files, root, call.pattern, context.abort, hides=hides)
-        refuse_unjudged(locate(context.folder, call.path), context.judged)
         notes = explain_form(call.pattern, root) if found.complete else ()
         return _render(found, Names(context.folder, root), time.monotonic() - began, notes)
 
@@ -90,14 +94,52 @@ def find_files(
         raise ToolFault(f"{root} is not a folder.")
     pattern = pattern.removeprefix("./")
     walk = _Walk(root, pattern, abort, time.monotonic() + patience_s, hides or _hides_nothing)
-    newest = heapq.nsmallest(MOST_FILES, walk.fitting())
+    # By descriptors: a link that somebody puts in a folder's place meanwhile leads nowhere.
+    with open_place(root, judged=Judged(target=root)) as place:
+        newest = heapq.nsmallest(MOST_FILES, walk.fitting(place))
     return Found(paths=tuple(path for _, path in newest), total=walk.total, complete=walk.complete)
+
+
+class _Open:
+    """A folder that is held open for as long as there are folders in it to be entered."""
+
+    def __init__(self, name: str, above: int) -> None:
+        """Raises `OSError`, also for a link."""
+        self.descriptor = os.open(name, _LISTED, dir_fd=above)
+        self._users = 1
+
+    def enter(self, name: str) -> "_Open":
+        """In place of this one. Raises `OSError`."""
+        try:
+            return _Open(name, self.descriptor)
+        finally:
+            self.let_go()
+
+    def share(self) -> "_Open":
+        self._users += 1
+        return self
+
+    def let_go(self) -> bool:
+        """Whether it is closed now."""
+        self._users -= 1
+        if not self._users:
+            os.close(self.descriptor)
+        return not self._users
+
+
+class _Waiting(NamedTuple):
+    """A folder that is still to be listed."""
+
+    above: _Open
+    name: str
+    prefix: str
+    depth: int
 
 
 class _Walk:
     def __init__(self, root: str, pattern: str, abort: AbortSignal, deadline: float, hides: Hides) -> None:
         self.total = 0
-        self.complete = True
+        self._is_ended = False
         self._root = root
         patterns = split_globs(pattern)
         self._fits = re.compile("|".join(map(translate_glob, patterns)), re.DOTALL).fullmatch
@@ -106,49 +148,77 @@ class _Walk:
         self._deadline = deadline
         self._hides = hides
         self._seen = 0
+        self._open = 0
+        self._is_too_deep = False
 
-    def fitting(self) -> Iterator[tuple[int, str]]:
-        """Age and relative path of each file that fits."""
-        for entry, relative in self._files():
+    @property
+    def complete(self) -> bool:
+        return not (self._is_ended or self._is_too_deep)
+
+    def fitting(self, place: Place) -> Iterator[tuple[int, str]]:
+        """Age and relative path of each file that fits. `place`: the root."""
+        for entry, relative in self._files(place):
             if self._fits(relative) and not self._hides(f"{self._root.rstrip('/')}/{relative}"):
                 self.total += 1
                 yield -_changed_ns(entry), relative
 
-    def _files(self) -> Iterator[tuple["os.DirEntry[str]", str]]:
-        start = "".join(f"{name}/" for name in self._start)
-        if self._leads_elsewhere():
+    def _files(self, place: Place) -> Iterator[tuple["os.DirEntry[str]", str]]:
+        if ".git" in self._start:
             return
-        folders = [(start, len(self._start))]
-        while folders and self._may_go_on(self._seen == 0):
-            prefix, depth = folders.pop()
-            try:
-                with os.scandir(f"{self._root}/{prefix}") as entries:
-                    for entry in entries:
-                        self._seen += 1
-                        if not self._may_go_on(self._seen % _LOOK == 0):
-                            return
-                        if _is_folder(entry):
-                            if entry.name != ".git" and (self._levels is None or depth < self._levels):
-                                folders.append((f"{prefix}{entry.name}/", depth + 1))
-                        elif not _leads_to_folder(entry):
-                            yield entry, prefix + entry.name
-            except OSError:
-                # Not ours to list, or gone since.
-                continue
+        try:
+            start = _Open(place.name, place.folder)
+            for name in self._start:
+                start = start.enter(name)
+        except OSError:
+            # The fixed folders of the pattern are not followed either where they are links.
+            return
+        waiting = [_Waiting(start, ".", "".join(f"{name}/" for name in self._start), len(self._start))]
+        self._open = 1
+        try:
+            while waiting and self._may_go_on(self._seen == 0):
+                yield from self._list(waiting.pop(), waiting)
+        finally:
+            for folder in waiting:
+                folder.above.let_go()
 
-    def _leads_elsewhere(self) -> bool:
-        """The fixed folders of the pattern are not followed either where they are links, nor into `.git`."""
-        place = Path(self._root)
-        for name in self._start:
-            place /= name
-            if name == ".git" or place.is_symlink():
-                return True
-        return False
+    def _list(self, folder: _Waiting, waiting: list[_Waiting]) -> Iterator[tuple["os.DirEntry[str]", str]]:
+        """Its files; folders in it are left to wait."""
+        try:
+            here = _Open(folder.name, folder.above.descriptor)
+        except OSError:
+            # Not ours to list, gone since, or a link by now.
+            return
+        finally:
+            self._open -= folder.above.let_go()
+        self._open += 1
+        try:
+            with suppress(OSError), os.scandir(here.descriptor) as entries:
+                for entry in entries:
+                    self._seen += 1
+                    if not self._may_go_on(self._seen % _LOOK == 0):
+                        return
+                    if _is_folder(entry):
+                        if self._enters(entry.name, folder.depth):
+                            waiting.append(
+                                _Waiting(here.share(), entry.name, f"{folder.prefix}{entry.name}/", folder.depth + 1)
+                            )
+                    elif not _leads_to_folder(entry):
+                        yield entry, folder.prefix + entry.name
+        finally:
+            self._open -= here.let_go()
+
+    def _enters(self, name: str, depth: int) -> bool:
+        if name == ".git" or (self._levels is not None and depth >= self._levels):
+            return False
+        if self._open >= _MOST_OPEN:
+            self._is_too_deep = True
+            return False
+        return True
 
     def _may_go_on(self, due: bool) -> bool:
         if due and (self._abort.raised or time.monotonic() > self._deadline):
-            self.complete = False
-        return self.complete
+            self._is_ended = True
+        return not self._is_ended
 
 
 def _hides_nothing(_path: str) -> bool:

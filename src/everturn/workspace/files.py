@@ -1,10 +1,13 @@
 """Whole files by their path: read with a stamp, compared with one, replaced in one step."""
 
 import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from everturn.core.errors import ToolFault
 from everturn.ports.files import LoadedText, Stamp
+from everturn.ports.judged import Judged
 from everturn.workspace.failures import explain_failure
 from everturn.workspace.opening import OpenFile, Place, open_for_reading, open_place
 from everturn.workspace.replacing import replace_in, stamp_of
@@ -103,23 +106,38 @@ def refuse_binary(path: str, head: bytes) -> ToolFault:
 class LocalFiles:
     """`ports.files.Files` on this machine."""
 
+    def __init__(self, judge: Callable[[str], Judged | None] | None = None) -> None:
+        """`judge` is asked before a file is read: what it was judged to be, or None where it may not be read now."""
+        self._judge = judge
+
     def changed(self, path: str, stamp: Stamp) -> bool:
         try:
             status = Path(path).stat()
             if status.st_size == stamp.size and status.st_mtime_ns == stamp.mtime_ns:
                 return False
-            data, status = load_bytes(path)
+            with self._open(path) as file:
+                return stamp_of(load_all(file), file.status).digest != stamp.digest
         except (OSError, ValueError, ToolFault):
             return True
-        return stamp_of(data, status).digest != stamp.digest
 
     def load(self, path: str, most: int) -> LoadedText | None:
         try:
-            with open_for_reading(path) as file:
+            with self._open(path) as file:
                 loaded = load_text(file, most)
         except (OSError, ValueError, ToolFault):
             return None
         return LoadedText(text=loaded.text, stamp=loaded.stamp)
+
+    @contextmanager
+    def _open(self, path: str) -> Iterator[OpenFile]:
+        """Raises `ToolFault`."""
+        judged = None
+        if self._judge is not None:
+            judged = self._judge(path)
+            if judged is None:
+                raise ToolFault(f"{path} may not be read now.")
+        with open_for_reading(path, judged=judged) as file:
+            yield file
 
 
 def refuse_too_large(file: OpenFile, most: int = MOST_BYTES) -> None:

@@ -15,7 +15,7 @@ import msgspec
 
 from everturn.core.errors import ToolFault
 from everturn.ports.hiding import Hides
-from everturn.ports.holding import Bounds, Holding
+from everturn.ports.holding import Bounds, Holding, Search
 from everturn.ports.sandbox import Start
 from everturn.ports.scratch import NO_SCRATCH, Scratch
 from everturn.sandbox.descriptors import lift_descriptor
@@ -24,7 +24,7 @@ from everturn.sandbox.held.cell import HeldCell
 from everturn.sandbox.held.environment import clean_path, plan_environment
 from everturn.sandbox.held.hidden import MOST_FOLDERS, HiddenFiles, TooManyError
 from everturn.sandbox.held.limits import GATE, limit_held, seal_process
-from everturn.sandbox.held.places import HeldPlaces, find_numbers, find_readable, list_around
+from everturn.sandbox.held.places import HeldPlaces, find_numbers, find_readable, is_below, list_around
 from everturn.sandbox.held.room import HeldRoom
 from everturn.sandbox.held.rules import SCOPE_VERSION, plan_reading
 from everturn.sandbox.held.thread import ConfinedThread
@@ -165,6 +165,22 @@ class CommandHolder:
         except OSError as error:
             raise ToolFault(f"The command did not run: it could not be held ({error}).") from None
 
+    async def hold_search(self, search: Search, start: Start, folder: str) -> HeldCell | None:
+        """None where it cannot be held."""
+        if self._process != os.getpid():
+            self._begin()
+        walls = self.walls
+        folders = self._premises.folders()
+        is_inside = any(is_below(search.place, each) for each in folders)
+        # A view is made of mounts, and these follow links: it shows nothing that may be swapped but the working folders.
+        if not walls.reads or not (walls.landlock or is_inside):
+            return None
+        try:
+            opening = await self._list_searched(search, folders, is_inside=is_inside)
+            return self._hold_search(search, start, folder, walls, opening)
+        except (TooManyError, OSError, ToolFault):
+            return None
+
     async def aclose(self) -> None:
         viewer, self._viewer = self._viewer, None
         if viewer is not None and (removing := viewer.close()) is not None:
@@ -206,15 +222,58 @@ class CommandHolder:
             environment=environment,
             seal=start.seal if sealed else 0,
         )
+        return self._enclose(wanted, places, walls, folder, by_rules=by_rules, writes=holding.writes)
+
+    def _hold_search(
+        self, search: Search, start: Start, folder: str, walls: MachineWalls, opening: Opening
+    ) -> HeldCell:
+        """Raises `ToolFault` and `OSError`: then nothing is left of it."""
+        temporary = self._find_temporary()
+        added = (each for each in search.programs if not any(is_below(each, root) for root in walls.programs))
+        places = HeldPlaces(
+            folders=opening.folders,
+            programs=(*walls.programs, *added),
+            readable=opening.readable,
+            opened=opening.opened,
+            temporary=temporary,
+            hidden=opening.hidden,
+        )
+        wanted = Start(arguments=start.arguments, environment={**start.environment, "TMPDIR": temporary})
+        return self._enclose(wanted, places, walls, folder, by_rules=walls.landlock > 0, keeps_numbers=True)
+
+    def _enclose(
+        self,
+        wanted: Start,
+        places: HeldPlaces,
+        walls: MachineWalls,
+        folder: str,
+        *,
+        by_rules: bool,
+        writes: bool = False,
+        keeps_numbers: bool = False,
+    ) -> HeldCell:
         with ExitStack() as failed:
             self._running += 1
             failed.callback(self._note_closed)
             if by_rules:
                 cell = self._hold_by_rules(wanted, places, walls)
             else:
-                cell = self._hold_by_view(wanted, places, walls, folder, writes=holding.writes)
+                cell = self._hold_by_view(wanted, places, walls, folder, writes=writes, keeps_numbers=keeps_numbers)
             failed.pop_all()
         return cell
+
+    async def _list_searched(self, search: Search, folders: tuple[str, ...], *, is_inside: bool) -> Opening:
+        """Raises `TooManyError`."""
+        hides = self._premises.find_hides()
+        searched = folders if is_inside else (*folders, search.place)
+        readable = find_readable(search.readable)
+        around = (*searched, *readable)
+        # A place outside says nothing of whether commands can be held.
+        hidden = () if hides is None else await asyncio.to_thread(self._hidden.find, searched, hides)
+        if not hidden:
+            return Opening(folders=folders, readable=readable, opened=around)
+        opened = await asyncio.to_thread(lambda: tuple(each for path in around for each in list_around(path, hidden)))
+        return Opening(folders=folders, readable=readable, opened=opened, hidden=hidden)
 
     async def _list_opened(self, holding: Holding, folder: str) -> Opening:
         """Raises `TooManyError`."""
@@ -308,7 +367,14 @@ class CommandHolder:
         return thread
 
     def _hold_by_view(
-        self, wanted: Start, places: HeldPlaces, walls: MachineWalls, folder: str, *, writes: bool
+        self,
+        wanted: Start,
+        places: HeldPlaces,
+        walls: MachineWalls,
+        folder: str,
+        *,
+        writes: bool,
+        keeps_numbers: bool,
     ) -> HeldCell:
         if walls.bubblewrap is None:
             raise ToolFault("The command did not run: bubblewrap is gone.")
@@ -317,7 +383,15 @@ class CommandHolder:
 
             premises = self._premises
             self._viewer = Viewer(premises.home, premises.own, premises.list_denied, premises.bounds)
-        return self._viewer.hold(wanted, places, walls.bubblewrap, folder, writes=writes, note_closed=self._note_closed)
+        return self._viewer.hold(
+            wanted,
+            places,
+            walls.bubblewrap,
+            folder,
+            writes=writes,
+            keeps_numbers=keeps_numbers,
+            note_closed=self._note_closed,
+        )
 
     def _note_ended(self, thread: ConfinedThread) -> None:
         thread.running -= 1

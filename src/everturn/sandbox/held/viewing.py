@@ -63,9 +63,13 @@ class Viewer:
         folder: str,
         *,
         writes: bool,
+        keeps_numbers: bool,
         note_closed: Callable[[], None],
     ) -> HeldCell:
-        """Raises `ToolFault` and `OSError`: then nothing is left of it."""
+        """`keeps_numbers`: descriptors that it is handed have the numbers that they have here.
+
+        Raises `ToolFault` and `OSError`: then nothing is left of it.
+        """
         if means.machine is None:
             raise ToolFault("The command did not run: this machine is not known to the sandbox.")
         edits = self._find_edits(places, folder) if writes else None
@@ -99,14 +103,15 @@ class Viewer:
                 self._placeholders.remove(put)
             note_closed()
 
+        numbers = (filtered, survivors.writable) if keeps_numbers else (FILTER_DESCRIPTOR, INFORMATION_DESCRIPTOR)
         return HeldCell(
             msgspec.structs.replace(
                 wanted,
                 arguments=[
-                    *view, "--seccomp", str(FILTER_DESCRIPTOR), "--info-fd", str(INFORMATION_DESCRIPTOR),
+                    *view, "--seccomp", str(numbers[0]), "--info-fd", str(numbers[1]),
                     "--chdir", folder, "--", *wanted.arguments,
                 ],
-                descriptors=((filtered, FILTER_DESCRIPTOR), (survivors.writable, INFORMATION_DESCRIPTOR)),
+                descriptors=((filtered, numbers[0]), (survivors.writable, numbers[1])),
                 wrapped=True,
             ),
             HeldRoom(places.temporary, self._bounds, is_used=True)

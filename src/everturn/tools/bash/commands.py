@@ -312,6 +312,7 @@ def limit_held(limits: Limits, bounds: Bounds) -> Limits:
     return replace(
         limits,
         command_processes=min(limits.command_processes or bounds.processes, bounds.processes),
+        command_threads=min(limits.command_threads or bounds.threads, bounds.threads),
         command_memory_mb=min(limits.command_memory_mb or memory_mb, memory_mb),
     )
 

@@ -1,4 +1,4 @@
-"""Notices a command that takes more of the machine than it may: too many processes, or too much memory in one of them."""
+"""Notices a command that takes more of the machine than it may: too many processes or threads, or too much memory in one process."""
 
 import asyncio
 import os
@@ -38,10 +38,21 @@ class Taken(msgspec.Struct, frozen=True, kw_only=True):
     """By one command."""
 
     processes: int = 0
+    threads: int = 0
+    """Of all processes: the kernel has as much work with them."""
     memory: int = 0
     """Of the largest process."""
     largest: str = ""
     """Its name."""
+
+
+class Held(msgspec.Struct, frozen=True, kw_only=True):
+    """By one process; nothing by one that is gone."""
+
+    name: str = ""
+    threads: int = 0
+    memory: int = 0
+    """Bytes that it alone keeps: files that it has mapped can be let go of."""
 
 
 class Overload:
@@ -83,31 +94,39 @@ class Overload:
             self._next = self._loop.call_later(_LOOK_S, self._look)
 
     def _judge(self, last: Machine, now: Machine) -> str:
-        most, memory = self._limits.command_processes, plan_memory(self._limits.command_memory_mb, now.total)
-        if not (most or memory or self._room) or not self._is_search_due(most, memory, last, now):
+        limits = self._limits
+        memory = plan_memory(limits.command_memory_mb, now.total)
+        is_limited = limits.command_processes or limits.command_threads or memory or self._room
+        if not is_limited or not self._is_search_due(memory, last, now):
             return ""
         began = self._loop.time()
         members = self._members()
         self._last, self._taken = now, find_taken(members)
-        reason = self._find_excess(most, memory) or (self._room.find_excess(members) if self._room else "")
+        reason = self._find_excess(memory) or (self._room.find_excess(members) if self._room else "")
         ended = self._loop.time()
         self._next_search = ended + max(_SEARCH_S, (ended - began) / _SEARCHING)
         return reason
 
-    def _find_excess(self, most: int, memory: int) -> str:
-        if most and self._taken.processes > most:
-            return f"started more than {most:,} processes (the limit command_processes)"
+    def _find_excess(self, memory: int) -> str:
+        processes, threads = self._limits.command_processes, self._limits.command_threads
+        if processes and self._taken.processes > processes:
+            return f"started more than {processes:,} processes (the limit command_processes)"
+        if threads and self._taken.threads > threads:
+            return f"had more than {threads:,} threads in all its processes (the limit command_threads)"
         if memory and self._taken.memory > memory:
             who = self._taken.largest
             return f"took more than {memory // _MB:,} MB of memory in one process, {who} (the limit command_memory_mb)"
         return ""
 
-    def _is_search_due(self, most: int, memory: int, last: Machine, now: Machine) -> bool:
+    def _is_search_due(self, memory: int, last: Machine, now: Machine) -> bool:
         if self._loop.time() > self._next_search:
             return True
         if self._room is not None and self._room.has_grown():
             return True
-        forks = most > 0 and now.tasks - last.tasks > plan_room(most, self._taken.processes)
+        limits, taken = self._limits, self._taken
+        # The machine counts threads.
+        bounds = ((limits.command_processes, taken.processes), (limits.command_threads, taken.threads))
+        forks = any(most > 0 and now.tasks - last.tasks > plan_room(most, of_it) for most, of_it in bounds)
         return forks or (memory > 0 and last.free - now.free > plan_room(memory, self._taken.memory))
 
 
@@ -117,8 +136,11 @@ def plan_room(most: int, taken: int) -> int:
 
 
 def find_taken(members: list[int]) -> Taken:
-    name, held = max(map(load_held, members), key=lambda each: each[1], default=("", 0))
-    return Taken(processes=len(members), memory=held, largest=name)
+    found = [load_held(member) for member in members]
+    largest = max(found, key=lambda each: each.memory, default=Held())
+    # Whoever is gone since was one.
+    threads = sum(max(each.threads, 1) for each in found)
+    return Taken(processes=len(members), threads=threads, memory=largest.memory, largest=largest.name)
 
 
 def plan_memory(most_mb: int, total: int) -> int:
@@ -136,14 +158,18 @@ def load_machine() -> Machine | None:
         return None
 
 
-def load_held(pid: int) -> tuple[str, int]:
-    """A process by its name, and the bytes that it alone keeps in memory: files that it has mapped can be let go of."""
+def load_held(pid: int) -> Held:
     try:
         fields = dict(line.split(":", 1) for line in _read(f"/proc/{pid}/status").splitlines())
-        return fields["Name"].strip(), sum(int(fields[kind].split()[0]) for kind in ("RssAnon", "RssShmem")) * _KIB
+        name, threads = fields["Name"].strip(), int(fields["Threads"])
     except (OSError, ValueError, LookupError):
-        # It is gone, or a part of the kernel.
-        return "", 0
+        return Held()
+    try:
+        memory = sum(int(fields[kind].split()[0]) for kind in ("RssAnon", "RssShmem")) * _KIB
+    except (ValueError, LookupError):
+        # A part of the kernel, or one whose first thread has ended.
+        memory = 0
+    return Held(name=name, threads=threads, memory=memory)
 
 
 def load_container_limit() -> int | None:

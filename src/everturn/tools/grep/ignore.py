@@ -10,7 +10,7 @@ import msgspec
 
 from everturn.tools.globs import translate_glob
 
-_KINDS = (".rgignore", ".ignore", ".gitignore", ".git/info/exclude")
+KINDS = (".rgignore", ".ignore", ".gitignore", ".git/info/exclude")
 """The first kind that has an opinion decides; within a kind, the nearest folder."""
 _OF_GIT = frozenset({".gitignore", ".git/info/exclude"})
 
@@ -34,7 +34,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
 
     def ignores(self, path: str, *, is_folder: bool) -> bool:
         """`path` is absolute and lies below the folder."""
-        for kind in _KINDS:
+        for kind in KINDS:
             verdict = self._ask(kind, path, is_folder=is_folder)
             if verdict is not None:
                 return not verdict
@@ -64,7 +64,7 @@ def judge_rules(rules: tuple[Rule, ...], relative: str, *, is_folder: bool) -> b
 
 
 def load_rules(folder: str, parent: Rules | None, *, in_repository: bool) -> Rules:
-    kinds = {kind: parse_rules(text) for kind in _KINDS if (text := _load(Path(folder) / kind))}
+    kinds = {kind: parse_rules(text) for kind in KINDS if (text := _load(Path(folder) / kind))}
     return Rules(
         folder=folder,
         kinds=kinds,

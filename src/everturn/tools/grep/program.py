@@ -10,6 +10,8 @@ import msgspec
 
 from everturn.core.errors import ToolFault
 from everturn.ports.abort import AbortSignal
+from everturn.ports.sandbox import Start
+from everturn.tools.grep.holding import Hold
 
 PATIENCE_S = 30.0
 _READ = 1 << 20
@@ -18,6 +20,10 @@ _HANDED_ON = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR")
 _PROBLEM = 10_000
 _MOST_MEMORY = 1024**3
 """Bytes: an ignore file may be a link to what never ends."""
+
+
+class UnusableError(ToolFault):
+    """The program does not work as it is started here: a wrapper that wants more than a search may."""
 
 
 class Output(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,11 +43,32 @@ async def run_program(
     most_bytes: int,
     patience_s: float = PATIENCE_S,
     given: bytes = b"",
+    hold: Hold | None = None,
+    needed: tuple[str, ...] = (),
 ) -> Output:
-    """At a limit, what came so far is given back. Raises `ToolFault` on abort, and where it cannot be started."""
+    """At a limit, what came so far is given back. `needed`: what the program reads besides what it searches.
+
+    Raises `ToolFault` on abort, and `UnusableError` where it cannot be started.
+    """
     if abort.raised:
         raise ToolFault("The search was interrupted.")
-    process = _start(arguments, folder, given=bool(given))
+    start = Start(
+        arguments=arguments, environment={name: os.environ[name] for name in _HANDED_ON if name in os.environ}
+    )
+    cell = None if hold is None else await hold(start, folder, arguments[0], needed)
+    try:
+        process = _start(cell.start if cell else start, folder, given=bool(given))
+        if cell is not None:
+            cell.note_started()
+        return await _finish(process, abort, most_bytes=most_bytes, patience_s=patience_s, given=given)
+    finally:
+        if cell is not None:
+            cell.close()
+
+
+async def _finish(
+    process: "subprocess.Popen[bytes]", abort: AbortSignal, *, most_bytes: int, patience_s: float, given: bytes
+) -> Output:
     reading = asyncio.ensure_future(asyncio.to_thread(_read, process, most_bytes, given))
     watching = asyncio.ensure_future(abort.wait())
     try:
@@ -57,18 +84,27 @@ async def run_program(
     return output if ended else msgspec.structs.replace(output, complete=False)
 
 
-def _start(arguments: list[str], folder: str, *, given: bool) -> "subprocess.Popen[bytes]":
-    try:
+def _start(start: Start, folder: str, *, given: bool) -> "subprocess.Popen[bytes]":
+    started: list[subprocess.Popen[bytes]] = []
+
+    def begin() -> int:
         process = subprocess.Popen(
-            arguments,
+            start.arguments,
             cwd=folder,
             stdin=subprocess.PIPE if given else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env={name: os.environ[name] for name in _HANDED_ON if name in os.environ},
+            env=start.environment,
+            pass_fds=[ours for ours, _ in start.descriptors],
         )
+        started.append(process)
+        return process.pid
+
+    try:
+        begin() if start.via is None else start.via(begin)
     except OSError as error:
-        raise ToolFault(f"The search could not be started: {error.strerror}.") from None
+        raise UnusableError(f"The search could not be started: {error.strerror or error}.") from None
+    process = started[0]
     if hasattr(resource, "prlimit"):
         # It may have ended by now.
         with suppress(OSError):

@@ -7,13 +7,17 @@ to be read whole.
 """
 
 import json
+import os
 import sys
+from functools import lru_cache
 
 import msgspec
 
+import everturn
 from everturn.core.errors import ToolFault
 from everturn.ports.abort import AbortSignal
 from everturn.tools.grep.filetypes import TYPES
+from everturn.tools.grep.holding import Hold
 from everturn.tools.grep.program import PATIENCE_S, run_program
 from everturn.tools.grep.query import Matches, Query
 from everturn.tools.grep.searching import compile_pattern, search_tree
@@ -26,7 +30,12 @@ _MAIN = f"{CHILD}from everturn.tools.grep.python import main\nmain()\n"
 
 
 async def run_python(
-    query: Query, abort: AbortSignal, *, folders: tuple[str, ...] = (), patience_s: float = PATIENCE_S
+    query: Query,
+    abort: AbortSignal,
+    hold: Hold | None = None,
+    *,
+    folders: tuple[str, ...] = (),
+    patience_s: float = PATIENCE_S,
 ) -> Matches:
     """`folders`: those that are worked in; of them no module is loaded.
 
@@ -38,18 +47,39 @@ async def run_python(
     # The standard library's JSON carries names that are not UTF-8.
     given = [msgspec.to_builtins(query), max(patience_s - _BEFORE_THE_END_S, 0)]
     output = await run_program(
-        [sys.executable, "-I", "-S", "-c", _MAIN, encode_child(folders or (query.root,))],
+        [_find_interpreter(), "-I", "-S", "-c", _MAIN, encode_child(folders or (query.root,))],
         query.root,
         abort,
         most_bytes=_MOST_BYTES,
         patience_s=patience_s,
         given=json.dumps(given).encode(),
+        hold=hold,
+        needed=list_needed(),
     )
     if not output.complete:
         raise ToolFault(f"The search took longer than {patience_s:g} s. Use a simpler pattern, or a smaller folder.")
     if output.code:
         raise ToolFault(f"The search failed: {output.problem.splitlines()[-1] if output.problem else output.code}")
     return msgspec.convert(json.loads(output.data), Matches)
+
+
+@lru_cache(maxsize=1)
+def _find_interpreter() -> str:
+    """The program itself, and no link in a virtual environment: it is told where modules are."""
+    return os.path.realpath(sys.executable)
+
+
+@lru_cache(maxsize=1)
+def list_needed() -> tuple[str, ...]:
+    """What an interpreter like this one reads until it searches: its own library, ours, and whose we need."""
+    # The child has no use for it.
+    import sysconfig
+
+    of_python = (*(sysconfig.get_path(name) for name in ("stdlib", "platstdlib")), sysconfig.get_config_var("LIBDIR"))
+    packages = (os.path.dirname(os.path.dirname(module.__file__ or "")) for module in (everturn, msgspec))  # noqa: PTH120
+    return tuple(
+        dict.fromkeys(path for path in (*of_python, *packages) if isinstance(path, str) and path.startswith("/"))
+    )
 
 
 def main() -> None:

@@ -9,15 +9,16 @@ from pathlib import Path
 from everturn.core.errors import ToolFault
 from everturn.ports.abort import AbortSignal
 from everturn.tools.grep.filetypes import TYPES
+from everturn.tools.grep.holding import Hold
 from everturn.tools.grep.ignore import is_in_repository
-from everturn.tools.grep.program import run_program
+from everturn.tools.grep.program import UnusableError, run_program
 from everturn.tools.grep.query import FileMatches, Line, Matches, Query
 from everturn.workspace.programs import find_program
 
 MOST_BYTES = {"files_with_matches": 20_000_000, "count": 20_000_000, "content": 5_000_000}
 """Of an answer, by mode; what is beyond is not read, and that is said."""
-_FAILED = 2
-"""rg's exit code; it may have found something all the same."""
+_NOTHING, _FAILED = 1, 2
+"""rg's exit codes. One that failed may have found something all the same."""
 _NUMBERED = re.compile(rb"(\d+)([:-])")
 
 
@@ -33,10 +34,12 @@ def _find(folders: tuple[str, ...], path: str) -> str:
     return find_program("rg", folders, path) or find_program("rg", folders, beside)
 
 
-async def run_ripgrep(program: str, query: Query, abort: AbortSignal) -> Matches:
-    """Raises `ToolFault` when the pattern, the glob or the type is wrong, and on abort."""
+async def run_ripgrep(program: str, query: Query, abort: AbortSignal, hold: Hold | None = None) -> Matches:
+    """Raises `ToolFault` when the pattern, the glob or the type is wrong, and on abort; `UnusableError` where rg itself does not work."""
     arguments = plan_arguments(query, in_repository=is_in_repository(query.root))
-    output = await run_program([program, *arguments], query.root, abort, most_bytes=MOST_BYTES[query.mode])
+    output = await run_program([program, *arguments], query.root, abort, most_bytes=MOST_BYTES[query.mode], hold=hold)
+    if output.code > _FAILED or (output.code == _NOTHING and output.problem):
+        raise UnusableError(f"The search failed: {output.problem}")
     if output.code == _FAILED and not output.data and output.problem:
         raise ToolFault(f"The search failed: {output.problem}")
     if output.code < 0 and output.complete:

@@ -12,10 +12,13 @@ from msgspec.structs import replace
 from everturn.core.errors import ToolFault
 from everturn.core.hiding import Hiding
 from everturn.ports.abort import AbortSignal
+from everturn.ports.sandbox import Holder
 from everturn.ports.tool import Access, ToolContext, ToolResult
 from everturn.tools.define import FunctionTool, tool
 from everturn.tools.found import Names, sort_newest
 from everturn.tools.grep.filetypes import TYPES, is_of_type
+from everturn.tools.grep.holding import HeldSearch, Hold
+from everturn.tools.grep.program import UnusableError
 from everturn.tools.grep.query import FileMatches, GrepInput, Line, Matches, Query, plan_query
 from everturn.tools.habits import place_globs, settle_grep
 from everturn.tools.shown import GrepShown
@@ -26,12 +29,14 @@ from everturn.workspace.paths import locate
 _LINE_LENGTH = 500
 _RESULT_LIMIT = 50_000
 
-Engine = Callable[[Query, AbortSignal], Awaitable[Matches]]
+Engine = Callable[[Query, AbortSignal, Hold | None], Awaitable[Matches]]
 Row = tuple[FileMatches, Line | None]
 """What limit and offset count: a file, a line of it, or, in mode `content`, the gap before its next line."""
 
 
-def grep_tool() -> FunctionTool:
+def grep_tool(holder: Holder | None = None) -> FunctionTool:
+    """`holder` holds the program that searches."""
+
     @tool(
         name="Grep",
         reads_only=True,
@@ -46,18 +51,21 @@ By default it names the files, newest first. `output_mode` "content" shows the l
 file. Narrow it with `path`, `glob` or `type`; page with `head_limit` and `offset`. Escape literal braces and dots.""",
     )
     async def grep(call: GrepInput, context: ToolContext) -> ToolResult:
-        return await run_grep(call, context, choose_engine(context.folders))
+        return await run_grep(call, context, choose_engine(context.folders), holder)
 
     return grep
 
 
-async def run_grep(call: GrepInput, context: ToolContext, engine: Engine) -> ToolResult:
+async def run_grep(call: GrepInput, context: ToolContext, engine: Engine, holder: Holder | None = None) -> ToolResult:
     query = _locate_query(call, context.folder)
     judged = context.judged
-    refuse_unjudged(_place_of(query), judged)
-    found = _of_type(query, await engine(query, context.abort))
+    place = _place_of(query)
+    refuse_unjudged(place, judged)
+    search = HeldSearch(holder, place, context.folders)
+    found = _of_type(query, await engine(query, context.abort, search.hold))
+    search.check()
     if judged is not None:
-        # Searched by its name: a swap that came meanwhile must not tell anything either.
+        # It was held to what was judged; who swapped that meanwhile is told so.
         refuse_unjudged(locate(context.folder, call.path), judged)
         found = _without(query, found, judged.hides) if judged.hides else found
     return await asyncio.to_thread(render_matches, call, query, found, context.folder, context.hiding)
@@ -68,10 +76,22 @@ def choose_engine(folders: tuple[str, ...]) -> Engine:
     from everturn.tools.grep.ripgrep import find_ripgrep, run_ripgrep
 
     if program := find_ripgrep(folders):
-        return partial(run_ripgrep, program)
+        return partial(_run_either, partial(run_ripgrep, program), folders)
     from everturn.tools.grep.python import run_python
 
     return partial(run_python, folders=folders)
+
+
+async def _run_either(
+    first: Engine, folders: tuple[str, ...], query: Query, abort: AbortSignal, hold: Hold | None
+) -> Matches:
+    """The engine that is always there, where the first does not work as it is started here."""
+    try:
+        return await first(query, abort, hold)
+    except UnusableError:
+        from everturn.tools.grep.python import run_python
+
+        return await run_python(query, abort, hold, folders=folders)
 
 
 def _of_type(query: Query, found: Matches) -> Matches:
