@@ -124,11 +124,11 @@ async def test_several_questions_come_one_after_the_other_and_words_wait(program
         first = await terminal.turn()
         assert first.index("Two files.") < first.index("│ touch made.txt")
         assert "other.txt" not in first.partition("│ touch made.txt")[2]
-        terminal.press("n")
-        assert "│ touch other.txt" in await terminal.turn()
         terminal.press("y")
+        assert "│ touch other.txt" in await terminal.turn()
+        terminal.press("n")
         await terminal.until("Done.")
-    assert sorted(path.name for path in program.folder.iterdir()) == ["other.txt"]
+    assert sorted(path.name for path in program.folder.iterdir()) == ["made.txt"]
 
 
 async def test_what_the_call_holds_is_shown_escaped_and_cannot_redraw_the_question(program):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from everturn.core.errors import JournalError
-from everturn.core.records import MessageAdded, QueryBegan, Record, SessionOpened
+from everturn.core.records import ContextsKept, MessageAdded, QueryBegan, Record, SessionOpened
 from everturn.ports.disk import Disk
 from everturn.ports.store import Replay
 from everturn.sessions.blobs import BlobStore, put_media
@@ -75,7 +75,7 @@ class FileJournal:
         self._entry_synced = False
         self._flush_s = math.inf
         self._blank_size: int | None = None
-        """Of a new file that holds no more than its opening, 0 before that; None for any other."""
+        """Of a new file that holds no more than its opening and what stands before messages, 0 before that; None for any other."""
         self._fold: Fold | None = None
         """What the file told at opening, as long as nothing was added that it would not know."""
         if not must_exist:
@@ -93,7 +93,8 @@ class FileJournal:
         line = self._encode(record)
         if self._blank_size is not None:
             is_opening = isinstance(record, SessionOpened) and not record.after and not self._blank_size
-            self._blank_size = len(line) if is_opening else None
+            is_before_it = isinstance(record, ContextsKept) and not record.message
+            self._blank_size = self._blank_size + len(line) if is_opening or is_before_it else None
         self._held.append(line)
         self._drain()
 
