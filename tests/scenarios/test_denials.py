@@ -74,7 +74,7 @@ async def test_all_parts_beside_a_rule_are_named(bench):
         allowed_tools=["Bash(touch made)"],
     )
 
-    assert "; 'git status', 'wc -l $f' beside it need a rule, too" in told
+    assert ", and 'git status', 'wc -l $f' beside it need a rule, too" in told
 
 
 async def test_files_name_the_folder_and_the_mode(bench):

@@ -11,6 +11,7 @@ from everturn.engine.deps import Prompting
 from everturn.permissions.policy import RulePolicy
 from everturn.ports.clock import Clock
 from everturn.ports.model import Catalog
+from everturn.ports.policy import Ruling
 from everturn.ports.tool import Tool
 from everturn.prompt.briefing import Briefing
 from everturn.prompt.environment import TOLD_ONCE, TOLD_WITH_PROMPT, Environment, render_environment
@@ -26,7 +27,11 @@ _MOST_BYTES = 4_096
 
 
 def plan_briefing(options: Options, tools: Collection[Tool]) -> Briefing:
-    return Briefing(person=options.approver is not None, tools=frozenset(tool.name for tool in tools))
+    written = (rule.text for rule in options.rules if rule.ruling is Ruling.ALLOW and not options.only_managed_rules)
+    rules = tuple(dict.fromkeys((*options.allowed_tools, *written)))
+    return Briefing(
+        person=options.approver is not None, tools=frozenset(tool.name for tool in tools), rules=tuple(sorted(rules))
+    )
 
 
 def plan_prompting(options: Options, briefing: Briefing, find: Callable[[str, str], Mapping[str, str]]) -> Prompting:

@@ -11,6 +11,8 @@ class Briefing(msgspec.Struct, frozen=True, kw_only=True):
     """Somebody can approve calls and answer questions."""
     tools: frozenset[str]
     """Names of the tools that are offered."""
+    rules: tuple[str, ...] = ()
+    """What the user's settings allow at the start, as they wrote it."""
 
     @property
     def can_ask(self) -> bool:

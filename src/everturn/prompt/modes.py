@@ -1,13 +1,18 @@
 """What each permission mode means to the model: the section on permissions of the system prompt, and the mode in one line."""
 
+from everturn.core.marks import one_line
 from everturn.prompt.briefing import ASKING, PLANNING, Briefing
 
 DEFAULT, ACCEPT_EDITS, PLAN, DONT_ASK, BYPASS = "default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"
 
-READING = "Reading in the working folders, commands that only read, and writing in the temporary folder run unasked."
+READING = (
+    "Reading in the working folders, commands that only read there, and writing in the temporary folder run unasked."
+)
+MOST_RULES = 1_000
+"""Characters of rules that are told."""
 EDITING = (
-    "Reading, and changing files in the working folders and in the temporary folder, run unasked; so do commands that only "
-    "read. Some files stay protected, such as those that steer git, shells and editors."
+    "Reading and changing files, in the working folders and in the temporary folder, run unasked; so do commands that only "
+    "read there. Some files stay protected, such as those that steer git, shells and editors."
 )
 ASKED = (
     "For everything else the user is asked, unless their settings allow it. A no comes back as the call's result, often with "
@@ -46,7 +51,16 @@ LINES = {
 
 def render_permissions(mode: str, briefing: Briefing) -> str:
     """The section, as it reads in this mode."""
-    return " ".join((f"The permission mode is {mode}.", *_list_sentences(mode, briefing)))
+    allowed = _list_rules(briefing) if mode not in {PLAN, BYPASS} else ()
+    return " ".join((f"The permission mode is {mode}.", *_list_sentences(mode, briefing), *allowed))
+
+
+def _list_rules(briefing: Briefing) -> tuple[str, ...]:
+    """What else runs: whoever knows it does not try in vain."""
+    told = one_line(", ".join(briefing.rules))
+    if len(told) > MOST_RULES:
+        told = f"{told[:MOST_RULES]} …"
+    return (f"The user's settings allow: {told}.",) if told else ()
 
 
 def render_mode_line(mode: str, briefing: Briefing) -> str:

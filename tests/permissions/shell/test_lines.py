@@ -373,6 +373,7 @@ def test_a_file_that_stands_for_options_in_it_asks_where_names_are_not_known(tmp
     [
         ("pytest -q && git diff", True),
         ("pytest -q; sed -n 1,5p a.py", True),
+        ("pytest -q; git diff a.py | head -5", True),
         ("pytest -q | sed -n 1,5p", False),
         ("for f in a b; do pytest $f; git diff; done", False),
     ],

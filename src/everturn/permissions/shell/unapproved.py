@@ -162,19 +162,16 @@ class Unapproved:
     def _say_beside(self, used: Rule, lacking: list[Command]) -> str:
         names = name_parts([command.text[:_SHOWN] for command in lacking])
         need = "needs" if len(lacking) == 1 else "need"
-        why = f"{used.shown} allows a part of the line, so that the system does not hold it; {names} beside it {need} a rule, too"
+        why = f"{used.shown} allows a part of the line, and {names} beside it {need} a rule, too"
         if self._survey.reading.own_names:
             return f"{why}, since the line has a loop or sets a variable"
-        only_read = all(
-            any(part is command and reads is not None for part, reads in self._parts) for command in lacking
-        )
-        piped = [stage for pipe in self._survey.reading.pipes for stage in pipe if len(pipe) > 1]
-        if (
-            only_read
-            and self._world.walls.reads
-            and not any(stage is command for stage in piped for command in lacking)
-        ):
-            return f"{why}, or a call of its own: alone, a command that only reads is held and needs none"
+        pipes = [
+            pipe for pipe in self._survey.reading.pipes if any(stage is part for stage in pipe for part in lacking)
+        ]
+        apart = [*lacking, *(stage for pipe in pipes for stage in pipe)]
+        only_read = all(any(part is command and reads is not None for part, reads in self._parts) for command in apart)
+        if only_read and self._world.walls.reads:
+            return f"{why}, or a call of its own: what only reads needs no rule there"
         return why
 
     def _is_harmless(self, command: Command, words: tuple[Word, ...], reads: Reads) -> bool:
