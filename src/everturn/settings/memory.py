@@ -6,14 +6,11 @@ from collections.abc import Callable, Collection, Iterator
 
 import msgspec
 
-from everturn.core.errors import ToolFault
 from everturn.core.marks import one_line
 from everturn.core.protected import MEMORY
 from everturn.ports import unsettled
-from everturn.ports.judged import Judged
 from everturn.ports.trust import TRUSTED_MEMORY, UNTRUSTED_MEMORY, USER_MEMORY
 from everturn.settings.places import PROJECT, USER, Grounds
-from everturn.workspace.opening import open_for_reading
 
 NAMES = MEMORY
 """The first that is there: where both are, one mostly repeats the other."""
@@ -25,6 +22,7 @@ SKIPPED_NOTICE = "{path} was not given to the model: {why}."
 A_LINK, NO_FILE, UNREADABLE = "it is a link", "it is not a regular file", "it cannot be read"
 Stamp = tuple[int, int, int, int]
 """A file's number, its size, and when its content and when anything of it changed."""
+_HOW = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -93,7 +91,7 @@ class Memory:
         for name in NAMES:
             path = f"{place}/{name}"
             if not unsettled.is_unsettled(path):
-                self._look(path)
+                self._look(path, folder)
             if (found := self._known.get(path)) is None:
                 continue
             if first is None and not found.skipped:
@@ -117,8 +115,11 @@ class Memory:
                 kept.append((path, found))
         return kept
 
-    def _look(self, path: str) -> None:
-        read = _read(path, self._known.pop(path, None))
+    def _look(self, path: str, folder: str) -> None:
+        known = self._known.pop(path, None)
+        # A folder of the repository was a real path at the start: by now a command may have put a link there that leads elsewhere.
+        is_led_away = folder in self._folders and os.path.realpath(folder) != folder
+        read = None if is_led_away else _read(path, known)
         if read is not None:
             self._known[path] = read
 
@@ -139,23 +140,24 @@ def _list_folders(grounds: Grounds) -> list[str]:
 
 
 def _read(path: str, known: Found | None) -> Found | None:
-    """None where there is nothing. No link is followed, on the way neither: it could lead to a key, which nobody means to send."""
+    """None where there is nothing. A link is not followed: it could lead to a key, which nobody means to send."""
     try:
-        mode = os.lstat(path).st_mode
+        descriptor = os.open(path, _HOW)
     except (FileNotFoundError, NotADirectoryError, ValueError):
         return None
     except OSError:
-        return Found(None, "", skipped=UNREADABLE)
-    if not stat.S_ISREG(mode):
-        return Found(None, "", skipped=A_LINK if stat.S_ISLNK(mode) else NO_FILE)
+        return Found(None, "", skipped=A_LINK if os.path.islink(path) else UNREADABLE)  # noqa: PTH114 (before the first request)
     try:
-        with open_for_reading(path, judged=Judged(target=path)) as file:
-            status = file.status
-            stamp = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-            if known is not None and known.stamp == stamp:
-                return known
-            content = os.read(file.descriptor, MOST_BYTES + 1)
-    except (OSError, ValueError, ToolFault):
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            return Found(None, "", skipped=NO_FILE)
+        stamp = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        if known is not None and known.stamp == stamp:
+            return known
+        content = os.read(descriptor, MOST_BYTES + 1)
+    except OSError:
         return Found(None, "", skipped=UNREADABLE)
+    finally:
+        os.close(descriptor)
     text, is_cut = content[:MOST_BYTES].decode("utf-8-sig", errors="replace"), len(content) > MOST_BYTES
     return Found(stamp, text + CUT if is_cut else text, is_cut=is_cut)
