@@ -101,7 +101,10 @@ def read_call(block: dict[str, Any], text: str | None) -> Iterator[Call]:
     except (ValueError, RecursionError):
         return
     if isinstance(value, dict):
-        yield Call(block["name"], json.dumps(value, sort_keys=True))
+        # A number that came as text is taken as the number that it is.
+        limit = value.get("limit")
+        meant = {**value, "limit": int(limit)} if isinstance(limit, str) and limit.isdecimal() else value
+        yield Call(block["name"], json.dumps(meant, sort_keys=True))
 
 
 def load_cases() -> list[Case]:

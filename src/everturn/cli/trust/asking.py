@@ -75,9 +75,10 @@ def ask_yes_or_no(question: str) -> bool | None:
     def draw(*_: object) -> None:
         with suppress(termios.error):
             termios.tcflush(keys, termios.TCIFLUSH)
-        sys.stderr.write(f"{question} [y/N] ")
-        sys.stderr.flush()
+        # Past the buffer: the program may be stopped, and go on, in the midst of a write to it.
+        os.write(sys.stderr.fileno(), f"{question} [y/N] ".encode(sys.stderr.encoding, "replace"))
 
+    sys.stderr.flush()
     before = signal.signal(signal.SIGCONT, draw)
     try:
         draw()
