@@ -1,6 +1,7 @@
 """Sessions of every format that ever was load for ever, and what is written now comes back as it went in."""
 
 import json
+import math
 import shutil
 from pathlib import Path
 
@@ -60,6 +61,9 @@ def known_part(replay, told):
             return {name: known_part(value, told[name]) for name, value in replay.items() if name in told}
         case list(), list() if len(replay) == len(told):
             return [known_part(value, known) for value, known in zip(replay, told, strict=True)]
+        case float(), float() if math.isclose(replay, told, rel_tol=1e-12):
+            # Money was added less exactly then.
+            return told
         case _:
             return replay
 
@@ -341,4 +345,4 @@ def test_blocks_of_a_kind_that_nobody_knows_are_carried():
 def test_a_folder_whose_name_is_no_text_is_no_obstacle():
     made = LineEncoder("s", now=lambda: NOON)
     made.encode(msgspec.structs.replace(OPENED, folder="/home/ada/caf\udce9"))
-    assert json.loads(made.encode(record_message(prompt())))["cwd"] == "/home/ada/caf\ufffd"
+    assert json.loads(made.encode(record_message(prompt())))["cwd"] == "/home/ada/caf\\xe9"

@@ -30,6 +30,9 @@ def is_unsettled(path: str) -> bool:
     return any(path == folder or path.startswith(f"{folder.rstrip('/')}/") for folder in _written)
 
 
-def find_quiet() -> int | None:
-    """None while such a command may run. Else a number: as long as it stays the same, none has run in between."""
-    return None if _written else _begun
+def find_quiet(places: Iterable[str]) -> int | None:
+    """None while such a command may write there, or around. Else a number: as long as it stays the same, none has begun in between."""
+    named = [f"{place.rstrip('/')}/" for place in places]
+    written = [f"{folder.rstrip('/')}/" for folder in _written]
+    near = any(place.startswith(folder) or folder.startswith(place) for place in named for folder in written)
+    return None if near else _begun

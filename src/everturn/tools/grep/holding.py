@@ -35,7 +35,7 @@ class HeldSearch:
         if self._holder is not None:
             cell = await self._holder.hold_search(self._plan(program, needed), start, folder)
         if cell is None:
-            self._quiet, self._is_free = unsettled.find_quiet(), True
+            self._quiet, self._is_free = self._find_quiet(), True
             self._refuse_restless()
         return cell
 
@@ -53,8 +53,11 @@ class HeldSearch:
         )
 
     def _refuse_restless(self) -> None:
-        if self._quiet is None or unsettled.find_quiet() != self._quiet:
+        if self._quiet is None or self._find_quiet() != self._quiet:
             raise ToolFault(RESTLESS)
+
+    def _find_quiet(self) -> int | None:
+        return unsettled.find_quiet((self._place, *self._folders))
 
 
 def _list_ignore_files(folder: str) -> tuple[str, ...]:
