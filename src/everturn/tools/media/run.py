@@ -75,11 +75,11 @@ def _wait(child: "subprocess.Popen[bytes]", stop: Callable[[], bool]) -> bytes:
     """Empty when patience ran out."""
     deadline = time.monotonic() + _PATIENCE_S
     while time.monotonic() < deadline:
+        if stop():
+            raise ToolFault("The reading was interrupted.")
         try:
             out, _ = child.communicate(timeout=_GLANCE_S)
         except subprocess.TimeoutExpired:
-            if stop():
-                raise ToolFault("The reading was interrupted.") from None
             continue
         return out
     return b""
