@@ -36,11 +36,11 @@ class SilentModel:
     """`ports.model.Model` that is never asked, so that no key is needed."""
 
     async def stream(self, request: "Request") -> AsyncGenerator[StreamEvent]:
-        raise NotImplementedError(request.model)
+        raise RuntimeError(f"nothing is sent to {request.model}")
         yield
 
     async def count_tokens(self, request: "Request") -> int:
-        raise NotImplementedError(request.model)
+        raise RuntimeError(f"nothing is sent to {request.model}")
 
     async def aclose(self) -> None:
         return
