@@ -2,8 +2,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.ready
+# Tests start thousands of programs: without compiled modules each would compile them anew.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo check format test test-all test-bare fuzz soak bench bench-peers clean
+.PHONY: help setup demo check pages docs dist format test test-all test-bare fuzz soak bench bench-peers clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -27,6 +29,9 @@ check: $(STAMP) ## format, lint, types, layers, stale docs (seconds)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m bench.run --check-docs
+
+pages: $(STAMP) ## write the parts of the manual that are made from the code
+	$(BIN)/python -m development.pages
 
 format: $(STAMP) ## write the format and the safe fixes
 	$(BIN)/ruff format .
@@ -58,6 +63,17 @@ bench: $(STAMP) ## the figures, against two small loops, and of tools and sessio
 
 bench-peers: $(STAMP) ## the same for other agents, installed from the registries
 	$(BIN)/python -m bench.peers
+
+dist: $(STAMP) ## build wheel and sdist, check them, install each in an empty environment and run the demo there (a minute)
+	$(BIN)/python -m tests.install.release
+
+docs: $(STAMP) .venv/docs/.ready ## the docs site with search, in build/docs; fails at a dead link
+	$(BIN)/python -m development.docs_site .venv/docs/bin/zensical
+
+.venv/docs/.ready: requirements-docs.txt
+	@$(PYTHON) -m venv .venv/docs
+	.venv/docs/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-docs.txt
+	@touch $@
 
 clean: ## remove what was built
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

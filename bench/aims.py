@@ -52,6 +52,7 @@ AIMS: Mapping[str, tuple[Aim, ...]] = {
         Aim("nothing", "Bash: `true`", "ms"),
         Aim("flood", "Bash: 1 GB of output against `> file`", "", 1.5),
         Aim("flood_memory", "the same, memory", "MB", 64, strict=True),
+        Aim("flood_pipe", "the same against `| cat`, which needs no disk"),
         Aim("abort", "abort to the last child's death, children that obey", "ms", 300, strict=True, told="p99"),
         Aim("abort_deaf", "the same, children that do not", "ms", 2_500, strict=True, told="worst"),
         Aim("abort_deaf_many", "the same, ten such calls at once", "ms", told="worst"),
@@ -96,6 +97,23 @@ AIMS: Mapping[str, tuple[Aim, ...]] = {
             "judging_long", "judging 10,000 characters, the slowest of many shapes", "ms", 20, strict=True, told="worst"
         ),
         Aim("judging_worst", "judging anything, the slowest that is known", "ms", 100, told="worst"),
+    ),
+    "hooks": (
+        Aim("nothing_matches", "asking 1,000 command hooks of which none is meant", "µs", 20, strict=True),
+        Aim("parallel", "20 command hooks in parallel against one", "", 1.3),
+        Aim("stop_phase", "the stop phase without hooks and goal", "ms", 1, strict=True),
+    ),
+    "terminal": (
+        Aim("first_paint", "interactive: CPU until the first paint", "ms", 80),
+        Aim("editing", "the same until keys edit the prompt (with prompt_toolkit)", "ms", 450),
+        Aim("key", "key to screen, 100 deltas/s and a tool with 10,000 lines/s", "ms", 16, strict=True, told="p99"),
+        Aim("key_echo", "the same of a program that only echoes, at the same time", "ms", told="p99"),
+        Aim("answer", "an answer of 20,000 deltas against text mode to a pipe: CPU", "", 4),
+        Aim("answer_cpu", "the same, CPU", "ms"),
+        Aim("memory", "memory after 1,000 turns", "MB"),
+        Aim("memory_growth", "the same against turn 100", "", 1.2),
+        Aim("resume", "1,000 turns: resume to the last screen", "ms", 500, strict=True),
+        Aim("resume_cpu", "the same, CPU", "ms"),
     ),
     "day": (
         Aim("prepare", "preparing a turn at 10,000 messages against 100, body excluded", "", 2),

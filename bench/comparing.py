@@ -12,7 +12,7 @@ from bench.keeping import LATEST, TOOLS, Kept, load_kept
 from bench.stage import ROOT
 from bench.summary import Samples, Spread, judge, render_number
 
-LEAST_SHARE = 0.02
+MIN_SHARE = 0.02
 """Of a figure: less than that is noise, however small its spread is."""
 ONCE_SHARE = 0.1
 """The same of a figure that was measured once and has no spread."""
@@ -30,7 +30,7 @@ class Told(NamedTuple):
     @property
     def width(self) -> float:
         low, _, high = self.spread
-        return max(high - low, abs(self.value) * (LEAST_SHARE if self.rounds > 1 else ONCE_SHARE))
+        return max(high - low, abs(self.value) * (MIN_SHARE if self.rounds > 1 else ONCE_SHARE))
 
 
 class Change(NamedTuple):

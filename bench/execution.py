@@ -4,8 +4,6 @@ import asyncio
 import tempfile
 import time
 from collections.abc import AsyncGenerator
-from functools import reduce
-from operator import add
 from typing import Any
 
 from bench.aims import Found, Scale, note
@@ -15,7 +13,7 @@ from bench.figures import KILO, median
 from everturn import Engine, Options, tool
 from everturn.core.stream import StreamEvent, TextAdded
 from everturn.ports.model import Request
-from everturn.testing import ScriptedModel, call, say
+from everturn.testing import ScriptedModel, call, calls, say
 from everturn.tools.bash import bash_tool
 
 GIGABYTE = 1_000_000_000
@@ -76,7 +74,7 @@ async def time_answer(part: Any, words_s: float = 0.0) -> float:
     options = Options(
         builtin_tools=False, tools=[look, change], allowed_tools=["look", "change"], persist=False, max_turns=0
     )
-    async with Engine(options, env={}, model=SlowModel(part, say("Done."), words_s=words_s)) as engine:
+    async with Engine(options, env={}, model=SlowModel(part, "Done.", words_s=words_s)) as engine:
         started = time.perf_counter()
         async for _ in engine.submit("Go."):
             pass
@@ -85,9 +83,9 @@ async def time_answer(part: Any, words_s: float = 0.0) -> float:
 
 async def measure_concurrency() -> Figures:
     def looks(count: int, seconds: float) -> Any:
-        return reduce(add, (call("look", seconds=seconds) for _ in range(count)))
+        return calls(*[("look", {"seconds": seconds})] * count)
 
-    writers = call("change", seconds=1.0) + call("change", seconds=1.0) + say("I change two things, one by one.")
+    writers = say(*[call("change", {"seconds": 1.0})] * 2, "I change two things, one by one.")
     one, ten = await time_answer(looks(1, 0.5)), await time_answer(looks(10, 0.5))
     return {
         "writers": await time_answer(writers, 2.0),
@@ -98,7 +96,7 @@ async def measure_concurrency() -> Figures:
 
 
 async def measure_flood(size: str, number: str) -> Figures:
-    """Through us and into a file in turn; the other way round in every second round."""
+    """Through us and into a file in turn; the other way round in every second round. Against a pipe, too: how fast a file takes it, the disk decides."""
     bash = bash_tool()
     command = f"yes 'the quick brown fox jumps over the lazy dog' | head -c {size}"
     with tempfile.TemporaryDirectory(prefix="everturn-bench-") as folder:
@@ -115,7 +113,13 @@ async def measure_flood(size: str, number: str) -> Figures:
         through_s = await desk.time(bash, command=command, timeout=LONG_MS)
         memory = peak_mb() - before
         file_s = file_s or await into_file()
-    return {"nothing": median(nothing) * KILO, "flood": through_s / file_s, "flood_memory": memory}
+        pipe_s = await desk.time(bash, command=f"{command} | cat >/dev/null", timeout=LONG_MS)
+    return {
+        "nothing": median(nothing) * KILO,
+        "flood": through_s / file_s,
+        "flood_pipe": through_s / pipe_s,
+        "flood_memory": memory,
+    }
 
 
 async def measure_endings(scale: Scale) -> Found:

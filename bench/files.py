@@ -40,7 +40,7 @@ def make_text(path: Path, size: int) -> None:
 async def run_once(folder: str) -> Figures:
     from bench.desk import Desk
     from everturn.core.errors import ToolFault
-    from everturn.tools.edit import edit_tool
+    from everturn.tools.edit.tool import edit_tool
     from everturn.tools.read import read_tool
 
     desk, read, edit = Desk(folder), read_tool(), edit_tool()

@@ -18,13 +18,13 @@ from everturn import Engine, Options, tool
 from everturn.ports.model import Request
 from everturn.sessions.disk import LocalDisk
 from everturn.sessions.places import session_file
-from everturn.testing import FaultyDisk, Part, ScriptedModel, call, say
+from everturn.testing import Answer, FaultyDisk, ScriptedModel, calls, text
 
 TURNS, SHORT, FLUSHES = 10_000, 200, 20
 PATIENCE_S = 900.0
 WRITERS = {
-    "flushes": call("change", number=1),
-    "flushes_three": call("change", number=1) + call("change", number=2) + call("change", number=3),
+    "flushes": calls(("change", {"number": 1})),
+    "flushes_three": calls(*(("change", {"number": number}) for number in (1, 2, 3))),
 }
 
 
@@ -35,8 +35,8 @@ def measure(scale: Scale) -> Found:
         for number in range(scale.rounds):
             short = home / f"{number}.jsonl"
             note(found, {"append": write_session(short, SHORT), "flush": time_flush(short)})
-        for key, calls in WRITERS.items():
-            note(found, {key: asyncio.run(count_flushes(home, calls))})
+        for key, writers in WRITERS.items():
+            note(found, {key: asyncio.run(count_flushes(home, writers))})
         turns = scale.of(TURNS)
         path = session_file(home, "long", home)
         write_session(path, turns)
@@ -66,22 +66,22 @@ async def change(number: int) -> str:
     return str(number)
 
 
-async def count_flushes(home: Path, calls: Part) -> int:
+async def count_flushes(home: Path, writers: Answer) -> int:
     """The most that a turn waits for: the first of a session, which also forces the file's name to the disk, counts too."""
     disk, waits = FaultyDisk(LocalDisk()), [0]
 
     def note_waits() -> None:
         waits.append(disk.performed.count("sync") + disk.performed.count("sync_folder"))
 
-    def noting(part: Part) -> Callable[[Request], Part]:
-        def scene(_: Request) -> Part:
+    def noting(answer: Answer) -> Callable[[Request], Answer]:
+        def scene(_: Request) -> Answer:
             note_waits()
-            return part
+            return answer
 
         return scene
 
     options = Options(builtin_tools=False, tools=[change], allowed_tools=["change"], cwd=home, home=home, max_turns=0)
-    model = ScriptedModel(noting(calls), noting(calls), noting(say("Done.")))
+    model = ScriptedModel(noting(writers), noting(writers), noting(text("Done.")))
     async with Engine(options, env={}, model=model, disk=disk) as engine:
         async for _ in engine.submit("Go."):
             pass

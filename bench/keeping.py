@@ -12,13 +12,14 @@ from typing import Any
 
 from bench.aims import AIMS, Found
 from bench.chart import render_chart
+from bench.day.pictures import render_pictures
 from bench.figures import own_program
-from bench.page import render_page
+from bench.page import render_page, render_readme
 from bench.stage import ROOT, StageError
 from bench.summary import Samples, judge
 
 RESULTS = ROOT / "bench" / "results"
-LATEST, TOOLS, OTHERS = (RESULTS / f"{name}.json" for name in ("latest", "tools", "peers"))
+LATEST, TOOLS, OTHERS, DAY = (RESULTS / f"{name}.json" for name in ("latest", "tools", "peers", "day"))
 Kept = dict[str, Any]
 
 
@@ -91,4 +92,10 @@ def render_docs() -> dict[Path, str]:
         raise StageError("there are no kept results yet; run `make bench`")
     chart = render_chart(judge(kept["samples"]))
     page = render_page(kept, load_kept(TOOLS), load_kept(OTHERS))
-    return {ROOT / "docs" / "benchmarks.svg": chart, ROOT / "docs" / "benchmarks.md": page}
+    readme = ROOT / "README.md"
+    return {
+        ROOT / "docs" / "benchmarks.svg": chart,
+        ROOT / "docs" / "benchmarks.md": page,
+        readme: render_readme(readme.read_text(), load_kept(OTHERS)),
+        **{ROOT / "docs" / name: text for name, text in render_pictures(load_kept(DAY)).items()},
+    }

@@ -8,15 +8,15 @@ from bench.summary import render_limit, render_number, render_spread
 
 OPENING = """## Tools and sessions
 
-What single parts of Everturn cost, each by itself. Told is the median and, in brackets, the quartiles; where it says so, the 99th of a hundred or the worst in
-place of the median. What has no aim is told for comparison.
+The cost of single parts of Everturn. The figures are medians, with the quartiles in brackets; where a row says so, the 99th percentile or the worst value instead
+of the median. Rows without an aim are for comparison.
 """
 
-NOTHING = "None of them has been measured yet: `make bench` does it, or `python -m bench.run --only files,execution,search,journal,sandbox,permissions,day`.\n"
+NOTHING = "Not measured yet: run `make bench`, or `python -m bench.run --only files,execution,search,journal,sandbox,permissions,hooks,terminal,day`.\n"
 
 HOW = """How these are measured:
 
-- **files**: each round in a process of its own, whose first call has read another file. Memory is what the peak rises by during the call.
+- **files**: each round in its own process, whose first call has read another file. Memory is the rise of the peak during the call.
 - **execution**: the concurrency figures run in an engine with a scripted model, from the prompt to the end of the query. 1 GB is printed by `yes | head`,
   through the tool and by the same tool `> file`, beginning with another one each round, each round in a process of its own. Aborts come when the command has
   said that it is there; they end when the call has seen that no child is left; one call
@@ -30,9 +30,14 @@ HOW = """How these are measured:
 - **10,000 turns in one query** run in the library with a tool in the process, against the same server. The watch stops where the request is handed to the client,
   which joins its body and sends it, and runs on when the head of the answer is there ([marathon.py](../bench/loops/marathon.py)). Compared are the medians of the
   last 100 turns and of 100 turns from the tenth on; the session runs once.
-- **sandbox**: `true` through the Bash tool, with and without a sandbox, or held as what nobody approved, one after the other, in a git repository; told is the difference of each pair.
-- **permissions**: CPU time of judging, each command three times, the best of them told: every command of the corpus; 10,000 characters of everyday and of hostile shapes;
+- **sandbox**: `true` through the Bash tool, with and without a sandbox, or held as what nobody approved, one after the other, in a git repository; the figure is the difference of each pair.
+- **permissions**: CPU time of judging, each command three times, the best of the three: every command of the corpus; 10,000 characters of everyday and of hostile shapes;
   and longer inputs that were the slowest in fuzzing ([shapes](../tests/permissions/shell/test_timing.py)).
+- **hooks**: CPU time of one question, the mean of 1,000; commands that sleep for half a second, 20 of them at once and one alone; the stop phase after a conversation of 800 messages,
+  when it runs for the second time.
+- **terminal**: the interactive program in a pseudo-terminal, whose other end is a terminal emulator in the benchmark's process. CPU is that of all threads of the program,
+  read when the bytes or the screen have come. A key is timed from its writing to the bytes that show it, 400 of them, while an answer streams and a command
+  prints; beside it, at the same time, keys that another program only echoes: what the machine needs. The answer of 20,000 deltas is compared without the start of either program. The session of 1,000 turns runs one command in each.
 - **day**: three days of 1,000 turns, drawn once each from the distribution that [work.py](../bench/day/work.py) documents. The same work is done three times, at the
   list prices of Claude Sonnet 4.5 with its window of 200,000 tokens: with a window without an end, by a loop that summarises everything at 90 % of the window, and by
   Everturn as it comes. Tokens and cache are those of the model server (a cache of five minutes, pauses included), in the same process. Summaries are charged,

@@ -6,7 +6,7 @@ from tests.permissions.shell.worlds import judge, load_cases
 from bench.aims import Found, Scale
 
 KILO = 1_000
-LONG, LONGEST = 10_000, 131_072
+LONG, MAX_LENGTH = 10_000, 131_072
 
 
 def measure(scale: Scale) -> Found:
@@ -17,5 +17,5 @@ def measure(scale: Scale) -> Found:
     return {
         "judging": [cpu_seconds(command) * KILO for command in commands],
         "judging_long": [cpu_seconds((shape * LONG)[:LONG]) * KILO for shape in shapes],
-        "judging_worst": [cpu_seconds((shape * LONGEST)[:LONGEST]) * KILO for shape in shapes],
+        "judging_worst": [cpu_seconds((shape * MAX_LENGTH)[:MAX_LENGTH]) * KILO for shape in shapes],
     }

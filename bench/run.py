@@ -11,6 +11,7 @@ from importlib import import_module
 
 from bench.aims import AIMS, FULL, QUICK, Found, Scale
 from bench.comparing import compare
+from bench.day.pictures import keep_course
 from bench.figures import PLAYS, in_turn, yardsticks
 from bench.keeping import check_docs, describe_loops, describe_part, keep_loops, keep_part, write_docs
 from bench.parts_page import list_rows
@@ -93,6 +94,8 @@ def measure(names: list[str], scale: Scale, *, keep: bool) -> tuple[list[Row], s
             rows += list_rows(name, found)
             if keep and whole and scale.size == FULL.size:
                 keep_part(name, describe_part(found, load))
+                if name == "day":
+                    keep_course()
     return rows, compare(samples, parts)
 
 

@@ -20,12 +20,12 @@ from everturn.ports.abort import AbortSignal
 from everturn.ports.files import FileStates
 from everturn.ports.holding import Holding
 from everturn.ports.tool import ToolContext
-from everturn.sandbox.confining import CommandSandbox, Surroundings
+from everturn.sandbox.command_sandbox import CommandSandbox, SandboxSurroundings
 from everturn.sandbox.held.holder import CommandHolder, Premises
 from everturn.sandbox.probe import find_means
-from everturn.sandbox.settings import Wishes
+from everturn.sandbox.settings import SandboxWishes
 from everturn.tools.bash import bash_tool
-from everturn.tools.define import FunctionTool
+from everturn.tools.definition.decorator import FunctionTool
 
 ROUNDS_EACH = 4
 """Commands in a round: one takes a few milliseconds."""
@@ -41,8 +41,11 @@ class Way(NamedTuple):
 
 
 def list_ways(folder: str) -> dict[str, Way]:
-    around = Surroundings(folders=(), home=folder + "-home")
-    wishes = {"closed": Wishes(enabled=True), "with a proxy": Wishes(enabled=True, allowed_hosts=("example.com",))}
+    around = SandboxSurroundings(folders=(), home=folder + "-home")
+    wishes = {
+        "closed": SandboxWishes(enabled=True),
+        "with a proxy": SandboxWishes(enabled=True, allowed_hosts=("example.com",)),
+    }
     means = {"bubblewrap": find_means(), "landlock": find_means(without="bubblewrap")}
     ways = {OUTSIDE: Way(bash_tool())}
     for kind, found in means.items():

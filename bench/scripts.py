@@ -28,6 +28,7 @@ SCRIPTS = {
     "answer": Script(),
     "shell": Script(turns=10),
     "long": Script(turns=400, input=(("command", "printf %02048d {turn}"),)),
+    "thousand": Script(turns=1_000),
     "deltas": Script(pieces=20_000),
     "double": Script(turns=9, tool="double", input=(("number", "{turn}"),)),
     "marathon": Script(turns=1_000_000, tool="double", input=(("number", "{turn}"),)),

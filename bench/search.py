@@ -21,7 +21,7 @@ from bench.stage import StageError
 from everturn.ports.abort import AbortSignal
 from everturn.ports.sandbox import Holder
 from everturn.sandbox.held.holder import CommandHolder, Premises
-from everturn.tools.found import sort_newest
+from everturn.tools.found_files import sort_newest
 from everturn.tools.glob import find_files
 from everturn.tools.grep.query import GrepInput, Query, plan_query
 from everturn.tools.grep.ripgrep import find_ripgrep, parse_output, plan_arguments, run_ripgrep

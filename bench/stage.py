@@ -77,6 +77,11 @@ class Stage:
             self._server.stdout.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
+    def url(self, script: str) -> str:
+        """For a program that is started elsewhere."""
+        self._count += 1
+        return f"http://127.0.0.1:{self._plain}/{script}/run{self._count}"
+
     def run(
         self,
         command: list[str],

@@ -6,19 +6,18 @@ python examples/ask.py "What does this project do?"
 import asyncio
 import sys
 
-from everturn import Options, query
-from everturn.core.events import CallBegan, ResultEvent, TextDelta
+from everturn import CallBegan, ResultEvent, TextDelta, query
 
 
 async def main(prompt: str) -> int:
-    async for event in query(prompt, Options(max_turns=10, max_budget_usd=0.50)):
+    async for event in query(prompt, max_turns=10, max_budget_usd=0.50):
         match event:
             case TextDelta(text=text):
                 print(text, end="", flush=True)
             case CallBegan(line=line):
                 print(f"\n· {line}")
             case ResultEvent() as result:
-                print(f"\n[{result.terminal_reason}, rounds: {result.rounds}, ${result.total_usd:.4f}]", *result.errors)
+                print(f"\n[{result.terminal_reason}, rounds: {result.rounds}, ${result.usd:.4f}]", *result.errors)
                 return result.exit
     return 1
 

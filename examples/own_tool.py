@@ -6,8 +6,7 @@ python examples/own_tool.py "How warm is it in Lisbon, in Fahrenheit?"
 import asyncio
 import sys
 
-from everturn import Options, query, tool
-from everturn.core.events import CallEnded, ResultEvent
+from everturn import CallEnded, ResultEvent, query, tool
 
 CELSIUS = {"Lisbon": 21.0, "Oslo": 4.0}
 
@@ -21,8 +20,7 @@ def temperature(city: str) -> str:
 
 
 async def main(prompt: str) -> int:
-    options = Options(builtin_tools=False, tools=[temperature], allowed_tools=["temperature"])
-    async for event in query(prompt, options):
+    async for event in query(prompt, builtin_tools=False, tools=[temperature], allowed_tools=["temperature"]):
         match event:
             case CallEnded(name=name, is_error=is_error):
                 print(f"· {name} {'failed' if is_error else 'done'}")

@@ -6,23 +6,14 @@ python examples/resume.py "My favourite colour is teal." "Which colour do I like
 import asyncio
 import sys
 
-from everturn import Engine, Options
-from everturn.core.events import ResultEvent
-
-
-async def say(prompt: str, options: Options) -> ResultEvent:
-    async with Engine(options) as engine:
-        async for event in engine.submit(prompt):
-            if isinstance(event, ResultEvent):
-                return event
-    raise SystemExit("the query ended without a result")
+from everturn import run
 
 
 async def main(first: str, second: str) -> int:
-    before = await say(first, Options())
+    before = await run(first)
     print(f"{before.text}\n[session {before.session_id}]")
-    after = await say(second, Options(resume=before.session_id))
-    print(f"{after.text}\n[{after.total_usd:.4f} USD in all]")
+    after = await run(second, resume=before.session_id)
+    print(f"{after.text}\n[{after.usd:.4f} USD in all]")
     return after.exit
 
 

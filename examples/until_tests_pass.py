@@ -6,9 +6,7 @@ python examples/until_tests_pass.py "python -m pytest -q" "Make the tests pass."
 import asyncio
 import sys
 
-from everturn import Engine, Options
-from everturn.core.events import Continued, ResultEvent, StopPhaseProgressed
-from everturn.ports.hooks import StopInput, StopVerdict
+from everturn import Continued, Engine, ResultEvent, StopInput, StopPhaseProgressed, StopVerdict
 
 
 async def main(command: str, prompt: str) -> int:
@@ -24,13 +22,9 @@ async def main(command: str, prompt: str) -> int:
         failed = f"`{command}` failed:\n{output.decode(errors='replace')[-2_000:]}"
         return StopVerdict(block=None if passed else failed)
 
-    options = Options(
-        permission_mode="bypassPermissions",
-        hooks={"stop": tests_pass},
-        max_turns=30,
-        max_budget_usd=2.0,
-    )
-    async with Engine(options) as engine:
+    async with Engine(
+        permission_mode="bypassPermissions", hooks={"stop": tests_pass}, max_turns=30, max_budget_usd=2.0
+    ) as engine:
         async for event in engine.submit(prompt):
             match event:
                 case StopPhaseProgressed(text=text):

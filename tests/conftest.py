@@ -26,8 +26,9 @@ from everturn.core.state import Reason
 from everturn.modelserver import ModelServer, Received, script, when
 from everturn.modelserver.scripts import When
 from everturn.ports.tool import ToolContext
-from everturn.sessions.loading import stream_told
 from everturn.sessions.places import session_file
+from everturn.sessions.session_files import stream_told
+from everturn.settings.setup import WrittenSettings
 
 # A busy machine makes every strategy slow: that says nothing about the test.
 settings.register_profile("test", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -101,8 +102,9 @@ class Bench:
         fields = {"base_url": self.server.url, "cwd": self.folder, "home": self.home, "model": "claude-sonnet-5"}
         return Options.of(**(fields | changes))
 
-    def engine(self, **options: Any) -> Engine:
-        engine = Engine(self.options(**options), env=self.env)
+    def engine(self, *, written: WrittenSettings = WrittenSettings(), **options: Any) -> Engine:  # noqa: B008 - frozen
+        """`written`: what settings files would have said."""
+        engine = Engine(self.options(**options), env=self.env, written=written)
         self.engines.append(engine)
         return engine
 

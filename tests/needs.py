@@ -57,13 +57,19 @@ def try_bubblewrap_as_nobody() -> str:
     return try_command("bwrap", "--unshare-user", "--unshare-net", "--ro-bind", "/", "/", "true", user=NOBODY)
 
 
+def try_strace_as_root() -> str:
+    if os.getuid() != 0:
+        return "a program that has held a command shows itself to root alone"
+    return try_command("strace", "-o", os.devnull, "true")
+
+
 def try_landlock() -> str:
     from everturn.sandbox.calls import find_machine
-    from everturn.sandbox.landlock import LEAST_VERSION, find_version
+    from everturn.sandbox.landlock import MIN_VERSION, find_version
 
     machine = find_machine()
     version = find_version(machine) if machine is not None else 0
-    return "" if version >= LEAST_VERSION else f"the kernel has version {version}, and {LEAST_VERSION} is needed"
+    return "" if version >= MIN_VERSION else f"the kernel has version {version}, and {MIN_VERSION} is needed"
 
 
 def try_our_ripgrep() -> str:
@@ -118,11 +124,16 @@ NEEDS = {
         "hosts that a command in the sandbox reaches, options of curl", programs=("curl",), packages=("curl",)
     ),
     "strace": Need(
-        "sessions killed at every kind of write; what a hostile repository could start, send and write; what commands that "
-        "nobody approved open, start, send and write",
+        "sessions killed at every kind of write; what a hostile repository could start, send and write",
         programs=("strace",),
         packages=("strace",),
         try_out=partial(try_command, "strace", "-o", os.devnull, "true"),
+    ),
+    "strace as root": Need(
+        "what commands that nobody approved open, start, send and write, as root and as an ordinary user",
+        programs=("strace",),
+        packages=("strace",),
+        try_out=try_strace_as_root,
     ),
     "system Python": Need(
         "attacks by system calls on commands that nobody approved",
@@ -135,11 +146,13 @@ NEEDS = {
     "zsh": Need("completion in zsh", programs=("zsh",), packages=("zsh",)),
     "fish": Need("completion in fish", programs=("fish",), packages=("fish",)),
     "Node": Need(
-        "ccusage reads our sessions; the vendor's JavaScript SDK talks to our model server",
+        "ccusage reads our sessions; the vendor's JavaScript SDK talks to our model server; pyright sees our types; "
+        "xterm.js judges what the terminal shows",
         programs=("node", "npm"),
         packages=("nodejs", "npm"),
     ),
     "patch": Need("files that `patch` changes are noticed", programs=("patch",), packages=("patch",)),
+    "rsync": Need("what `rsync` brings to a protected place is asked about", programs=("rsync",), packages=("rsync",)),
     "mount namespaces": Need(
         "the tests that use these programs, once more with all of them hidden",
         programs=("unshare",),
@@ -151,7 +164,8 @@ NEEDS = {
         try_out=partial(try_command, *NAMESPACES, "true"),
     ),
     "package registry": Need(
-        "installation with pip, pipx and uv; programs of others that read our sessions or talk to our model server",
+        "installation with pip, pipx and uv, and by the GitHub action; programs of others that read our sessions or types, talk to our "
+        "model server or run our hooks for pre-commit",
         try_out=try_registry,
     ),
 }

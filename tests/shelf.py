@@ -13,8 +13,8 @@ SHELF = Path(__file__).parents[1] / ".venv" / "readers"
 PATIENCE_S = 900
 
 
-def run(*command, cwd, **env):
-    """What it printed. A program that fails fails the test, with all that it said."""
+def run(*command, cwd, fails=False, **env):
+    """What it printed. A program that fails where it should not, or does not where it should, fails the test, with all that it said."""
     ended = subprocess.run(
         [str(word) for word in command],
         cwd=cwd,
@@ -25,7 +25,7 @@ def run(*command, cwd, **env):
         timeout=PATIENCE_S,
         check=False,
     )
-    assert ended.returncode == 0, f"{command} exited with {ended.returncode}:\n{ended.stdout}{ended.stderr}"
+    assert (ended.returncode != 0) == fails, f"{command} exited with {ended.returncode}:\n{ended.stdout}{ended.stderr}"
     return ended.stdout
 
 

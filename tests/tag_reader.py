@@ -55,10 +55,13 @@ def _read_tag(text: str, at: int, names: dict[str, str]) -> Found | None:
     """A backslash right behind the bracket says that it is none."""
     if text[at + 1 : at + 2] == "\\":
         return None
-    word, closes = "", False
+    word, closes, is_split = "", False, False
     longest = max(map(len, names))
     for char in re.sub(r"&#?\w{1,8};", "", text[at + 1 :]):
-        if char == ":" and word:
+        if char.isspace() and word:
+            is_split = True
+        elif char == ":" and word and not is_split:
+            # A name space is one word; a sentence that ends with a colon is none.
             word = ""
         elif char in OPENING or char == ">":
             break

@@ -16,7 +16,7 @@ from everturn.settings.options import Options
 MODEL, SMALL = "claude-sonnet-4-5", "claude-haiku-4-5"
 """A window of 200k."""
 SYSTEM = (write(9_000, 1),)
-SUMMARY_LEAST, SUMMARY_SHARE, SUMMARY_MOST = 200, 0.015, 4_000
+SUMMARY_LEAST, SUMMARY_SHARE, MAX_SUMMARY = 200, 0.015, 4_000
 """A summary has so many tokens, and so much of what it stands for, but no more than this."""
 AGAIN = 60
 """Characters that are said when something is read again."""
@@ -37,6 +37,8 @@ class Tally(msgspec.Struct, kw_only=True):
     requests: int = 0
     largest: int = 0
     """Tokens of the largest request."""
+    course: list[tuple[int, float]] = []
+    """Of each turn: the tokens of its request, and the USD that the day had cost by then."""
 
     @property
     def share(self) -> float:
@@ -83,13 +85,14 @@ class Desk:
         output = len(said) // 4 + sum(20 + (len(call.target) + call.edited) // 4 for call in turn.calls)
         # The cache counts from when a request is sent, not from its answer.
         usage = self.charge(request, output)
+        self.tally.course.append((usage.context - output, round(self.tally.usd, 4)))
         self.now += turn.seconds
         return said, turn.calls, usage
 
     def summarise(self, request: Request) -> tuple[str, Usage]:
         """The answer to a call for a summary, whoever makes it."""
         before = self._meter.count(request)
-        tokens = min(SUMMARY_MOST, request.max_tokens, SUMMARY_LEAST + int(SUMMARY_SHARE * before))
+        tokens = min(MAX_SUMMARY, request.max_tokens, SUMMARY_LEAST + int(SUMMARY_SHARE * before))
         if request.model == SMALL:
             self.tally.collapses += 1
         else:

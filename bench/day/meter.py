@@ -6,7 +6,7 @@ from typing import Any
 from everturn.core.budget import Usage
 from everturn.core.messages import Block
 from everturn.models.anthropic.cache_marks import plan_marks
-from everturn.modelserver.prompt_cache import PromptCache, Segment
+from everturn.modelserver.prompt_cache import CachedSegment, PromptCache
 from everturn.modelserver.tokens import MESSAGE_TOKENS, estimate_block, estimate_json, estimate_text
 from everturn.ports.model import Catalog, Request
 
@@ -28,21 +28,22 @@ class CacheMeter:
     def count(self, request: Request) -> int:
         return sum(segment.tokens for segment in self.list_segments(request))
 
-    def list_segments(self, request: Request) -> list[Segment]:
+    def list_segments(self, request: Request) -> list[CachedSegment]:
         ttl = request.cache_ttl if request.cache else None
         segments = [
-            Segment(text=f"{request.model} {raw!r}", tokens=self._count_tool(raw), ttl=None) for raw in request.tools
+            CachedSegment(text=f"{request.model} {raw!r}", tokens=self._count_tool(raw), ttl=None)
+            for raw in request.tools
         ]
         texts = [text for text in request.system if text.strip()]
         for at, text in enumerate(texts, start=1):
             mark = ttl if at == len(texts) else None
-            segments.append(Segment(text=f"{request.model} {text}", tokens=estimate_text(text), ttl=mark))
+            segments.append(CachedSegment(text=f"{request.model} {text}", tokens=estimate_text(text), ttl=mark))
         marks = plan_marks(request.messages, request.kept, request.anchor) if request.cache else frozenset()
         for index, wire in enumerate(request.messages):
             extra = MESSAGE_TOKENS
             for position, block in enumerate(wire.blocks):
                 segments.append(
-                    Segment(
+                    CachedSegment(
                         text=f"{request.model} {wire.role} {hash(block.raw)}",
                         tokens=self._count_block(block) + extra,
                         ttl=ttl if (index, position) in marks else None,

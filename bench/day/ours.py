@@ -1,7 +1,6 @@
 """Everturn at work for a day: the engine with its whole context pipeline, and the day's model in the place of the API's."""
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,9 @@ from everturn import Engine, Options
 from everturn.core.budget import Usage
 from everturn.core.events import ContextChanged, ResultEvent
 from everturn.core.stream import StreamEvent
+from everturn.modelserver import Say, call, say
 from everturn.ports.model import Request
-from everturn.testing.script import Called, Part, Said, play
+from everturn.testing.answers import play
 
 MAIN_OUTPUT = 8_000
 """By its cap a call of the main loop is told from one for a summary."""
@@ -49,13 +49,13 @@ class DayModel:
         await asyncio.sleep(0)
         if request.tools and request.max_tokens == MAIN_OUTPUT:
             said, calls, usage = self._desk.play(request)
-            part = Part(blocks=(Said(said), *(Called(call.tool, json.dumps(input_of(call))) for call in calls)))
+            parts: list[Say | str] = [said, *(call(each.tool, input_of(each)) for each in calls)]
         else:
             text, usage = self._desk.summarise(request)
-            part = Part(blocks=(Said(text),))
+            parts = [text]
         self._calls += 10
         for event in play(
-            report(part, usage),
+            say(*parts, usage=report(usage)),
             api_id=f"msg_{self._calls}",
             model=request.model,
             input_tokens=0,
@@ -70,14 +70,13 @@ class DayModel:
         pass
 
 
-def report(part: Part, usage: Usage) -> Part:
-    counts = {
+def report(usage: Usage) -> dict[str, int]:
+    return {
         "input_tokens": usage.input,
         "output_tokens": usage.output,
         "cache_creation_input_tokens": usage.cache_write,
         "cache_read_input_tokens": usage.cache_read,
     }
-    return part + Part(report=counts)
 
 
 async def run_ours(desk: Desk, folder: Path, limits: dict[str, Any] | None = None) -> dict[str, int]:

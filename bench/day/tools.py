@@ -8,7 +8,7 @@ import msgspec
 from bench.day.texts import write
 from everturn.core.errors import ToolFault
 from everturn.ports.tool import Tool
-from everturn.tools.define import FunctionTool
+from everturn.tools.definition.decorator import FunctionTool
 
 TOLD = 4_000
 """Characters of a description."""

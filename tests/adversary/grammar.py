@@ -322,6 +322,8 @@ class Grammar:
                 self.pick(
                     (
                         "-C deep",
+                        "-C nested",
+                        "-C deep/..",
                         "--no-pager",
                         "-c core.pager=./canary",
                         "--git-dir=.git",

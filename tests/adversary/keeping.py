@@ -9,6 +9,9 @@ from pathlib import Path
 from everturn.core.protected import AGENT_SETTINGS, MEMORY
 from everturn.sandbox.placeholders import has_placeholder
 
+OPEN = 0o755
+"""Of every folder in a working folder, at first."""
+
 
 def look_at(path):
     """Whatever is done to a file but reading moves the time that nobody can set."""
@@ -21,12 +24,13 @@ def take_picture(*tops):
     picture = {str(top): look_at(top) for top in tops}
     waiting = [str(top) for top in tops]
     while waiting:
-        # Links are not followed, and what is no folder is none.
-        with suppress(NotADirectoryError), os.scandir(waiting.pop()) as entries:
+        # Links are not followed, and what is no folder is none. What goes meanwhile is not there.
+        with suppress(NotADirectoryError, FileNotFoundError), os.scandir(waiting.pop()) as entries:
             for entry in entries:
-                picture[entry.path] = look_at(entry.path)
-                if entry.is_dir(follow_symlinks=False):
-                    waiting.append(entry.path)
+                with suppress(FileNotFoundError):
+                    picture[entry.path] = look_at(entry.path)
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
     return picture
 
 
@@ -55,7 +59,7 @@ class Keeper:
         self.edits = edits
         self.work, self.original = Path(work), Path(original)
         self.around = [Path(path) for path in around]
-        self.before, self.held = take_picture(*self.around), self.look()
+        self.before, self.held, self.clean = take_picture(*self.around), self.look(), take_picture(self.work)
 
     def look(self):
         """Of folders only that they are there: what is beside the protected may come and go."""
@@ -74,18 +78,34 @@ class Keeper:
         return changed
 
     def restore(self):
+        """Only what was changed: most of the folder is not, and all of it takes longer than the command."""
         # A command may have closed whatever it could.
-        self.work.chmod(0o755)
+        self.open(self.work)
         for folder, names, _ in os.walk(self.work):
             for path in (Path(folder, name) for name in names):
                 if not path.is_symlink():
-                    path.chmod(0o755)
-        for path in self.work.iterdir():
-            if path.is_dir() and not path.is_symlink():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                path.unlink()
-        shutil.copytree(self.original, self.work, symlinks=True, dirs_exist_ok=True)
+                    self.open(path)
+        changed = compare(self.clean, take_picture(self.work))
+        for name in {Path(path).relative_to(self.work).parts[0] for path in changed if path != str(self.work)}:
+            self.put_back(name)
+        self.clean = take_picture(self.work)
+
+    def open(self, folder):
+        # What stands for something that is not there goes a moment after the command.
+        with suppress(FileNotFoundError):
+            if stat.S_IMODE(folder.stat().st_mode) != OPEN:
+                folder.chmod(OPEN)
+
+    def put_back(self, name):
+        path, original = self.work / name, self.original / name
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+        if original.is_dir() and not original.is_symlink():
+            shutil.copytree(original, path, symlinks=True, dirs_exist_ok=True)
+        elif os.path.lexists(original):
+            shutil.copy2(original, path, follow_symlinks=False)
 
 
 def compare(before, after):

@@ -7,27 +7,29 @@ from typing import Any
 
 import msgspec
 
-from everturn.compose.holding import WITHOUT_VARIABLE, SessionHolder
-from everturn.compose.judging import build_call
+from everturn.compose.holder import WITHOUT_VARIABLE, SessionHolder
+from everturn.compose.lone_policy import build_call
 from everturn.compose.policy import build_policy
-from everturn.compose.scratch import SessionScratch
 from everturn.core.errors import EverturnError
 from everturn.ports.abort import AbortSignal
 from everturn.ports.files import FileStates
 from everturn.ports.holding import Bounds, Holding
+from everturn.ports.hooks import HookSettings, WrittenHooks
 from everturn.ports.outputs import Outputs
 from everturn.ports.policy import Call, Policy, Ruling, Verdict
 from everturn.ports.shell_folder import ShellFolder
 from everturn.ports.tasks import Tasks
-from everturn.ports.tool import ToolContext
+from everturn.ports.tool import ToolContext, Traits
 from everturn.sandbox.held.walls import MachineWalls
+from everturn.sandbox.session_scratch import SessionScratch
 from everturn.settings.options import Options
-from everturn.settings.setup import check_options
+from everturn.settings.setup import WrittenSettings, check_options
 from everturn.tools.bash import bash_tool
 from everturn.tools.grep.holding import Hold
 from everturn.tools.grep.query import GrepInput, Matches, Query
 from everturn.tools.grep.ripgrep import find_ripgrep, run_ripgrep
 from everturn.tools.grep.tool import run_grep
+from everturn.workspace.temporary_folder import find_temporary_folder
 
 NEXT = "echo ok; printf '%q\\n' \"$(pwd -P)\"; export -p"
 """What follows each case, as approved commands run: it must find the session as if nothing had been before it."""
@@ -41,6 +43,18 @@ class Forced:
     def __init__(self, holding: Holding | None) -> None:
         self.holding = holding
 
+    def prepare(self, call: Call) -> None:
+        return None
+
+    def advise(self, call: Call) -> str:
+        return ""
+
+    def judge_allowed(self, call: Call) -> Verdict:
+        return self.judge(call)
+
+    def judge_apart(self, call: Call) -> Verdict:
+        return self.judge(call)
+
     def judge(self, call: Call) -> Verdict:
         return Verdict(ruling=Ruling.ALLOW, reason=f"the test says so of {call.name}", holding=self.holding)
 
@@ -49,7 +63,10 @@ class Session:
     """One engine's worth of policy, walls and shell, put together as the engine does it."""
 
     def __init__(self, job: dict[str, Any]) -> None:
-        wanted, env = job["policy"], {**job["environment"], WITHOUT_VARIABLE: job.get("without", "")}
+        wanted, env = (
+            job["policy"],
+            {"TMPDIR": os.environ["TMPDIR"], **job["environment"], WITHOUT_VARIABLE: job.get("without", "")},
+        )
         options = Options.of(
             cwd=os.path.realpath(job["folder"]),
             model="claude-test",
@@ -57,12 +74,15 @@ class Session:
             allowed_tools=wanted.get("allow", []),
             disallowed_tools=wanted.get("deny", []),
             trusted=wanted.get("trusted", True),
+            try_held=wanted.get("tries", False),
         )
-        setup = check_options(options, env)
+        hooks = tuple(WrittenHooks(event="Stop", value=each, source="user", origin="") for each in job.get("hooks", []))
+        written = WrittenSettings(hooks=HookSettings(written=hooks) if hooks else None)
+        setup = check_options(options, env, written)
         self.folder = str(setup.folder)
         self.tasks, self.files = Tasks(), FileStates()
         outputs, shell = Outputs(), ShellFolder()
-        self.scratch = SessionScratch(tuple)
+        self.scratch = SessionScratch(tuple, find_temporary_folder(env))
         ruled, _ = build_policy(setup, env, outputs, shell, self.scratch)
         bounds = Bounds(**job.get("bounds", {}))
         self.holder = SessionHolder(
@@ -99,7 +119,7 @@ class Session:
             return told
         try:
             holding = None if self._frees else verdict.holding
-            result = await self.bash.run(self.bash.parse(fields), self.context(holding))
+            result = await self.bash.run(self.bash.parse(fields), self.context(holding, call.traits))
         except EverturnError as error:
             return {**told, "content": f"did not start: {error}", "code": None}
         content = result.content if isinstance(result.content, str) else repr(result.content)
@@ -131,7 +151,7 @@ class Session:
         lines = str(result.content).splitlines()
         return "\n".join(line for line in lines if not line.startswith(tuple(f"declare -x {name}" for name in OWN)))
 
-    def context(self, holding: Holding | None) -> ToolContext:
+    def context(self, holding: Holding | None, traits: Traits = Traits()) -> ToolContext:  # noqa: B008 - frozen
         return ToolContext(
             folder=self.folder,
             tool_use_id="toolu_1",
@@ -141,6 +161,7 @@ class Session:
             abort_grace_s=0.5,
             tasks=self.tasks,
             holding=holding,
+            traits=traits,
         )
 
     async def aclose(self) -> None:

@@ -15,8 +15,10 @@ from tests.adversary.watching import Held, before, find_breaches
 COUNT = int(os.environ.get("EVERTURN_ADVERSARY", "1000"))
 """Commands that really run, in all tests with strace together; `make fuzz` takes more, with new seeds."""
 IS_REPEATED = os.environ.get("EVERTURN_EXAMPLES", "test") == "test"
+SEED = os.environ.get("EVERTURN_ADVERSARY_SEED", "")
+"""To play again what a failure has told."""
 BATCH = 150
-MOST_JOBS = 400
+MAX_JOBS = 400
 DENIED = "data.json"
 PLAYS = {
     "landlock": (0.3, {"mode": "default"}, "", "Landlock"),
@@ -26,6 +28,8 @@ PLAYS = {
     "edits, not judged": (0.15, {"forced": {"writes": True, "uses_git": True}}, "", "bubblewrap"),
     "bubblewrap": (0.1, {"mode": "default"}, "landlock", "bubblewrap"),
     "nothing holds": (0.1, {"mode": "default"}, "off", None),
+    # What would ask runs held first: whatever it is.
+    "tried": (0.1, {"mode": "default", "tries": True}, "", "Landlock"),
     # What a rule allows may do what it can: these can do nothing but be given globs.
     "with rules": (0.05, {"mode": "default", "allow": ["Bash(true:*)", "Bash(dirname:*)", "Bash(expr:*)", "Read(//etc/hostname)"], "deny": [f"Read(./{DENIED})"]}, "", "Landlock"),
 }  # fmt: skip
@@ -37,7 +41,7 @@ KINDS = {
 
 
 class Play:
-    """Some houses, a worker in front of which something may watch, and a grammar."""
+    """Some houses and a grammar, for a worker."""
 
     def __init__(self, name, user, seed):
         self.name, self.user = name, user
@@ -57,15 +61,19 @@ class Play:
             house.close()
         shutil.rmtree(self.room, ignore_errors=True)
 
-    def run(self, count, watch=()):
-        worker = Worker(self.user, self.room, watch)
+    def run_watched(self, count, log):
+        """By a worker in front of which something watches."""
+        worker = Worker(self.user, self.room, before(log))
         try:
-            for number in range(MOST_JOBS):
-                if self.ran >= count:
-                    break
-                self.run_job(worker, f"job{number}", min(BATCH, count - self.ran))
+            self.run(count, worker)
         finally:
             worker.close()
+
+    def run(self, count, worker):
+        for number in range(MAX_JOBS):
+            if self.ran >= count:
+                break
+            self.run_job(worker, f"job{number}", min(BATCH, count - self.ran))
 
     def run_job(self, worker, name, most):
         house, objects = self.move_in()
@@ -130,6 +138,8 @@ class Play:
 
 
 def choose_seed(number):
+    if SEED:
+        return int(SEED)
     return number if IS_REPEATED else SystemRandom().randrange(2**32)
 
 
@@ -141,36 +151,36 @@ def list_plays():
     ]
 
 
-@pytest.mark.needs("strace")
+@pytest.mark.needs("strace as root")
 @pytest.mark.parametrize(("name", "user"), list_plays())
 def test_whatever_runs_unasked_reads_writes_starts_and_reaches_nothing_that_it_may_not(name, user, tmp_path):
     seed = choose_seed(7)
     with Play(name, user, seed) as play:
         count = max(10, round(COUNT * play.share / len(USERS)))
 
-        play.run(count, before(tmp_path / "calls"))
+        play.run_watched(count, tmp_path / "calls")
 
         assert (seed, play.find_troubles(tmp_path / "calls")) == (seed, {})
         assert play.ran >= count, "too few lines run unasked for the test to mean something"
 
 
 @pytest.mark.parametrize(("name", "user"), list_plays())
-def test_whatever_runs_unasked_leaves_nothing_and_tells_no_secret(name, user):
+def test_whatever_runs_unasked_leaves_nothing_and_tells_no_secret(name, user, workers):
     """As above, on machines that have no strace: by what can be seen afterwards."""
     seed = choose_seed(11)
     with Play(name, user, seed) as play:
-        play.run(max(5, round(COUNT * play.share / len(USERS) / 10)))
+        play.run(max(5, round(COUNT * play.share / len(USERS) / 10)), workers(user))
 
         assert (seed, play.find_troubles()) == (seed, {})
 
 
-@pytest.mark.needs("strace", "Landlock")
+@pytest.mark.needs("strace as root", "Landlock")
 def test_the_same_lines_do_harm_where_judgement_is_alone(tmp_path):
     """Else the wall would be there for nothing, and so would the tests above."""
     with Play("landlock", next(iter(USERS)), 7) as play:
         play.policy = {**play.policy, "frees": True}
 
-        play.run(150, before(tmp_path / "calls"))
+        play.run_watched(150, tmp_path / "calls")
 
         told = [trouble for troubles in play.find_troubles(tmp_path / "calls").values() for trouble in troubles]
         assert "the secret was told" in told

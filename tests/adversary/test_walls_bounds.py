@@ -5,7 +5,7 @@ import resource
 import pytest
 from tests.adversary.scripts import python
 
-from everturn.compose.holding import SessionHolder
+from everturn.compose.holder import SessionHolder
 from everturn.ports.holding import Bounds
 from everturn.sandbox.held.holder import Premises
 

@@ -150,3 +150,22 @@ def test_leases_and_notices_keep_nobody_from_a_file(reading):
     )
 
     assert set(said.splitlines()) == {"[Errno 1] Operation not permitted"}
+
+
+# What they are set to is what they are: where the wall has a hole, the machine is not harmed.
+DEVICES = """
+for name in null zero full random urandom tty; do
+  chmod $(stat -c %a /dev/$name) /dev/$name 2>&1 && echo "$name has changed"
+  chown $(stat -c %u:%g /dev/$name) /dev/$name 2>&1 && echo "$name has changed"
+done
+python3 -c 'import os; os.fchmod(0, 0o666)' 2>&1 && echo "stdin has changed"
+echo x > /dev/null && head -c 1 /dev/zero | wc -c && head -c 1 /dev/urandom | wc -c
+"""
+
+
+def test_devices_of_the_machine_are_used_and_not_changed(walls):
+    """Root owns them, and a view shows the machine's own."""
+    printed = [line.strip() for line in walls.say(DEVICES).splitlines()]
+
+    assert [line for line in printed if line.endswith("has changed")] == []
+    assert [line for line in printed if line == "1"] == ["1", "1"]

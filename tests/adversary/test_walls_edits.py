@@ -1,5 +1,6 @@
 """Judgement is switched off and every command runs as an edit: what is protected in the folder is held by the wall alone."""
 
+import os
 import stat
 import subprocess
 
@@ -94,6 +95,9 @@ def test_what_is_not_there_does_not_appear_by_closing_a_folder(editing, way):
 
     editing.run({"command": ATTACKS[way], "timeout": 20_000})
 
+    if (closed := editing.work / "x").exists():
+        # Nothing protected stands there; who is not root could not look at the others.
+        closed.chmod(0o700)
     assert compare(before, picture_protected(editing)) == []
 
 
@@ -126,6 +130,28 @@ def test_a_virtual_environment_stays_as_it_is(editing):
         "env2/pyvenv.cfg",
     ]
     assert (editing.work / "env2/bin/activate").read_text() == "as it was\n"
+
+
+def test_what_hooks_run_stays_as_it_is(editing):
+    scripts = editing.work / "scripts"
+    scripts.mkdir()
+    (scripts / "check.sh").write_text("true\n")
+    (editing.outside / "out.sh").write_text("true\n")
+    (scripts / "out.sh").symlink_to(editing.outside / "out.sh")
+    editing.settle()
+    around = editing.picture()
+
+    editing.run(
+        "echo evil > scripts/check.sh; mv scripts old; mkdir scripts; echo evil > scripts/check.sh; echo evil > scripts/out.sh",
+        "rm scripts/out.sh; echo evil > scripts/out.sh; mv a.txt scripts/out.sh; ln -sf a.txt scripts/out.sh",
+        "echo evil > scripts/new.sh; ln -s ../a.txt scripts/new.sh; mkdir other; echo evil > other/new.sh",
+        hooks=["cd scripts && ./check.sh; ./out.sh; [ -x scripts/new.sh ] && scripts/new.sh; sh other/new.sh"],
+    )
+
+    assert (scripts / "check.sh").read_text() == "true\n"
+    assert (scripts / "out.sh").samefile(editing.outside / "out.sh")
+    assert [path for path in (scripts / "new.sh", editing.work / "other/new.sh") if os.path.lexists(path)] == []
+    assert compare(around, editing.picture()) == []
 
 
 def test_the_rest_of_the_folder_is_edited(editing):

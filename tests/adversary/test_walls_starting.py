@@ -11,6 +11,7 @@ import pytest
 from tests.adversary.conftest import fill
 from tests.adversary.house import USERS
 from tests.adversary.scripts import attempt, python
+from tests.tools.processes import list_processes
 
 MOMENT_S = 2.0
 RIGHTS = {"edits": "27", "bubblewrap": "2", "landlock": "194"}
@@ -212,7 +213,7 @@ def read_state(pid):
         fields = file.read().rpartition(")")[2].split()
     with open(f"/proc/{pid}/limits", encoding="utf-8") as file:  # noqa: PTH123 - the kernel's
         limits = file.read()
-    return (fields[0] in "SR", fields[16], os.sched_getaffinity(pid), os.sched_getscheduler(pid), limits)
+    return (fields[0] not in "TtZX", fields[16], os.sched_getaffinity(pid), os.sched_getscheduler(pid), limits)
 
 
 REFUSED = {
@@ -405,7 +406,7 @@ def is_dying(pid):
 
 
 def find_processes(words):
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
+    for pid in list_processes():
         with suppress(OSError):
-            if words in path.read_text("utf-8", "replace"):
-                yield int(path.parent.name)
+            if words in Path(f"/proc/{pid}/cmdline").read_text("utf-8", "replace"):
+                yield pid

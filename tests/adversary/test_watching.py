@@ -37,7 +37,7 @@ SEEN = {
     "a packet": (attempt("socket.socket(2, 2).sendto(b'x', ('127.0.0.1', 9))"), "reached: "),
     "a signal": ("kill -CONT {pid}", "signalled: "),
     "a limit": ("prlimit --pid {pid} --core=0:0", "limited: "),
-    "a priority": ("renice 1 -p {pid}", "slowed: "),
+    "a priority": ("renice 19 -p {pid}", "slowed: "),
     "a mount": ("unshare -rm true", "reached: "),
     "another's memory": (attempt("libc.ptrace(0x4206, {pid}, 0, 0)"), "reached: "),
 }
@@ -61,7 +61,7 @@ def house():
     house.close()
 
 
-@pytest.mark.needs("strace", "system Python")
+@pytest.mark.needs("strace as root", "system Python")
 def test_each_of_these_is_seen_where_nothing_holds_it(house, victim, worker_room, tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as server:
         names = {"port": str(server.getsockname()[1]), "pid": str(victim)}
@@ -96,7 +96,7 @@ EDITS = {
 FINE = ("chmod 700 deep", "mkdir new; mv b.txt new/; rm -r new", "touch AGENTS.md; rm AGENTS.md", "ln -s /etc there")
 
 
-@pytest.mark.needs("strace")
+@pytest.mark.needs("strace as root")
 def test_what_an_edit_changes_is_seen_where_nothing_holds_it(house, worker_room, tmp_path):
     commands = [*EDITS.values(), *FINE]
     may = Held(house, worker_room, ("/usr",), "edits")
@@ -113,6 +113,78 @@ def test_what_an_edit_changes_is_seen_where_nothing_holds_it(house, worker_room,
     assert changed == [True] * len(EDITS) + [False] * len(FINE)
 
 
+SOCKET = "socket(AF_UNIX, SOCK_STREAM, 0) = 3<socket:[1]>"
+BEGIN, END = (
+    f'10 rmdir("/adversary/job/{each}/0") = -1 ENOENT (No such file or directory)' for each in ("begin", "end")
+)
+LOGS = {
+    "a held command": (
+        [BEGIN, "10 vfork( <unfinished ...>", '20 execve("/bin/sh", ["sh"], 0x1) = 0', "10 <... vfork resumed>) = 20", f"20 {SOCKET}", END],
+        True,
+    ),
+    "a child of a held command that has ended": (
+        [BEGIN, "10 vfork() = 20", '20 execve("/bin/sh", ["sh"], 0x1) = 0', "20 vfork() = 21", "20 +++ exited with 0 +++", END, f"21 {SOCKET}"],
+        True,
+    ),
+    "another process with the number of a held command whose end nobody saw": (
+        [BEGIN, "10 vfork() = 20", '20 execve("/bin/sh", ["sh"], 0x1) = 0', END,
+         "10 vfork( <unfinished ...>", '20 execve("/bin/sh", ["sh"], 0x1) = 0', "10 <... vfork resumed>) = 20", f"20 {SOCKET}"],
+        False,
+    ),
+    "a thread of ours that runs before its birth is told": (
+        [BEGIN, "10 vfork() = 20", '20 execve("/bin/sh", ["sh"], 0x1) = 0', "10 clone3({flags=CLONE_VM|CLONE_THREAD}, 88 <unfinished ...>", f"30 {SOCKET}", "10 <... clone3 resumed>) = 30", END],
+        False,
+    ),
+    "a view that was tried out before": (
+        [BEGIN, "10 vfork() = 20", '20 execve("/usr/bin/bwrap", ["bwrap", "true"], 0x1) = 0', "20 vfork() = 21", '21 execve("/bin/true", ["true"], 0x1) = 0', "10 vfork() = 30", '30 execve("/usr/bin/bwrap", ["bwrap", "sh"], 0x1) = 0', "30 clone(flags=CLONE_NEWPID) = 31", f"31 {SOCKET}", "31 vfork() = 2 /* 32 in strace's PID NS */", f"32 {SOCKET}", END],
+        False,
+    ),
+    "what a view has started": (
+        [BEGIN, "10 vfork() = 30", '30 execve("/usr/bin/bwrap", ["bwrap", "sh"], 0x1) = 0', "30 clone(flags=CLONE_NEWPID) = 31", "31 vfork() = 2 /* 32 in strace's PID NS */", '32 execve("/bin/sh", ["sh"], 0x1) = 0', f"32 {SOCKET}", END],
+        True,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("lines", "is_seen"), LOGS.values(), ids=LOGS)
+def test_a_process_is_known_by_its_birth(house, worker_room, tmp_path, lines, is_seen):
+    (tmp_path / "calls").write_text("".join(f"{line}\n" for line in lines))
+    may = Held(house, worker_room, ("/usr", "/bin"), "reads")
+
+    found = find_breaches(tmp_path / "calls", {"job": {0: may}})
+
+    assert [told.startswith("reached: socket") for told in found.get(("job", 0), [])] == [True] * is_seen
+
+
+def test_a_descriptor_is_taken_for_what_it_has_opened(house, worker_room, tmp_path):
+    """The C library sets the modes of what it may not open by way of /proc."""
+    opened = (f"{house.work}/made", f"{house.outside}/marker")
+    lines = [BEGIN, "10 vfork() = 30", '30 execve("/bin/sh", ["sh"], 0x1) = 0']
+    for number, path in enumerate(opened, 3):
+        lines += [f'30 openat(AT_FDCWD<{house.work}>, "x", O_RDONLY|O_PATH) = {number}<{path}>']
+        lines += [f'30 chmod("/proc/self/fd/{number}", 04000) = 0']
+    (tmp_path / "calls").write_text("".join(f"{line}\n" for line in [*lines, END]))
+
+    found = find_breaches(tmp_path / "calls", {"job": {0: Held(house, worker_room, ("/usr", "/bin"), "edits")}})
+
+    assert found == {("job", 0): [f'changed: chmod("{opened[1]}", 04000) = 0<>']}
+
+
+@pytest.mark.needs("strace as root", "Landlock")
+def test_a_name_is_taken_for_one_of_the_folder_that_the_program_is_in(house, worker_room, tmp_path):
+    commands = ["(cd $TMPDIR && mkdir made && cd made && mkdir inner)", "mkdir made"]
+    worker = Worker(house.user, worker_room, before(tmp_path / "calls"))
+    worker.do(house.job({"forced": {"scratch": True}}, commands, name="free"))
+    worker.do(house.job({"forced": None}, commands[1:], name="outside"))
+    worker.close()
+    may = Held(house, worker_room, ("/usr",), "reads")
+
+    found = find_breaches(tmp_path / "calls", {"free": {0: may, 1: may}, "outside": {0: may}})
+
+    changed = {case for case, told in found.items() if any(each.startswith("changed: ") for each in told)}
+    assert changed == {("outside", 0)}
+
+
 def fill(command, names):
     for name, value in names.items():
         command = command.replace(f"{{{name}}}", value)
@@ -126,7 +198,7 @@ KINDS = (
 )
 
 
-@pytest.mark.needs("strace")
+@pytest.mark.needs("strace as root")
 @pytest.mark.parametrize(("without", "holding"), KINDS)
 def test_what_a_held_command_opens_and_starts_is_seen_too(house, worker_room, tmp_path, without, holding):
     """By somebody who would allow none of it."""
@@ -147,20 +219,17 @@ def test_what_a_held_command_opens_and_starts_is_seen_too(house, worker_room, tm
 @pytest.mark.parametrize(
     "name", [path for path in Keeper.PROTECTED if path.startswith((".git/c", "nested/.git/c", *MEMORY, ".envrc"))]
 )
-def test_a_keeper_sees_what_has_appeared_or_cannot_be_looked_at(house, worker_room, name):
+def test_a_keeper_sees_what_has_appeared_or_cannot_be_looked_at(house, workers, name):
     house.keep()
-    worker = Worker(house.user, worker_room)
     commands = [f"echo x > {name}", "true", f"echo x > {name}; chmod 000 $(dirname {name})", "true"]
-    answer = worker.do(house.job({"forced": None}, commands, kept={**house.kept, "edits": True}))
-    worker.close()
+    answer = workers(house.user).do(house.job({"forced": None}, commands, kept={**house.kept, "edits": True}))
 
     assert [bool(result["changed"]) for result in answer["results"]] == [True, False, True, False]
 
 
-def test_a_keeper_sees_what_has_changed(house, worker_room):
+def test_a_keeper_sees_what_has_changed(house, workers):
     house.keep()
-    worker = Worker(house.user, worker_room)
-    answer = worker.do(
+    answer = workers(house.user).do(
         house.job(
             {"forced": None},
             [
@@ -175,8 +244,27 @@ def test_a_keeper_sees_what_has_changed(house, worker_room):
             probes=True,
         )
     )
-    worker.close()
 
     changed = [bool(result["changed"]) for result in answer["results"]]
     assert changed[:3] == [True, True, True]
     assert [bool(result["forged"]) for result in answer["results"]] == [False] * 4 + [True] * 2
+
+
+CALLS_OF_A_COMMAND = {
+    "a device's mode": ('fchmodat(AT_FDCWD</>, "/dev/null", 000) = 0', True),
+    "a device's owner": ('fchownat(AT_FDCWD</>, "/dev/tty", 1, 1, 0) = 0', True),
+    "a device's mode, refused": ('fchmodat(AT_FDCWD</>, "/dev/null", 000) = -1 EROFS (Read-only file system)', False),
+    "a word to a pair of its own": ('sendto(6<socket:[2]>, "\\1", 1, MSG_NOSIGNAL, NULL, 0) = 1', False),
+    "a word to somebody": ('sendto(6<socket:[2]>, "x", 1, 0, {sa_family=AF_INET}, 16) = 1', True),
+}
+
+
+@pytest.mark.parametrize(("line", "is_seen"), CALLS_OF_A_COMMAND.values(), ids=CALLS_OF_A_COMMAND)
+def test_what_a_command_may_call_depends_on_what_it_is_about(house, worker_room, tmp_path, line, is_seen):
+    lines = [BEGIN, "10 vfork() = 20", '20 execve("/bin/sh", ["sh"], 0x1) = 0', f"20 {line}", END]
+    (tmp_path / "calls").write_text("".join(f"{line}\n" for line in lines))
+    for held in ("reads", "edits"):
+        may = Held(house, worker_room, ("/usr", "/bin"), held)
+        found = find_breaches(tmp_path / "calls", {"job": {0: may}})
+
+        assert bool(found) is is_seen

@@ -17,7 +17,7 @@ import everturn.compose
 import everturn.permissions
 import everturn.sandbox
 import everturn.tools.bash
-from everturn.compose.judging import build_call
+from everturn.compose.lone_policy import build_call
 from everturn.permissions.policy import RulePolicy
 
 PR_SET_DUMPABLE = 4
@@ -68,6 +68,10 @@ def load_everything() -> None:
         "tempfile",
         "shutil",
         "shlex",
+        "glob",
+        "difflib",
+        "ipaddress",
+        "unicodedata",
         "copy",
         "encodings.idna",
         "encodings.latin_1",

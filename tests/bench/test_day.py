@@ -19,7 +19,7 @@ from everturn.models.anthropic.encode import encode_request
 from everturn.models.catalog import JsonCatalog
 from everturn.modelserver import Ask
 from everturn.modelserver.prompt_cache import PromptCache, segments_of
-from everturn.sessions.loading import stream_told
+from everturn.sessions.session_files import stream_told
 
 TURNS = 60
 

@@ -72,7 +72,7 @@ def test_a_page_without_results_says_so():
 def test_a_page_with_some_parts_names_the_others():
     page = render_parts({"files": kept(edit=[100.0])})
 
-    assert "Not measured yet: execution, search, journal, sandbox, permissions, day.\n" in page
+    assert "Not measured yet: execution, search, journal, sandbox, permissions, hooks, terminal, day.\n" in page
 
 
 def test_a_part_that_is_measured_again_takes_its_own_place_among_the_others(tmp_path):

@@ -40,9 +40,7 @@ def test_a_round_of_a_play_prints_its_figures_with_their_reach_and_leaves_the_do
 def test_an_unknown_part_is_named_with_those_that_exist():
     done = run_bench("--only", "shel")
 
-    names = (
-        "shell, secure, version, tool, deltas, many, long, files, execution, search, journal, sandbox, permissions, day"
-    )
+    names = "shell, secure, version, tool, deltas, many, long, files, execution, search, journal, sandbox, permissions, hooks, terminal, day"
     expected = f"There is no part 'shel'; there are: {names}.\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", expected)
 

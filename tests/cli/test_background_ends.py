@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.tools.processes import named, until
 
-from everturn.cli.root import warn_root
+from everturn.cli.options import warn_root
 from everturn.modelserver import call, hold, stall, text
 
 STUBBORN = "exec 9>{alive}; trap '' TERM; echo up >{up}; while :; do sleep 0.1; done"
@@ -63,7 +63,9 @@ async def test_nothing_that_a_command_started_outlives_the_program(program, pipe
     # Root is warned where this machine is no container.
     warning = warn_root("bypassPermissions", None)
     assert (process.returncode, out) == (0, b"It runs.\n")
-    assert err.decode() == (f"everturn: {warning}\n" if warning else "")
+    told = [warning] if warning else []
+    told += [f"still running in the background, and ended now: {stubborn}"] if behind else []
+    assert err.decode() == "".join(f"everturn: {line}\n" for line in told)
 
 
 @pytest.mark.parametrize("times", [1, 2])
@@ -132,5 +134,14 @@ async def test_what_a_command_printed_outlives_a_program_that_was_killed(program
         process.kill()
         await process.communicate()
         assert await alive == ""
-    [kept] = program.home.glob("projects/*/*/results/command-*.log")
+    [kept] = program.home.glob("projects/*/*/results/*.log")
     assert kept.read_text().endswith("19999\n20000\n")
+
+
+async def test_a_command_that_ends_with_the_program_is_named(program):
+    program.model(call("Bash", {"command": "sleep 60; echo done", "run_in_background": True}), text("It runs."))
+    done = await program.run("-p", "Go", "--dangerously-skip-permissions", "--output-format", "json")
+    assert done.code == 0
+    assert "everturn: still running in the background, and ended now: sleep 60; echo done" in done.err
+    system = " ".join(block["text"] for block in program.requests[0].body["system"])
+    assert "wait for them with TaskOutput first" in system

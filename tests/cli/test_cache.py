@@ -44,7 +44,7 @@ async def test_a_flag_that_does_not_exist_is_refused(program):
     done = await program.run("cache", "--jsn")
 
     assert done.code == 2
-    assert "cache knows no '--jsn'" in done.err
+    assert "unknown flag '--jsn'" in done.err
     assert "did you mean '--json'?" in done.err
 
 

@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 from tests.cli.shells import SHELLS, ask_bash, ask_fish, ask_zsh
 
+from everturn.cli.commands import COMMANDS, find_command
 from everturn.cli.completion import render_bash, render_fish, render_zsh
-from everturn.cli.flags import COMMANDS, FLAGS
+from everturn.cli.flags import FLAGS
 from everturn.cli.main import main
 
 SCRIPTS = {"bash": render_bash, "zsh": render_zsh, "fish": render_fish}
-CONFIG = next(command for command in COMMANDS if command.name == "config")
+ACTIONS = [action.name for action in find_command("config").actions]
 
 
 @pytest.fixture
@@ -21,13 +22,24 @@ def script(tmp_path) -> Path:
     return path
 
 
+def asker(folder, shell):
+    """What the shell offers behind these words."""
+    script = folder / f"everturn.{shell}"
+    script.write_text(SCRIPTS[shell](), "utf-8")
+    return {
+        "bash": lambda *words: ask_bash(script, *words),
+        "fish": lambda *words: ask_fish(script, *words),
+        "zsh": lambda *words: ask_zsh(script, *words)[0],
+    }[shell]
+
+
 def test_bash_completes_commands_flags_and_values(script):
     assert ask_bash(script, "do") == ["doctor"]
     assert ask_bash(script, "--out") == ["--output-format"]
     assert ask_bash(script, "-p", "Go", "--max-t") == ["--max-turns"]
     assert ask_bash(script, "-p", "--output-format", "") == ["text", "json", "stream-json"]
     assert ask_bash(script, "-p", "--permission-mode", "a") == ["acceptEdits"]
-    assert ask_bash(script, "config", "") == [*CONFIG.words, *CONFIG.flags]
+    assert ask_bash(script, "config", "") == [*ACTIONS, "--help"]
     assert ask_bash(script, "completion", "z") == ["zsh"]
     assert ask_bash(script, "-p", "--max-turns", "") == []
 
@@ -40,22 +52,21 @@ def test_bash_completes_a_value_behind_an_equals_sign(script):
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_models_and_settings_are_completed_by_name(tmp_path, shell):
-    script = tmp_path / f"everturn.{shell}"
-    script.write_text(SCRIPTS[shell](), "utf-8")
-
-    def ask(*words: str) -> list[str]:
-        match shell:
-            case "bash":
-                return ask_bash(script, *words)
-            case "fish":
-                return ask_fish(script, *words)
-            case _:
-                return ask_zsh(script, *words)[0]
-
+    ask = asker(tmp_path, shell)
     assert ask("-p", "--model", "hai") == ["haiku"]
     assert ask("config", "get", "permissions.de") == ["permissions.defaultMode", "permissions.deny"]
     assert ask("config", "set", "effort") == ["effortLevel"]
     assert ask("config", "list", "effort") == []
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_each_action_has_flags_and_values_of_its_own(tmp_path, shell):
+    ask = asker(tmp_path, shell)
+    assert ask("sessions", "prune", "--ke") == ["--keep-total"]
+    assert ask("sessions", "search", "--cl") == []
+    assert ask("sessions", "--id") == ["--ids"]
+    assert ask("permissions", "test", "--mode", "acc") == ["acceptEdits"]
+    assert ask("prompt", "--model", "hai") == ["haiku"]
 
 
 def test_bash_completes_files_where_a_file_is_wanted(script):
@@ -75,7 +86,7 @@ def test_fish_completes_commands_flags_values_and_files(tmp_path):
     assert ask_fish(script, "--out") == ["--output-format"]
     assert ask_fish(script, "-p", "Go", "--max-t") == ["--max-turns"]
     assert ask_fish(script, "-p", "--output-format", "") == ["json", "stream-json", "text"]
-    assert ask_fish(script, "config", "") == sorted(CONFIG.words)
+    assert ask_fish(script, "config", "") == sorted(ACTIONS)
     assert ask_fish(script, "-p", "--settings", "ever") == ["everturn.fish"]
     assert ask_fish(script, "-p", "--max-turns", "") == []
     assert ask_fish(script, "") == sorted(command.name for command in COMMANDS)
@@ -90,7 +101,7 @@ def test_fish_completes_commands_flags_values_and_files(tmp_path):
         (("-p", "Go", "--max-t"), ["--max-turns"], "everturn -p Go --max-turns "),
         (("-p", "--output-format", ""), ["text", "json", "stream-json"], "everturn -p --output-format "),
         (("-p", "--settings", "ever"), ["everturn.zsh"], "everturn -p --settings everturn.zsh "),
-        (("config", ""), [*CONFIG.words, *CONFIG.flags], "everturn config "),
+        (("config", ""), [*ACTIONS, "--help"], "everturn config "),
         (("-p", "--max-turns", ""), [], "everturn -p --max-turns "),
     ],
 )

@@ -29,6 +29,13 @@ def config(home, capsys):
     return run
 
 
+def test_a_value_may_begin_with_a_dash_and_even_look_like_a_flag(config):
+    assert config("set", "env.JAVA_OPTS", "-Xmx1g")[0] == 0
+    assert config("get", "env.JAVA_OPTS") == (0, "-Xmx1g\n", "")
+    assert config("set", "env.SHOWN", "--help")[0] == 0
+    assert config("get", "env.SHOWN") == (0, "--help\n", "")
+
+
 @pytest.mark.parametrize(
     ("key", "value", "kept"),
     [
@@ -126,7 +133,7 @@ def test_defaults_are_values_too(config):
             "permissions holds several settings: name one of them, such as permissions.defaultMode",
         ),
         (["set", "sandbox", "true"], "sandbox holds several settings: name one of them, such as sandbox.enabled"),
-        (["gte", "model"], "config knows no 'gte'; did you mean 'get'?"),
+        (["gte", "model"], "unknown command 'config gte'; did you mean 'get'?"),
         (["unset", "model"], "model is not set in"),
     ],
 )

@@ -126,7 +126,7 @@ async def test_a_beginning_that_no_other_session_has_is_enough(program, session)
         (["first-sesion"], "did you mean first-session?"),
         (["../../etc/passwd"], "there is no session ../../etc/passwd"),
         (["a", "b"], "one session at a time"),
-        (["--jsn"], "cost knows no '--jsn'"),
+        (["--jsn"], "unknown flag '--jsn'"),
     ],
 )
 async def test_what_cannot_be_shown_is_said_in_a_line(program, session, words, complaint):

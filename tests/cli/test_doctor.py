@@ -153,9 +153,9 @@ async def test_a_page_in_place_of_the_api_fails(program):
 @pytest.mark.parametrize(
     ("without", "state", "detail"),
     [
-        ("", "ok", "commands that only read are held by Landlock"),
+        ("", "ok", "commands that only read are confined by Landlock"),
         ("bubblewrap", "ok", "without bubblewrap acceptEdits asks about commands"),
-        ("off", "warn", "nothing holds commands that only read"),
+        ("off", "warn", "commands that only read cannot be confined"),
     ],
 )
 async def test_what_holds_commands_that_nobody_approved_is_told(program, without, state, detail):

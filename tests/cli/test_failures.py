@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from everturn.cli.crash import report_crash
+from everturn.cli.errors import report_crash
 from everturn.cli.main import main
 
 

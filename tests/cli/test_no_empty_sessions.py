@@ -66,6 +66,15 @@ async def test_clear_starts_a_session_that_continue_finds(program, flags):
     assert sessions(program) == sorted(["first", new])
 
 
+async def test_clear_names_the_session_before_where_there_was_one(program):
+    nothing = await program.run("-p", "/clear")
+    await program.run("-p", "First", "--session-id", "first")
+    something = await program.run("-p", "/clear", "--resume", "first")
+
+    assert nothing.out == "A new conversation begins.\n"
+    assert something.out == "A new conversation begins. The one before was first.\n"
+
+
 @pytest.mark.parametrize("output", ["json", "stream-json"])
 @pytest.mark.parametrize(
     ("flags", "said"),

@@ -57,7 +57,7 @@ async def test_the_rule_that_decides_is_told_with_its_file(program, policy):
         ("echo x > /etc/x", "ask: mode acceptEdits: it writes /etc/x: writing outside the working folder"),
         ("echo x > .git/x", f"ask: mode acceptEdits: it writes .git/x: .git is protected: {NEVER}"),
         ("touch $X", "ask: mode acceptEdits: $X in 'touch $X' is not one fixed file"),
-        ("touch *.tmp", "ask: mode acceptEdits: the line itself may make files that *.tmp stands for"),
+        ("touch *.tmp", "ask: mode acceptEdits: the line itself may make files that *.tmp matches"),
         ("npm test", "ask: mode acceptEdits: no rule allows 'npm test'"),
     ],
 )
@@ -140,8 +140,8 @@ async def test_another_folder_has_rules_of_its_own(program):
     ("words", "problem"),
     [
         (["test"], "this is how it is written"),
-        (["test", "git", "push"], "put it in quotes"),
-        (["test", "git", "--force"], "a command stands in quotes"),
+        (["test", "git", "push"], "write the command in quotes"),
+        (["test", "git", "--force"], "write the command in quotes"),
         (["test", "x", "--tol", "Bash"], "did you mean '--tool'"),
         (["test", "x", "--mode", "plam"], "--mode must be one of"),
         (["test", "x", "--allow", "Bash(x"], "opens a bracket"),
@@ -151,10 +151,10 @@ async def test_another_folder_has_rules_of_its_own(program):
         (["test", "x", "--cwd", "nowhere"], "--cwd: there is no folder nowhere"),
         (["test", "--cases"], "--cases needs a value"),
         (["test", "--cases", "nowhere.jsonl"], "cannot be read: No such file"),
-        (["test", "--cases", "x", "ls"], "--cases stands alone"),
+        (["test", "--cases", "x", "ls"], "--cases takes no COMMAND"),
         (["test", "x", "--json=1"], "--json takes no value"),
         (["tset"], "did you mean 'test'"),
-        (["list", "x"], "list takes no names"),
+        (["list", "x"], "permissions list takes no words"),
         (["list", "--cwd", "nowhere"], "--cwd: there is no folder nowhere"),
         (["replay", "Bash(x)", "--ask", "--deny"], "--ask and --deny cannot be given together"),
         (["test", "--cases", "/dev/null"], "/dev/null holds no case: nothing was tested"),
@@ -344,8 +344,8 @@ async def test_the_list_says_where_each_rule_stands_and_which_can_never_decide(p
     assert done.out.startswith("mode: default\ndeny:\n  WebSearch  (user, ")
     never = {(each["decision"], each["rule"]): each["never"] for each in listed["rules"]}
     assert never[("deny", "WebSearch")] is None
-    assert never[("allow", "WebSearch")].startswith("contradicted: the same stands under deny in user settings, and")
-    assert never[("allow", "Read(./a)")].startswith("contradicted: the same stands under ask in user settings, and")
+    assert never[("allow", "WebSearch")].startswith("contradicted: the same rule is under deny in user settings, and")
+    assert never[("allow", "Read(./a)")].startswith("contradicted: the same rule is under ask in user settings, and")
     made = [each["never"] for each in listed["rules"] if each["rule"] == "Bash(make *)"]
     assert [word.partition(":")[0] for word in made] == ["never decides", "never decides"]
     assert all(str(program.home) in each["origin"] for each in listed["rules"])
@@ -403,6 +403,15 @@ async def test_a_proposed_rule_is_tried_on_past_sessions(program):
     ]
     assert [(each["calls"], each["before"]) for each in denying["groups"]] == [("Bash ls", "allow")]
     assert nothing.out == "Bash(nothing *) would have changed nothing in 4 calls of 1 session.\n"
+
+
+async def test_a_command_that_prints_of_a_denial_was_not_denied(program):
+    program.model(calls(("Bash", {"command": "echo 'Permission denied: no'; false"})), "Well.")
+    await program.run("-p", "Build it", "--allowed-tools", "Bash")
+
+    told = json.loads((await program.run("permissions", "replay", "Bash(echo *)", "--deny", "--json")).out)
+
+    assert [group["denied"] for group in told["groups"]] == [0]
 
 
 async def test_sessions_of_other_folders_are_left_out_unless_asked_for(program, tmp_path):

@@ -5,6 +5,7 @@ import os
 import re
 import socket
 import sys
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -57,6 +58,17 @@ async def test_flags_reach_the_request(program):
     assert not offered & {"Bash", "Edit"}
 
 
+async def test_a_denial_tells_the_model_what_would_be_allowed(program):
+    """In the program, where settings are watched, as in the library."""
+    program.model(calls(("Bash", {"command": "touch made.txt"})), "Done.")
+    await program.run("-p", "Go")
+    (denial,) = [
+        block for block in program.requests[-1].body["messages"][-1]["content"] if block["type"] == "tool_result"
+    ]
+    assert denial["is_error"]
+    assert "Bash(touch made.txt)" in str(denial["content"])
+
+
 async def test_tools_run_only_where_they_are_allowed(program):
     program.model(calls(("Bash", {"command": "echo made > made.txt"})), "Done.")
     denied = await program.run("-p", "Go")
@@ -106,7 +118,7 @@ async def test_a_dash_without_standard_input_is_told(program):
     assert (done.code, done.out, done.err.splitlines()[0]) == (
         2,
         "",
-        "everturn: standard input, which - stands for, is empty",
+        "everturn: standard input is empty (- means standard input)",
     )
 
 
@@ -187,6 +199,17 @@ async def test_closed_descriptors_are_no_surprise(program, closed, code):
     assert process.returncode == code
     assert out == (b"Hello.\n" if code == 0 else b"")
     assert b"Traceback" not in err
+
+
+async def test_a_folder_as_standard_input_ends_before_the_program_begins_as_the_manual_says(program):
+    folder = os.open(program.folder, os.O_RDONLY)
+    async with program.started("-p", "Go", stdin=folder) as process:
+        os.close(folder)
+        out, err = await process.communicate()
+    manual = (Path(__file__).parents[2] / "docs/reference/cli.md").read_text("utf-8")
+    [said] = re.findall("`(Fatal Python error[^`]*)`", manual)
+    assert (process.returncode, out, err.decode().splitlines()[0]) == (1, b"", said)
+    assert program.requests == []
 
 
 async def test_verbose_tells_on_standard_error_what_happens(program):

@@ -77,7 +77,7 @@ async def test_settings_and_models_count_and_nothing_is_left_behind(program, pro
     told = parts(await program.run("prompt", "--model", "opus", "--json"))
 
     assert told["system prompt", "Permissions"].startswith("The permission mode is acceptEdits.")
-    assert told["environment", "model"] == "claude-opus-5"
+    assert told["environment", "model"] == "claude-opus-5, knowledge until 2026-05"
     assert sorted(project.rglob("*")) == before
     assert not (program.home / "projects").exists()
 
@@ -86,7 +86,7 @@ async def test_settings_and_models_count_and_nothing_is_left_behind(program, pro
     ("words", "said"),
     [
         (("all",), "prompt takes no words, only flags, not 'all'"),
-        (("--mod", "plan"), "prompt knows no '--mod'"),
+        (("--mod", "plan"), "unknown flag '--mod'"),
         (("--mode", "reckless"), "must be one of"),
     ],
 )

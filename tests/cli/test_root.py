@@ -2,7 +2,7 @@
 
 import pytest
 
-from everturn.cli.root import WARNING, warn_root
+from everturn.cli.options import ROOT_WARNING, warn_root
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from everturn.cli.root import WARNING, warn_root
     ],
 )
 def test_everything_as_root_is_warned_of_where_nothing_holds_it(mode, sandbox, user, is_told):
-    assert warn_root(mode, sandbox, user=user, marks=()) == (WARNING if is_told else "")
+    assert warn_root(mode, sandbox, user=user, marks=()) == (ROOT_WARNING if is_told else "")
 
 
 def test_a_container_is_what_the_mode_is_meant_for(tmp_path):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from everturn.cli.sessions.finding import find_near, find_newest
+from everturn.cli.sessions.lookup import find_near, find_newest
 from everturn.sessions.places import list_session_files
 
 

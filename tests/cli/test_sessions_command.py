@@ -11,8 +11,8 @@ import pytest
 from tests.cli.shells import SHELLS, ask_bash, ask_fish, ask_zsh
 
 from everturn.cli.completion import render_bash, render_fish, render_zsh
+from everturn.cli.sessions.delete import parse_age, parse_size
 from everturn.cli.sessions.display import render_age, render_size
-from everturn.cli.sessions.words import parse_age, parse_size
 from everturn.modelserver import call, text
 from everturn.sessions.journal import FileJournal
 from everturn.sessions.places import find_session_file, session_file
@@ -189,7 +189,7 @@ async def test_a_session_is_deleted_with_all_that_belongs_to_it(sessions):
         (path.parent / "alpha-1" / name).parent.mkdir(parents=True, exist_ok=True)
         (path.parent / "alpha-1" / name).write_text("x")
     unsure = await sessions.run("sessions", "delete", "alpha-1")
-    assert (unsure.code, "--yes says that it is meant" in unsure.err, path.exists()) == (2, True, True)
+    assert (unsure.code, "add --yes to do it" in unsure.err, path.exists()) == (2, True, True)
     done = await sessions.run("sessions", "delete", "alpha-1", "--yes")
     assert (done.code, done.out.startswith("1 session (")) == (0, True)
     assert [each.name for each in path.parent.iterdir()] == ["beta-2.jsonl"]
@@ -253,16 +253,16 @@ async def test_a_ruined_index_is_said_and_a_rebuilt_one_knows_the_same(sessions)
     done = await sessions.run("sessions", "--json")
     assert (done.out, "was made anew" in done.err) == (before, True)
     rebuilt = await sessions.run("sessions", "rebuild")
-    assert rebuilt.out == "The index was made anew from 2 sessions.\n"
+    assert rebuilt.out == "The index was built again from 2 sessions.\n"
     assert (await sessions.run("sessions", "--json")).out == before
 
 
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["lsit"], "sessions knows no 'lsit'; did you mean 'list'?"),
-        (["--al"], "sessions list knows no '--al'; did you mean '--all'?"),
-        (["--limit", "x"], "--limit must be a whole number, not 'x'"),
+        (["lsit"], "unknown command 'sessions lsit'; did you mean 'list'?"),
+        (["--al"], "unknown flag '--al'; did you mean '--all'?"),
+        (["--limit", "x"], "--limit must be a whole number of at least 0, not 'x'"),
         (["--limit"], "--limit needs a value: --limit N"),
         (["--all=yes"], "--all takes no value"),
         (["list", "word"], "did you mean: everturn sessions search word"),
@@ -279,7 +279,7 @@ async def test_a_ruined_index_is_said_and_a_rebuilt_one_knows_the_same(sessions)
         (["prune", "x"], "everturn sessions delete x"),
         (["prune", "--older-than", "soon"], "--older-than must be a number of hours, days, weeks or years"),
         (["prune", "--larger-than", "big"], "--larger-than must be a size such as 500MB"),
-        (["rebuild", "x"], "rebuild takes no names"),
+        (["rebuild", "x"], "sessions rebuild takes no words"),
     ],
 )
 async def test_what_cannot_be_understood_is_said_in_a_line(program, words, complaint):
@@ -290,8 +290,8 @@ async def test_what_cannot_be_understood_is_said_in_a_line(program, words, compl
 
 async def test_it_has_a_help_of_its_own(program):
     done = await program.run("sessions", "export", "--help")
-    assert (done.code, max(map(len, done.out.splitlines())) <= 130) == (0, True)
-    assert "everturn sessions prune" in done.out
+    assert (done.code, max(map(len, done.out.splitlines())) <= 120) == (0, True)
+    assert "everturn sessions export SESSION [--format FORMAT]" in done.out
 
 
 def test_ages_and_sizes_are_read_and_written():

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import sys
 from pathlib import Path
 
 import msgspec
@@ -152,3 +153,64 @@ async def test_ctrl_c_while_standard_input_is_awaited_ends_quietly(program):
         await process.wait()
         assert (process.returncode, await process.stdout.read(), await process.stderr.read()) == (130, b"", b"")
     assert program.requests == []
+
+
+SCRIPT = """\
+import atexit, sys
+
+class Watch:
+    def find_spec(self, name, path=None, target=None):
+        if name == {name!r}:
+            wait()
+
+def wait():
+    print("now", flush=True)
+    sys.stdin.read()
+
+sys.meta_path.insert(0, Watch())
+if not {name!r}:
+    atexit.register(wait)
+from everturn.__main__ import main
+sys.argv[1:] = {words!r}
+sys.exit(main())
+"""
+"""As the console script begins; it stands still where a module is imported, or at its very end."""
+
+
+async def start(program, *words: str) -> asyncio.subprocess.Process:
+    pipe = asyncio.subprocess.PIPE
+    return await asyncio.create_subprocess_exec(
+        *words, cwd=program.folder, env=program.env, stdin=pipe, stdout=pipe, stderr=pipe
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("everturn.cli.main", ["--version"]),
+        ("everturn.workspace.load_paths", ["--version"]),
+        ("msgspec", ["-p", "Go"]),
+        ("everturn.cli.dispatch", ["-p", "Go"]),
+        ("everturn.cli.run", ["-p", "Go"]),
+        ("", ["sessions", "--help"]),
+    ],
+)
+async def test_ctrl_c_while_the_program_is_loaded_or_leaves_shows_no_traceback(program, name, words):
+    process = await start(program, sys.executable, "-c", SCRIPT.format(name=name, words=words))
+    while await process.stdout.readline() != b"now\n":
+        assert not process.stdout.at_eof()
+    process.send_signal(signal.SIGINT)
+    await process.wait()
+
+    assert (process.returncode, await process.stderr.read()) == (130, b"")
+
+
+async def test_who_switched_ctrl_c_off_before_the_start_is_not_interrupted(program):
+    line = """trap '' INT; exec "$0" -c "$1" """
+    script = SCRIPT.format(name="everturn.cli.main", words=["--version"])
+    process = await start(program, "sh", "-c", line, sys.executable, script)
+    assert await process.stdout.readline() == b"now\n"
+    process.send_signal(signal.SIGINT)
+    out, err = await process.communicate(b"")
+
+    assert (process.returncode, out.startswith(b"everturn "), err) == (0, True, b"")

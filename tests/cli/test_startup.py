@@ -35,11 +35,14 @@ OURS = {
     "everturn.permissions",
     "everturn.ports",
     "everturn.prompt",
+    "everturn.sandbox",
     "everturn.sessions",
     "everturn.settings",
     "everturn.tools",
     "everturn.workspace",
 }
+OF_SANDBOX = {"everturn.sandbox", "everturn.sandbox.session_scratch"}
+"""The walls are loaded by the first command."""
 BEYOND_THE_FLOOR = {"fnmatch", "gc", "ipaddress", "json", "ntpath", "pathlib", "queue", "urllib", "zlib"}
 """Before you add one: measure what it costs, and whether it can wait until the first request is on its way."""
 OF_PATHLIB = {"glob", "grp", "pwd"} if sys.version_info >= (3, 13) else set()
@@ -75,6 +78,7 @@ async def test_nothing_new_is_loaded_before_the_first_request(program):
     out, loaded = await load(program, "-c", PROBE, "-p", "Go")
     assert out == "Hello.\n"
     assert rooms(loaded) == OURS
+    assert {name for name in loaded if name.startswith("everturn.sandbox")} == OF_SANDBOX
     assert packages(loaded) - packages(floor) <= BEYOND_THE_FLOOR | OF_PATHLIB
 
 
@@ -90,6 +94,6 @@ async def test_the_version_loads_next_to_nothing(program):
     assert out == f"everturn {__version__}\n"
     assert {name for name in loaded if name.startswith("everturn")} == {
         *("everturn", "everturn.cli", "everturn.cli.main", "everturn.cli.console"),
-        *("everturn.workspace", "everturn.workspace.loading"),
+        *("everturn.workspace", "everturn.workspace.load_paths"),
     }
     assert not packages(loaded) & TOO_HEAVY_FOR_THE_VERSION

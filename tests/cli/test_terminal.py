@@ -12,11 +12,11 @@ from tests.frontends.readers import screen_of
 from everturn.modelserver import calls, rate_limited, stall
 
 
-async def on_terminal(program, *words: str) -> tuple[int, str]:
+async def on_terminal(program, *words: str, term: str = "xterm-256color") -> tuple[int, str]:
     """Standard input and output are the terminal's; gives the exit code and all that was shown."""
     ours, theirs = pty.openpty()
     shown = asyncio.ensure_future(asyncio.to_thread(read_all, ours))
-    env = {"TERM": "xterm-256color"}
+    env = {"TERM": term}
     async with program.started(*words, env=env, stdin=theirs, stdout=theirs, stderr=theirs) as process:
         os.close(theirs)
         code = await process.wait()
@@ -53,10 +53,10 @@ async def test_a_terminal_shows_tools_and_the_answer_and_is_not_read(program):
     assert program.said(0) == "Which texts are here?"
 
 
-async def test_without_print_a_terminal_is_told_that_the_dialogue_comes_later(program):
-    code, shown = await on_terminal(program)
+async def test_a_dumb_terminal_is_told_that_the_interactive_program_needs_more(program):
+    code, shown = await on_terminal(program, term="dumb")
     assert code == 2
-    assert "interactive terminal comes with a later version" in shown
+    assert "needs a terminal for its input and its output" in plain(shown)
 
 
 async def test_ctrl_c_in_mid_answer_leaves_no_trace_of_the_key(program):

@@ -52,7 +52,7 @@ def test_a_drain_replaces_whole_rounds_by_their_summary(pipeline):
         messages=view,
         collapses=(CollapseNoted(id=first, first="a1", last="r2", summary="Looked at two files.", state="committed"),),
         changes=(Change(stage="collapse", cause="too_long", tokens_before=before, tokens_after=after),),
-        turning=(VIEW[7].blocks[-1], VIEW[8].blocks[-1]),
+        change_points=(VIEW[7].blocks[-1], VIEW[8].blocks[-1]),
         tokens=after,
     )
     assert pipeline.staged == 0

@@ -70,8 +70,8 @@ async def test_the_view_becomes_the_summary_and_the_last_prompt_with_what_came_a
         changes=(
             Change(stage="compact", cause="manual", tokens_before=50 + tokens(TALK), tokens_after=50 + tokens(view)),
         ),
-        turning=(TALK[5].blocks[-1],),
-        tracking=Tracking(count=1),
+        change_points=(TALK[5].blocks[-1],),
+        tracking=Tracking(count=1, id="n-3"),
         tokens=50 + tokens(view),
         compacted=True,
     )
@@ -173,7 +173,7 @@ async def test_what_does_not_work_changes_nothing_and_says_why(said, problem):
     prepared = await pipeline().compact(TALK, before, ScriptedAsk(said), cause="manual")
     assert prepared == Prepared(
         messages=TALK,
-        turning=(TALK[2].blocks[-1], TALK[5].blocks[-1]),
+        change_points=(TALK[2].blocks[-1], TALK[5].blocks[-1]),
         tracking=Tracking(failures=2, count=2, turns_since=3),
         tokens=tokens(TALK),
         problem=problem,
@@ -280,7 +280,7 @@ async def test_the_breaker_opens_after_failures_in_a_row_and_a_success_resets_it
         tracking = prepared.tracking
     assert (len(ask.questions), tracking.failures) == (3, 3)
     worked = await pipeline().compact(TALK, situation(tracking=tracking), ScriptedAsk(), cause="manual")
-    assert worked.tracking == Tracking(count=1)
+    assert worked.tracking == Tracking(count=1, id="n-3")
 
 
 async def test_a_count_that_never_comes_is_not_waited_for():

@@ -5,7 +5,7 @@ import asyncio
 from tests.context.transcripts import ScriptedAsk, answer, called, note, prompt, situation
 
 from everturn.context.background import render_stretch
-from everturn.context.digest import INSTRUCTION, KEPT, LONGEST_PROMPT, PROMPTS, STANDS_FOR, render_digest
+from everturn.context.digest import INSTRUCTION, KEPT, MAX_PROMPT_LENGTH, PROMPTS, STANDS_FOR, render_digest
 from everturn.context.pipeline import ContextPipeline
 from everturn.core.commands import SENT_MEANWHILE
 from everturn.core.contexts import REMINDER
@@ -167,8 +167,8 @@ def test_of_a_long_prompt_both_ends_stay_and_what_was_sent_meanwhile_stays_too()
     sent = f"{SENT_MEANWHILE} Hurry."
     talk = (prompt("p0", "a" * 2_000 + "z" * 2_000), note("w", Kind.ATTACHMENT, sent), *TALK[1:])
     [staged] = digests(work(talk, "Short.")[0])
-    half = LONGEST_PROMPT // 2
-    long = f"{'a' * half}\n[… {4_000 - LONGEST_PROMPT:,} characters …]\n{'z' * half}"
+    half = MAX_PROMPT_LENGTH // 2
+    long = f"{'a' * half}\n[… {4_000 - MAX_PROMPT_LENGTH:,} characters …]\n{'z' * half}"
     assert staged.summary == "\n\n".join(
         [STANDS_FOR.format(summary="Short."), PROMPTS, long, sent, "Wish 1.", "Wish 2."]
     )

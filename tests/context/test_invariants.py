@@ -18,10 +18,10 @@ from tests.context.transcripts import (
 )
 
 from everturn.context.accounting import estimate_messages
-from everturn.context.following import Known
+from everturn.context.fact_tracker import FactTracker
 from everturn.context.pipeline import ContextPipeline
 from everturn.context.rounds import last_prompt, round_starts
-from everturn.context.sight import Sight
+from everturn.context.view_index import ViewIndex
 from everturn.core.commands import DENIED, SENT_MEANWHILE
 from everturn.core.errors import FaultKind, ModelFault
 from everturn.core.messages import Kind, Thinking, result_text
@@ -80,7 +80,7 @@ def resumed(pipeline, talk, prepared):
 
 
 def sight_of(messages):
-    sight = Sight()
+    sight = ViewIndex()
     sight.follow(View(messages))
     return sight
 
@@ -275,7 +275,7 @@ def test_whatever_the_stages_do_and_in_whatever_order_no_fact_is_out_of_sight(st
     for kinds, ends, means in steps:
         session.take("talk", [*kinds, "prompt"] if ends else kinds)
         session.take(*means)
-    known = Known()
+    known = FactTracker()
     known.take(session.transcript)
     facts = known.facts
     seen = "\n".join(

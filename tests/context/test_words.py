@@ -4,12 +4,12 @@ from pathlib import Path
 
 from tests.context.transcripts import prompt
 
-from everturn.context import background, clearing, compact, digest, reshowing, results, retention, snip
+from everturn.context import background, clear, compact, digest, reshown_files, results, retention, snip
 from everturn.core.facts import Facts, Failing, Said
 from everturn.core.notes import Notes, Todo, TodoStatus
 
 FACTS = Facts(
-    contexts=(Said(id="c", text='The context "rules" has changed; it now reads:\nUse tabs.'),),
+    contexts=(Said(id="c", text='The context "rules" has changed; its text is now:\nUse tabs.'),),
     prompts=(Said(id="p", text="Make it work."),),
     words=(Said(id="w", text="And quickly."),),
     answers=(Said(id="q", text="The person answered: green"),),
@@ -35,11 +35,11 @@ def test_the_words_for_the_model_are_those_of_the_snapshot():
         compact.LAST_PROMPT_HEAD,
         compact.BOUNDARY,
         retention.render_facts(FACTS, NOTES, when=retention.tell_when(FACTS, {}, {"t": None, "e": None})),
-        f"{reshowing.HEAD}\n\n{reshowing.FILE.format(path='/p/a.py', text=reshowing.number_lines('one'))}",
+        f"{reshown_files.HEAD}\n\n{reshown_files.FILE.format(path='/p/a.py', text=reshown_files.number_lines('one'))}",
         results.render_preview("abcdefghij" * 2, 10, path="/sessions/results/1"),
         results.render_preview("abcdefghij" * 2, 10, path=None),
         snip.NOTE.format(count=4),
-        clearing.LINE.format(tokens=1_234),
+        clear.LINE.format(tokens=1_234),
         background.INSTRUCTION.format(why="test that was made to pass", stretch="…"),
         background.STANDS_FOR.format(why="test that was made to pass", summary="It was the import."),
         digest.INSTRUCTION.format(stretch="…"),

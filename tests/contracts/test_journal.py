@@ -26,7 +26,7 @@ from everturn.core.records import (
 )
 from everturn.ports.store import Journal, Replay
 from everturn.sessions.journal import FileJournal
-from everturn.sessions.memory import MemoryJournal
+from everturn.sessions.unsaved import MemoryJournal
 
 SESSION = SessionOpened(format=FORMAT, session_id="s", at=1.0, folder="/project", version="0")
 

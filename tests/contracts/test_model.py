@@ -10,9 +10,9 @@ from everturn.core.messages import text_block
 from everturn.core.stream import Fold, StreamEvent
 from everturn.core.transcript import Wire
 from everturn.ports.model import Model, Request
-from everturn.testing import ChaosModel, ScriptedModel, call, say, think
+from everturn.testing import ChaosModel, ScriptedModel, call, say, thinking
 
-ANSWER = think("hm") + say("Let me look at the file.") + call("Read", file_path="a.py")
+ANSWER = say(thinking("hm"), "Let me look at the file.", call("Read", {"file_path": "a.py"}))
 REQUEST = Request(model="m", messages=(Wire("user", (text_block("hi"),)),), max_tokens=100)
 
 

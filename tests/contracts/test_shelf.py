@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from everturn.ports.outputs import Outputs
-from everturn.sessions.shelf import ResultShelf
+from everturn.sessions.blobs import ResultShelf
 from everturn.testing import MemoryShelf
 
 TEXTS = ["a result", "", "ü\n\0" * 1_000, "half a character: \ud800"]

@@ -4,9 +4,9 @@ import pytest
 
 from everturn.core.budget import Prices, Usage
 from everturn.core.cache_ledger import (
-    Asked,
     Break,
     CacheStory,
+    ChargedCall,
     Circumstances,
     Warmth,
     fold_story,
@@ -104,8 +104,8 @@ def test_a_journal_tells_each_call_once_with_its_breaks():
 
     story = fold_story([*records, *records[1:]])
 
-    first = Asked(query=1, turn=1, purpose="main", model="m", usage=Usage(cache_write=9), request_id="a")
-    second = Asked(
+    first = ChargedCall(query=1, turn=1, purpose="main", model="m", usage=Usage(cache_write=9), request_id="a")
+    second = ChargedCall(
         query=1, turn=2, purpose="main", model="m", usage=Usage(cache_read=3, input=3), request_id="b", breaks=(broken,)
     )
     assert story == CacheStory(calls=(first, second))

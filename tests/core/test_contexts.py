@@ -37,11 +37,11 @@ def test_the_words_for_the_model():
     assert told == [
         reminder(words)
         for words in (
-            'The context "rules" has changed; it now reads:\nb',
+            'The context "rules" has changed; its text is now:\nb',
             'The context "rules" is new:\nb',
-            'The context "rules" is gone; it holds no longer.',
-            'The context "rules" reads again as at the beginning of this conversation.',
-            'The context "rules" reads again as at the beginning of this conversation.',
+            'The context "rules" was removed; it no longer applies.',
+            'The context "rules" has the same text again as at the beginning of this conversation.',
+            'The context "rules" has the same text again as at the beginning of this conversation.',
         )
     ]
 

@@ -5,8 +5,9 @@ from typing import NamedTuple, get_args
 
 import msgspec
 import pytest
+from development.mutants import generate_mutants
 
-from everturn.core.actions import CompactNow, DrainCollapses, RunStopPhase, RunTools
+from everturn.core.actions import CallModel, CompactNow, DrainCollapses, RunStopPhase, RunTools
 from everturn.core.budget import WorkBudget, WorkVerdict
 from everturn.core.decide import AnyOutcome, Continue, Decision, Do, Terminal, decide, members
 from everturn.core.limits import Limits
@@ -19,12 +20,15 @@ from everturn.core.outcomes import (
     Compacted,
     Drained,
     Failed,
+    GoalFailed,
     LimitReached,
     MediaTooLarge,
     NoRoom,
     Outcome,
     Paused,
     Problem,
+    PromptAdmitted,
+    PromptBlocked,
     Refused,
     StopBlocked,
     StopPassed,
@@ -34,7 +38,7 @@ from everturn.core.outcomes import (
 )
 from everturn.core.state import AbortCause, Guards, Phase, Reason, Transition
 from everturn.testing.explore import explore
-from everturn.testing.mutants import generate_mutants
+from everturn.testing.samples import WithGoal
 
 change = msgspec.structs.replace
 ERROR = Problem(text="It went wrong.", kind="some_kind", status=400)
@@ -47,6 +51,7 @@ FAR = Guards(
     max_output_override=32_000,
     stop_hook_active=True,
     stop_hook_blocks=3,
+    goal_failures=5,
     pauses=4,
     work=WorkBudget(continuations=2, last_gain=700, total=1_000),
     transition=Transition.MAX_OUTPUT_TOKENS_RECOVERY,
@@ -105,6 +110,16 @@ CASES = [
         for which in LEDGER_REASONS
     ),
     Case("calls are run", FAR, CallsRequested(), Do(RunTools())),
+    Case("a prompt that no hook refused", START, PromptAdmitted(), Do(CallModel())),
+    Case("a call that was put off runs now", START, PromptAdmitted(deferred=True), Do(RunTools())),
+    Case("a prompt that a hook refused", START, PromptBlocked(error=ERROR), stop(Reason.PROMPT_BLOCKED)),
+    Case("a call that a hook deferred", FAR, CallsFinished(deferred=True), end(Reason.TOOL_DEFERRED)),
+    Case(
+        "a hook's stop beside a call that was put off",
+        FAR,
+        CallsFinished(stopped_by_hook=True, deferred=True),
+        end(Reason.HOOK_STOPPED),
+    ),
     Case("a post-tool hook's stop", FAR, CallsFinished(stopped_by_hook=True), end(Reason.HOOK_STOPPED)),
     Case(
         "a hook's stop beats the turn limit",
@@ -246,6 +261,25 @@ CASES = [
         StopBlocked(unfit=ERROR),
         stop(Reason.STRUCTURED_OUTPUT_RETRIES, release=ERROR),
     ),
+    Case(
+        "a goal whose command failed",
+        START,
+        GoalFailed(stuck=False, error=ERROR),
+        go(Transition.GOAL_RETRY, Guards(goal_failures=1)),
+    ),
+    Case("a goal that is stuck", START, GoalFailed(stuck=True, error=ERROR), stop(Reason.GOAL_NOT_MET)),
+    Case(
+        "the nineteenth failure",
+        Guards(goal_failures=18),
+        GoalFailed(stuck=False, error=ERROR),
+        go(Transition.GOAL_RETRY, Guards(goal_failures=19)),
+    ),
+    Case(
+        "the twentieth failure",
+        Guards(goal_failures=19),
+        GoalFailed(stuck=False, error=ERROR),
+        stop(Reason.GOAL_NOT_MET),
+    ),
     Case("the stop phase passed", FAR, StopPassed(spent=5, may_continue=True), end(Reason.COMPLETED)),
     Case(
         "a negative work budget is off",
@@ -369,6 +403,12 @@ RESETS = [
         go(Transition.STOP_HOOK_BLOCKING, change(FAR, **FORGET, stop_hook_blocks=4)),
     ),
     Case(
+        "goal_retry",
+        FAR,
+        GoalFailed(stuck=False, error=ERROR),
+        go(Transition.GOAL_RETRY, change(FAR, **FORGET, goal_failures=6)),
+    ),
+    Case(
         "budget",
         FAR,
         StopPassed(spent=1_800, may_continue=True),
@@ -414,15 +454,27 @@ def test_an_abort_ends_the_query_whatever_its_cause_and_whatever_came_before(cau
     assert decide(guards, Aborted(cause=cause, phase=Phase.TOOLS), USUAL) == end(Reason.ABORTED_TOOLS)
 
 
-LEAST = Limits(output_recoveries=1, stop_hook_blocks=1, pauses=1, media_drops=1)
-LITTLE_WORK = change(LEAST, pauses=0, work_budget=2, work_min_gain=1, work_min_continuations=1)
+MIN_COUNT = Limits(output_recoveries=1, stop_hook_blocks=1, pauses=1, media_drops=1)
+LITTLE_WORK = change(MIN_COUNT, pauses=0, work_budget=2, work_min_gain=1, work_min_continuations=1)
 WALKED = (
-    LEAST,
-    change(LEAST, max_turns=2),
-    change(LEAST, escalate=False),
-    change(LEAST, reactive_compact=False),
+    MIN_COUNT,
+    change(MIN_COUNT, max_turns=2),
+    change(MIN_COUNT, escalate=False),
+    change(MIN_COUNT, reactive_compact=False),
     LITTLE_WORK,
     change(LITTLE_WORK, max_turns=3, output_recoveries=0, stop_hook_blocks=0),
+    WithGoal(goal_attempts=2, output_recoveries=1, stop_hook_blocks=1, pauses=1, media_drops=1),
+    WithGoal(
+        goal_attempts=2,
+        max_turns=2,
+        work_budget=2,
+        work_min_gain=1,
+        work_min_continuations=1,
+        output_recoveries=0,
+        stop_hook_blocks=0,
+        pauses=0,
+        media_drops=1,
+    ),
 )
 """Every switch of the policy in both positions, with the smallest counters that still count."""
 

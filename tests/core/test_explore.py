@@ -1,46 +1,74 @@
 """The exhaustive walk of the policy: it holds, it notices what does not, and the manual says what it found."""
 
-import contextlib
-import io
-import tempfile
+import functools
+import itertools
 from pathlib import Path
 
 import msgspec
 import pytest
+from development.loop_page import render_docs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everturn.core.actions import CallModel, CompactNow, DrainCollapses, RunStopPhase, RunTools
+from everturn.core.actions import AdmitPrompt, CallModel, CompactNow, DrainCollapses, RunStopPhase, RunTools
 from everturn.core.budget import WorkBudget
 from everturn.core.decide import Continue, Do, Terminal, decide, members
 from everturn.core.limits import Limits
-from everturn.core.outcomes import EVERY_ACTION, Outcome, Problem
+from everturn.core.outcomes import EVERY_ACTION, GoalFailed, Outcome, Problem
 from everturn.core.state import Guards, Phase, Reason, Transition
-from everturn.testing.explore import Exploration, explore, main, project, walk
-from everturn.testing.paths import Longest, find_longest
-from everturn.testing.samples import actions_before, sample_kind, sample_outcomes
+from everturn.testing.explore import (
+    PROFILES,
+    Exploration,
+    Longest,
+    explore,
+    find_longest,
+    project,
+    render_exploration,
+    walk,
+)
+from everturn.testing.samples import WithGoal, actions_before, sample_kind, sample_outcomes
 
-DOCS = Path(__file__).parents[2] / "docs"
-SMALL = Limits(output_recoveries=1, stop_hook_blocks=1, pauses=1, media_drops=1)
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs" / "explanation"
+SMALL_COUNTERS = {"output_recoveries": 1, "stop_hook_blocks": 1, "pauses": 1, "media_drops": 1}
+SMALL = Limits(**SMALL_COUNTERS)
 
 
-def test_the_policy_holds_under_every_profile_and_the_manual_is_not_stale():
-    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as shown:
-        status = main(["--write", folder])
-        written = {file.name: file.read_text("utf-8") for file in Path(folder).iterdir()}
+@functools.cache
+def walk_profiles():
+    """It takes seconds, so it is done once."""
+    return {name: explore(limits) for name, limits in PROFILES.items()}
 
-    assert status == 0, shown.getvalue()
-    assert written == {name: (DOCS / name).read_text("utf-8") for name in ("loop.md", "loop.svg")}, (
-        "run `python -m everturn.testing.explore --write`"
+
+def test_the_policy_holds_under_every_profile():
+    assert {name: walk.faults for name, walk in walk_profiles().items()} == dict.fromkeys(PROFILES, ())
+
+
+def test_the_page_of_the_loop_is_not_stale():
+    written = {name: (DOCS / name).read_text("utf-8") for name in ("loop.md", "loop.svg")}
+
+    assert written == render_docs(walk_profiles()), "run: make pages"
+
+
+def test_the_readme_and_the_tutorial_say_how_many_transitions_and_reasons_there_are():
+    words = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+    names = [*words.split(), "eighteen", "nineteen", "twenty", "twenty-one", "twenty-two"]
+    transitions, reasons = names[len(Transition)], names[len(Reason)]
+
+    assert f"one of {transitions} reasons to continue or one of {reasons} to stop" in (ROOT / "README.md").read_text()
+    assert f"one of [{reasons} reasons](" in (ROOT / "docs" / "tutorial.md").read_text()
+
+
+def test_a_finding_reads_in_three_lines_and_one_for_each_fault():
+    sound = walk_profiles()["at most 2 turns"]
+    told = render_exploration("short", msgspec.structs.replace(sound, faults=("it goes back",))).splitlines()
+
+    assert (
+        told[0]
+        == f"short: {sound.states:,} states, {sound.edges:,} decisions, {len(sound.transitions)} transitions, {len(sound.reasons)} reasons"
     )
-
-
-def test_a_folder_that_is_not_there_is_named():
-    with contextlib.redirect_stderr(io.StringIO()) as shown, pytest.raises(SystemExit) as ended:
-        main(["--write", "no/such/folder"])
-
-    assert ended.value.code == 2
-    assert "--write: no/such/folder is not a folder" in shown.getvalue()
+    assert told[-1] == "  FAULT: it goes back"
+    assert len(told) == 4
 
 
 def test_a_walk_of_small_limits_finds_what_can_be_counted_by_hand():
@@ -70,6 +98,27 @@ def test_with_a_turn_limit_the_calls_of_a_whole_query_are_bounded():
     totals = [explore(msgspec.structs.replace(SMALL, max_turns=turns)).total for turns in (1, 2, 3, 4)]
 
     assert totals == [16, 26, 36, 46]
+
+
+def test_each_further_attempt_at_a_goal_adds_as_many_calls():
+    """A failure forgets what concerned the answer before it, and nothing else: so the bound grows evenly, and ends."""
+    bounds = [explore(WithGoal(goal_attempts=attempts, **SMALL_COUNTERS)).k for attempts in (1, 2, 3, 4)]
+
+    assert bounds[0] == explore(SMALL).k
+    assert len({after - before for before, after in itertools.pairwise(bounds)}) == 1
+
+
+def test_a_goal_that_is_verified_for_ever_is_found_to_be_endless():
+    def stubborn(guards, outcome, limits):
+        decision = decide(guards, outcome, limits)
+        if decision == Terminal(reason=Reason.GOAL_NOT_MET, release=Problem(text="What went wrong.")):
+            return Continue(Transition.GOAL_RETRY, guards)
+        return decision
+
+    found = explore(WithGoal(goal_attempts=2, **SMALL_COUNTERS), stubborn)
+
+    assert found.k is None
+    assert "goal_not_met is never reached" in found.faults
 
 
 def test_the_bound_grows_with_the_work_budget_and_with_nothing_but_the_limits():
@@ -114,16 +163,17 @@ def test_no_action_is_done_twice_in_one_iteration():
 
     weights = [1] * len(below)
 
-    assert find_longest([sorted(below[source]) for source in range(len(below))], weights)[::2] == (3, [])
+    assert find_longest([sorted(below[source]) for source in range(len(below))], weights)[::2] == (4, [])
 
 
 def test_every_outcome_follows_some_action_and_every_action_has_an_outcome_of_its_own():
-    actions = [CallModel(), RunTools(), DrainCollapses(), CompactNow(), RunStopPhase()]
+    actions = [AdmitPrompt(), CallModel(), RunTools(), DrainCollapses(), CompactNow(), RunStopPhase()]
 
     played = {type(outcome) for action in actions for outcome in sample_outcomes(action, 0, SMALL)}
 
     assert {type(action) for action in actions} == EVERY_ACTION
-    assert played == set(members(Outcome))
+    assert played | {GoalFailed} == set(members(Outcome))
+    assert GoalFailed not in played
 
 
 class NewOutcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -174,12 +224,14 @@ ANY_GUARDS = st.builds(
     max_output_override=st.none() | st.just(64_000),
     stop_hook_active=st.booleans(),
     stop_hook_blocks=st.integers(0, 5),
+    goal_failures=st.integers(0, 5),
     pauses=st.integers(0, 5),
     work=st.builds(WorkBudget, continuations=st.integers(0, 6), last_gain=st.integers(0, 5), total=st.integers(0, 12)),
     transition=st.none() | st.sampled_from(Transition),
 )
 ANY_LIMITS = st.builds(
-    Limits,
+    WithGoal,
+    goal_attempts=st.integers(1, 4),
     max_turns=st.sampled_from([0, 1, 3]),
     work_budget=st.sampled_from([0, 1, 8]),
     work_min_gain=st.just(2),
@@ -219,5 +271,5 @@ def test_an_exploration_is_a_plain_value():
 
     assert found == explore(SMALL)
     assert isinstance(found, Exploration)
-    assert found.transitions == set(Transition) - {Transition.TOKEN_BUDGET_CONTINUATION}
-    assert found.reasons == set(Reason) - {Reason.MAX_TURNS}
+    assert found.transitions == set(Transition) - {Transition.TOKEN_BUDGET_CONTINUATION, Transition.GOAL_RETRY}
+    assert found.reasons == set(Reason) - {Reason.MAX_TURNS, Reason.GOAL_NOT_MET}

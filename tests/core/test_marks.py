@@ -21,6 +21,7 @@ from tests.tag_reader import (
 )
 
 import everturn
+from everturn.core.lookalikes import all_letters_like, find_foreign, letters_like
 from everturn.core.marks import (
     Own,
     Tag,
@@ -57,6 +58,9 @@ def test_every_spelling_is_recognised(tag):
         f"<{'n' * 60}:system-reminder>",
         "\u226e/system-reminder>",
         "<system-remin\u0434er>",
+        "<\U00010448ystem-reminder>",
+        "<t\ua74fl_use_error>",
+        "<t\u221el_use_error>",
         hide("</system-reminder>"),
         f"<{hide('system')}-reminder>",
         f"a{hide('<tool')}_use\U000e0101_error",
@@ -67,6 +71,42 @@ def test_every_spelling_is_recognised(tag):
 def test_spellings_that_were_missed_once(tag):
     assert has_tag(tag)
     assert not has_tag(harmless(tag))
+
+
+@given(st.data())
+def test_a_tag_in_letters_of_any_scripts_is_recognised(data):
+    """Those that count as letters among others, and those that count as letters where all do."""
+    tag = data.draw(st.sampled_from(sorted(OURS.values())))
+    choose = data.draw(st.sampled_from([all_letters_like, list_foreign]))
+
+    spelled = "".join(data.draw(st.sampled_from(choose(each))) if each.isalpha() else each for each in tag)
+
+    assert has_tag(f"<{spelled}>")
+    assert not has_tag(harmless(f"</{spelled}>"))
+
+
+def list_foreign(letter):
+    return [letter, *(chr(code) for code, like in find_foreign().items() if like in letters_like(letter))]
+
+
+def test_what_unicode_lists_as_confusable_with_a_letter_of_ours_is_taken_for_it():
+    missed = [
+        (hex(code), tag)
+        for letters, codes in load_confusables()
+        for code in codes
+        for letter in letters
+        for tag in OURS.values()
+        if letter in tag and not has_tag(f"<{tag.replace(letter, chr(code))}>")
+    ]
+
+    assert missed == []
+
+
+def load_confusables():
+    for line in Path(__file__).with_name("confusables.txt").read_text("ascii").splitlines()[1:]:
+        letters, _, pieces = line.partition(": ")
+        ends = [[int(end, 16) for end in piece.split("-")] for piece in pieces.split()]
+        yield letters, [code for first, *last in ends for code in range(first, (last or [first])[0] + 1)]
 
 
 @given(hostile_texts())
@@ -134,6 +174,9 @@ def test_what_was_done_is_to_be_seen():
             f"<{hide('s-y-s-t-e-m')}",
             f"<{hide('t' + ' ' * 20)}",
             "<\U000e0101",
+            "\u0627",
+            "<\U00010420y",
+            "<\U00010420ystem-reminde",
         ),
     ],
 )
@@ -239,7 +282,8 @@ def report(text):
 def test_every_sentence_of_the_loop_holds_what_it_quotes(text):
     reminders = [
         wording.user_context({text: text, "b": text}),
-        wording.hook_blocked(text),
+        wording.hook_blocked(text, before_goal=False),
+        wording.hook_blocked(text, before_goal=True),
         wording.output_invalid(text, text),
         wording.changed_files([text, text]),
         wording.finished_task(report(text)),
@@ -293,11 +337,12 @@ SPEAKING = (
     "workspace",
 )
 """Packages with sentences that a model may read."""
-PARSERS = re.compile(r"tools/web_\w+/(?:tokens|page|brave|markdown|lines)\.py|permissions/(?:shell|rules)/")
+PARSERS = re.compile(r"tools/web_\w+/(?:html_tokens|page|brave|markdown|lines)\.py|permissions/(?:shell|rules)/")
 """They read tags of others, or a shell's redirections."""
 NO_TAGS = {
     ("settings/options.py", "<set>"),
-    ("permissions/rules/parsing.py", "<server>"),
+    ("permissions/rules/parse.py", "<server>"),
+    ("tools/bash/hook_variables.py", "</dev"),
     ("engine/wording.py", "<system-reminder>"),  # the system prompt says what our tags look like
 }
 _TAG = re.compile(r"(?<!\(\?P)(?<!\w)</?[A-Za-z][\w-]*(?=[ >/]|$)>?")

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from everturn.core.budget import Usage
 from everturn.core.contexts import Contexts
+from everturn.core.denials import Denial, DenialCause, find_cause
 from everturn.core.errors import JournalError
-from everturn.core.events import Denial
+from everturn.core.events import GoalFile
 from everturn.core.facts import Facts, Failing, Said
 from everturn.core.messages import Answer, Kind, Message, decode_block
 from everturn.core.notes import Notes, Todo, TodoStatus
@@ -29,6 +30,8 @@ from everturn.core.records import (
     ErrorWithheld,
     FactsKept,
     FilesKnown,
+    GoalVerified,
+    GoalVerifying,
     MessageAdded,
     MessageRetracted,
     MessagesMended,
@@ -104,6 +107,16 @@ RECORDS = [
         by="rule",
         rules=("Bash(ls)",),
         mode="acceptEdits",
+    ),
+    GoalVerifying(query_id="q", attempt=2, command="make test"),
+    GoalVerified(
+        query_id="q",
+        attempt=2,
+        passed=False,
+        ended="ended with exit code 2",
+        duration_s=1.5,
+        digest="ab",
+        files=(GoalFile(path="tests/a", found="a test file", change="changed"),),
     ),
     CompactionTried(failures=1, count=2),
     FilesKnown(
@@ -223,9 +236,23 @@ def test_a_record_of_a_message_without_an_answer_has_none():
     )
 )
 def test_a_denial_comes_back_as_it_was(tool_input):
-    denial = Denial(tool_use_id="t", tool_name="Bash", tool_input=tool_input, reason="no", rules=("Bash(ls)",))
+    denial = Denial(
+        tool_use_id="t",
+        tool_name="Bash",
+        tool_input=tool_input,
+        reason="no",
+        rules=("Bash(ls)",),
+        cause=DenialCause.RULE,
+        unasked=True,
+    )
 
     line = encode_record(record_denial(denial))
 
     assert line.count(b"\n") == 1
     assert restore_denial(decode_record(line)) == denial
+
+
+def test_a_cause_of_a_later_version_is_none_that_we_know():
+    assert find_cause("rule") is DenialCause.RULE
+    assert find_cause("weather") is None
+    assert find_cause("") is None

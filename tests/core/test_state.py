@@ -15,6 +15,9 @@ CONTRACT = {
     "completed": ("completed", "success", False, 0, False),
     "stop_hook_prevented": ("stop_hook_prevented", "success", False, 0, False),
     "hook_stopped": ("hook_stopped", "success", False, 0, False),
+    "tool_deferred": ("tool_deferred", "success", False, 0, False),
+    "prompt_blocked": ("prompt_blocked", "success", True, 1, False),
+    "goal_not_met": ("goal_not_met", DURING, True, 1, False),
     "blocking_limit": ("blocking_limit", "success", True, 1, False),
     "max_turns": ("max_turns", "error_max_turns", True, 1, False),
     "max_tokens_total": ("max_tokens_total", DURING, True, 1, False),
@@ -56,6 +59,7 @@ def test_the_names_of_transitions_are_the_contracts():
         "collapse_drain_retry",
         "reactive_compact_retry",
         "stop_hook_blocking",
+        "goal_retry",
         "token_budget_continuation",
     ]
 
@@ -68,6 +72,7 @@ def test_a_query_starts_with_clean_guards_in_turn_one():
         max_output_override=None,
         stop_hook_active=False,
         stop_hook_blocks=0,
+        goal_failures=0,
         pauses=0,
         transition=None,
     )

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from everturn.core.budget import Usage
 from everturn.core.errors import FaultKind, InputFault, ModelFault
 from everturn.core.messages import Answer, Kind, Message, Opaque, Text, Thinking, ToolUse, decode_block, text_block
+from everturn.core.received_json import clean_name, encode_input, is_invalid, parse_input
 from everturn.core.records import MessageAdded, decode_record, encode_record, record_message, restore_message
 from everturn.core.stream import (
     BlockStarted,
@@ -24,10 +25,6 @@ from everturn.core.stream import (
     SignatureAdded,
     TextAdded,
     ThinkingAdded,
-    clean_name,
-    encode_input,
-    is_invalid,
-    parse_input,
 )
 
 TEXT = b'{"type":"text","text":""}'

@@ -9,7 +9,9 @@ PROGRAM = [sys.executable, "-m", "everturn", "demo"]
 _UNSTABLE = (
     (re.compile(r"/\S+/everturn-demo-\w+"), "FOLDER"),
     (re.compile(r"127\.0\.0\.1:\d+"), "127.0.0.1:PORT"),
-    (re.compile(r"\d+\.\d+ ?s\b"), "TIME"),
+    (re.compile(r"\d+(?:\.\d+)? ?m?s\b"), "TIME"),
+    # Calls that run side by side end in any order.
+    (re.compile(r"(· Read .*\n)(· Grep .*\n(?:  │ .*\n)*)"), r"\2\1"),
     (re.compile(r"^(  index )\w+\.\.\w+", re.MULTILINE), r"\1OLD..NEW"),
     (
         re.compile(r"^(  (?:tokens|cache share|cost) .*)", re.MULTILINE),

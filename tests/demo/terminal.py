@@ -9,7 +9,7 @@ import termios
 from fcntl import ioctl
 
 _TOKENS = re.compile(
-    r"\x1b\[(?P<up>\d+)A|(?P<clear>\x1b\[J)|\x1b\[[\d;]*m|(?P<text>[^\x1b\r\n]+)|(?P<end>\n)|\r|(?P<bad>.)"
+    r"\x1b\[(?P<up>\d+)A|(?P<clear>\x1b\[J)|(?P<blank>\r\x1b\[2K)|\x1b\[[\d;]*m|(?P<text>[^\x1b\r\n]+)|(?P<end>\n)|\r|(?P<bad>.)"
 )
 
 
@@ -24,6 +24,8 @@ def screen_of(stream):
             assert row >= 0, "painted over what was there before"
         elif token["clear"]:
             rows[row:] = [""]
+        elif token["blank"]:
+            rows[row] = ""
         elif token["text"]:
             rows[row] += token["text"]
         elif token["end"]:

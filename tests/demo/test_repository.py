@@ -5,7 +5,7 @@ from shutil import which
 
 import pytest
 
-from everturn.cli.demo.repository import FAULTY, FILES, MENDED, Repository, make_repository
+from everturn.cli.demo.repository import FAULTY, FILES, MENDED, DemoRepository, make_repository
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_a_repository_without_tests_has_not_passed_them(repository):
 
 
 def test_nothing_changed_is_an_empty_diff_with_and_without_git(repository):
-    without = Repository(folder=repository.folder, git=None)
+    without = DemoRepository(folder=repository.folder, git=None)
 
     assert repository.git == which("git")
     assert (repository.diff(), without.diff()) == ("", "")
@@ -49,7 +49,7 @@ def test_nothing_changed_is_an_empty_diff_with_and_without_git(repository):
 
 def test_without_git_the_diff_says_the_same(repository):
     mend(repository)
-    without = Repository(folder=repository.folder, git=None)
+    without = DemoRepository(folder=repository.folder, git=None)
 
     by_git = [row for row in repository.diff().splitlines() if not row.startswith(("diff ", "index "))]
 
@@ -59,7 +59,7 @@ def test_without_git_the_diff_says_the_same(repository):
 def test_a_git_that_cannot_be_started_is_left_out(tmp_path):
     made = make_repository(tmp_path, git=str(tmp_path / "no-git"))
 
-    assert made == Repository(folder=tmp_path, git=None)
+    assert made == DemoRepository(folder=tmp_path, git=None)
     assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()) == sorted(FILES)
 
 

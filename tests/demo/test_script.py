@@ -3,7 +3,7 @@
 from everturn.cli.demo.script import MODEL, OUTPUT_CAP, PROMPT, demo_script
 from everturn.models.catalog import JsonCatalog
 from everturn.modelserver import Fail, Say
-from everturn.modelserver.fitting import count_output
+from everturn.modelserver.answer_cut import count_output
 
 
 def test_only_the_answer_that_mends_the_bug_is_longer_than_the_output_cap():
@@ -22,11 +22,11 @@ def test_each_fault_comes_once_and_an_answer_follows_it():
         for when in demo_script().when
     ]
 
-    assert kinds == [["fault", "answer"], ["fault", "answer"], ["answer"], ["answer"], ["answer"]]
+    assert kinds == [["fault", "answer"], ["fault", "answer"], ["answer"], ["answer"], ["answer"], ["answer"]]
 
 
 def test_each_answer_belongs_to_one_place_in_the_conversation():
-    assert [when.match.messages for when in demo_script().when] == [1, 3, 5, 7, 9]
+    assert [when.match.messages for when in demo_script().when] == [1, 3, 5, 7, 9, 11]
     assert demo_script().when[0].match.last_user_contains == PROMPT
 
 

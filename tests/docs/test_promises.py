@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "promises.md"
+PAGE = ROOT / "docs" / "explanation" / "promises.md"
 NAMED = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
 SECTIONS = (
     "Rules",
     "Shell",
-    "Unasked",
+    "Commands without a question",
     "Paths",
     "Modes",
     "Asking",
@@ -42,7 +42,7 @@ def table_rows() -> list[list[str]]:
 
 
 def test_every_promise_about_what_runs_unasked_has_a_test_with_judgement_and_one_of_the_wall_alone():
-    part = PAGE.read_text("utf-8").partition("\n## Unasked\n")[2].partition("\n## ")[0]
+    part = PAGE.read_text("utf-8").partition("\n## Commands without a question\n")[2].partition("\n## ")[0]
     told = [line.strip("| \n").split(" | ") for line in part.splitlines() if line.startswith("| ")][1:]
 
     assert told

@@ -1,4 +1,4 @@
-"""The table of protected paths in docs/permissions.md is the list that judgement and sandbox go by."""
+"""The table of protected paths in docs/how-to/permissions.md is the list that judgement and sandbox go by."""
 
 import re
 from pathlib import Path
@@ -26,7 +26,9 @@ ROWS = {
 @pytest.mark.parametrize("row", ROWS)
 def test_the_table_names_each_path_and_no_other(row):
     line = next(
-        line for line in (DOCS / "permissions.md").read_text("utf-8").splitlines() if line.startswith(f"| {row} |")
+        line
+        for line in (DOCS / "how-to" / "permissions.md").read_text("utf-8").splitlines()
+        if line.startswith(f"| {row} |")
     )
     assert set(re.findall(r"`([^`]+)`", line)) == ROWS[row]
 

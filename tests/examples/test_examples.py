@@ -1,8 +1,13 @@
 """The programs in `examples/`, run as a user would run them, against the scripted server."""
 
 import asyncio
+import json
+import re
 import sys
 from pathlib import Path
+
+import pytest
+from tests.shelf import find_python
 
 from everturn.modelserver import calls, script, text
 
@@ -70,3 +75,74 @@ async def test_resume_carries_the_conversation_over(bench):
     assert code == 0
     assert "Teal." in output
     assert [message["role"] for message in bench.bodies[1]["messages"]] == ["user", "assistant", "user"]
+
+
+async def stage(bench):
+    """A repository whose staged change has a bug."""
+    for command in ("init -q -b main", "config user.name Ada", "config user.email ada@example.com"):
+        await run_git(bench, *command.split())
+    (bench.folder / "clock.py").write_text("HOURS = 25\n")
+    await run_git(bench, "add", "clock.py")
+
+
+async def run_git(bench, *words):
+    process = await asyncio.create_subprocess_exec("git", *words, cwd=bench.folder)
+    assert await process.wait() == 0
+
+
+def finding(*, must_be_mended):
+    found = {"file": "clock.py", "line": 1, "text": "A day has 24 hours.", "must_be_mended": must_be_mended}
+    return text(json.dumps({"findings": [found]}))
+
+
+@pytest.mark.parametrize("must_be_mended", [True, False])
+async def test_review_change_fails_where_a_finding_must_be_mended(bench, must_be_mended):
+    await stage(bench)
+    bench.model(finding(must_be_mended=must_be_mended))
+
+    code, output = await run_example(bench, "review_change")
+
+    assert code == must_be_mended
+    assert output.startswith("clock.py:1: A day has 24 hours.\n1 findings, $")
+    assert "+HOURS = 25" in json.dumps(bench.bodies[0]["messages"])
+
+
+@pytest.mark.needs("package registry")
+async def test_the_hooks_for_pre_commit_pass_and_fail_as_the_programs_do(bench):
+    await stage(bench)
+    (bench.folder / ".pre-commit-config.yaml").write_text((EXAMPLES / "pre-commit-config.yaml").read_text())
+    (bench.folder / "tools").mkdir()
+    (bench.folder / "tools" / "review_change.py").write_text((EXAMPLES / "review_change.py").read_text())
+    case = {"id": "push", "command": "git push", "expect": "ask"}
+    (bench.folder / "policy.jsonl").write_text(json.dumps(case) + "\n")
+    await run_git(bench, "add", ".")
+    bench.model(finding(must_be_mended=False), finding(must_be_mended=True))
+
+    async def run_hooks():
+        pre_commit = find_python("pre-commit-1", "pre-commit").with_name("pre-commit")
+        process = await asyncio.create_subprocess_exec(
+            *(pre_commit, "run", "--color=never"),
+            cwd=bench.folder,
+            env={
+                **bench.env,
+                "ANTHROPIC_BASE_URL": bench.server.url,
+                "EVERTURN_HOME": str(bench.home),
+                "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+                "HOME": str(bench.home),
+            },
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        output, _ = await asyncio.wait_for(process.communicate(), 120)
+        return process.returncode, output.decode()
+
+    code, output = await run_hooks()
+    assert code == 0, output
+    assert re.search(r"cases say\.+Passed", output)
+    assert "clock.py:1: A day has 24 hours." in output
+
+    (bench.folder / "policy.jsonl").write_text(json.dumps(case | {"expect": "allow"}) + "\n")
+    await run_git(bench, "add", ".")
+    code, output = await run_hooks()
+    assert code == 1, output
+    assert len(re.findall(r"\.Failed", output)) == 2

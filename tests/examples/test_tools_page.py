@@ -1,15 +1,18 @@
-"""The examples of docs/tools.md, run against the scripted server as they stand there."""
+"""The examples of docs/how-to/own-tools.md, run against the scripted server as they stand there."""
 
+import json
 import re
 from pathlib import Path
 
 import msgspec
 import pytest
+from tests.docs.blocks import take
 
 from everturn.core.notes import Notes
 from everturn.modelserver import call, calls, text
 
-PAGE = Path(__file__).parents[2] / "docs" / "tools.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "own-tools.md"
+BLOCKS = take(lambda block: block.page == "docs/how-to/own-tools.md" and block.language == "python")
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +49,16 @@ async def test_a_function_is_a_tool(bench, page):
     offered = next(tool for tool in bench.bodies[0]["tools"] if tool["name"] == "forecast")
     assert offered["description"] == "Tells the weather of the coming days."
     assert offered["input_schema"]["properties"]["city"] == {"type": "string", "description": "Its name in English."}
+
+
+async def test_nested_records_and_enums_reach_the_function(bench, page):
+    ticket = {"title": "Broken link", "reporter": {"name": "Ann"}, "priority": "high"}
+    bench.model(call("file_ticket", ticket), text("Done."))
+
+    await run_page(bench, page["kitchen"])
+
+    assert results_of(bench, 1) == ["Broken link, HIGH, from Ann"]
+    assert json.dumps(ticket) in PAGE.read_text()
 
 
 async def test_a_deferred_tool_is_found(bench, page):

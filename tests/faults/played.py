@@ -14,7 +14,7 @@ from everturn.context.compact import INSTRUCTION
 from everturn.core.messages import Message
 from everturn.core.records import encode_record
 from everturn.modelserver import Received
-from everturn.modelserver.signing import Handed
+from everturn.modelserver.signatures import IssuedThinking
 from everturn.sessions.formats import decode_line
 
 
@@ -39,7 +39,7 @@ class Played(msgspec.Struct, kw_only=True, dict=True):
     after_requests: list[Received]
     attempts: int
     """Of the main model; where nobody listened, the tries that were announced."""
-    handed: Handed
+    handed: IssuedThinking
     """The thinking that the server gave out."""
     seen: dict[str, Any]
     """What only this case looks at."""

@@ -26,7 +26,7 @@ README = "# The project\n"
 OnEvent = Callable[[Event], Awaitable[None]]
 
 
-class Counted:
+class Counted(Tool):
     """A tool that writes down each run before it does its work."""
 
     def __init__(self, inner: Tool, diary: Path) -> None:
@@ -34,6 +34,16 @@ class Counted:
         self._diary = diary
         self.name, self.description = inner.name, inner.description
         self.schema, self.result_limit = inner.schema, inner.result_limit
+        self.deferred = inner.deferred
+
+    def settle(self, input_: dict[str, Any], folder: str) -> dict[str, Any]:
+        return self._inner.settle(input_, folder)
+
+    def done(self, result: ToolResult) -> str:
+        return self._inner.done(result)
+
+    async def check(self, call: Any, context: ToolContext) -> None:
+        await self._inner.check(call[1], context)
 
     def parse(self, input_: dict[str, Any]) -> Any:
         return Call(self.name, json.dumps(input_, sort_keys=True)), self._inner.parse(input_)

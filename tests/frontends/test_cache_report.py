@@ -1,7 +1,7 @@
 """The cache's story as people read it: a line for each call, each break with its reason, and the sums by cause."""
 
 from everturn.core.budget import Usage
-from everturn.core.cache_ledger import Asked, CacheStory
+from everturn.core.cache_ledger import CacheStory, ChargedCall
 from everturn.core.records import CacheBroken
 from everturn.frontends.ansi import Style
 from everturn.frontends.cache_report import render_break, render_story
@@ -25,8 +25,10 @@ unexplained       1     900  0.0031
 """
 
 
-def asked(query, turn, *breaks, **counters) -> Asked:
-    return Asked(query=query, turn=turn, purpose="main", model="m", usage=Usage(input=7, **counters), breaks=breaks)
+def asked(query, turn, *breaks, **counters) -> ChargedCall:
+    return ChargedCall(
+        query=query, turn=turn, purpose="main", model="m", usage=Usage(input=7, **counters), breaks=breaks
+    )
 
 
 STORY = CacheStory(

@@ -128,9 +128,11 @@ async def test_clear_begins_a_new_session_and_later_lines_carry_its_id(bench):
     init, reset, words, result = lines_of(written)
     assert code == 0
     assert kinds_of(written) == ["init", "conversation_reset", "local_command_output", "result"]
-    assert init["session_id"] == reset["session_id"] == before != engine.session_id
-    assert reset["new_conversation_id"] == words["session_id"] == result["session_id"] == engine.session_id
-    assert engine.transcript == ()
+    after = reset["new_conversation_id"]
+    assert init["session_id"] == reset["session_id"] == before != after
+    assert words["session_id"] == result["session_id"] == after
+    await engine.aclose()
+    assert bench.engine(resume=after).transcript == ()
 
 
 async def test_compact_summarises_now_with_the_users_instructions(bench):

@@ -12,7 +12,7 @@ from everturn.core.money import PICO
 from everturn.core.records import QueryBegan, UsageCharged
 from everturn.frontends.ansi import Style
 from everturn.frontends.cost import render_bill, render_summary, render_tokens, render_when
-from everturn.frontends.cost_plot import MOST_BARS, render_plot
+from everturn.frontends.cost_plot import MAX_BARS, render_plot
 
 PRICES = Prices(input=3, output=15, cache_write=3.75, cache_write_1h=6, cache_read=0.3)
 PLAIN, COLOURED = Style(colour=False, control=False), Style()
@@ -127,7 +127,7 @@ def test_bars_are_painted_by_kind():
 def test_many_turns_share_their_bars():
     bill = bill_of(*[USAGE] * 95)
     lines = render_plot(bill, width=80, style=PLAIN).splitlines()
-    assert len(lines) <= MOST_BARS + 1
+    assert len(lines) <= MAX_BARS + 1
     assert lines[0].split()[0] == "1.1-1.3"
     assert sum(amounts_of(line)[0] for line in lines[:-1]) == round(bill.total.paid.total * 10_000 / PICO)
 

@@ -80,6 +80,7 @@ def said_everywhere(text: str) -> list[ev.Event]:
     """One text in every place where foreign words come to the screen."""
     todo = Todo(content=text, active_form=text, status=TodoStatus.IN_PROGRESS)
     use = {"tool_use_id": "t", "name": text}
+    touched = ev.GoalFile(path=text, found=text, change="changed")
     return [
         ev.RequestStarted(turn=1, model=text),
         ev.BlockBegan(message_id="m", index=0, kind="thinking"),
@@ -96,9 +97,20 @@ def said_everywhere(text: str) -> list[ev.Event]:
         ev.NotesChanged(notes=Notes(todos=(todo,))),
         ev.ModelSwitched(before=text, model=text, cause="overloaded"),
         ev.ToolsSummarised(text=text, tool_use_ids=()),
+        ev.VerificationBegan(command=text, attempt=1, max_attempts=2),
+        ev.VerificationEnded(
+            command=text,
+            attempt=1,
+            passed=False,
+            ended=text,
+            exit_code=1,
+            output=text,
+            duration_s=1.0,
+            files=(touched,),
+        ),
         ev.Noticed(text=text, level=ev.Level.WARNING),
         ev.ErrorReleased(problem=Problem(kind="unknown", text=text)),
-        finished(text, errors=(text,), is_error=True),
+        finished(text, errors=(text,), is_error=True, goal="not_met", goal_files=(touched,)),
     ]
 
 

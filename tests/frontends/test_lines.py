@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from everturn.frontends.headless.lines import encode_line, encode_shown
 
-MOST = 1_000
+MAX_COUNT = 1_000
 TEXTS = st.text(max_size=40) | st.text(alphabet='a\x00\ud800\n"é😀', max_size=1_500)
 NUMBERS = st.integers() | st.floats() | st.booleans() | st.none()
 VALUES = st.recursive(
@@ -21,11 +21,11 @@ VALUES = st.recursive(
 @given(st.dictionaries(st.text(max_size=9), VALUES, max_size=9))
 @settings(max_examples=60, deadline=None)
 def test_every_value_becomes_one_line_of_strict_json_within_the_limit(value):
-    line = encode_line({"type": "user", "uuid": "1", **value}, most=MOST)
+    line = encode_line({"type": "user", "uuid": "1", **value}, most=MAX_COUNT)
 
     assert line.endswith(b"\n")
     assert line.count(b"\n") == 1
-    assert len(line) <= MOST
+    assert len(line) <= MAX_COUNT
     assert isinstance(json.loads(line.decode("utf-8")), dict)
 
 
@@ -44,7 +44,7 @@ def test_raw_parts_that_are_no_utf8_or_hold_a_line_end_are_mended():
 def test_an_image_that_does_not_fit_is_replaced_by_words_not_cut():
     image = {"type": "image", "source": {"type": "base64", "data": "A" * 5_000}}
 
-    line = json.loads(encode_line({"type": "user", "content": [image, {"type": "text", "text": "x"}]}, most=MOST))
+    line = json.loads(encode_line({"type": "user", "content": [image, {"type": "text", "text": "x"}]}, most=MAX_COUNT))
 
     assert line["content"][0] == {"type": "text", "text": "[image left out: 5,000 characters do not fit into a line]"}
     assert line["content"][1] == {"type": "text", "text": "x"}

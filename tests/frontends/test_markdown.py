@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from everturn.frontends.ansi import Style
 from everturn.frontends.flow import Flow, cut_line, width_of
-from everturn.frontends.markdown import RULE, Markdown, Piece, Table
+from everturn.frontends.markdown import RULE, Markdown, MarkdownTable, Piece
 
 TEXTS = st.text(alphabet="ab *`_#-\n>|1.\\~+é[]()!", max_size=120)
 ROWS = st.lists(
@@ -22,7 +22,10 @@ def styled(text, *cuts):
     edges = [0, *sorted(cuts), len(text)]
     parts = [text[first:last] for first, last in pairwise(edges)]
     pieces = [piece for part in parts for piece in markdown.feed(part)] + markdown.finish()
-    each = ([piece] if isinstance(piece, Table) else [(mark, piece.codes) for mark in piece.text] for piece in pieces)
+    each = (
+        [piece] if isinstance(piece, MarkdownTable) else [(mark, piece.codes) for mark in piece.text]
+        for piece in pieces
+    )
     return [mark for marks in each for mark in marks]
 
 
@@ -79,7 +82,7 @@ CASES = {
 def test_a_table_is_parsed_with_its_cells_and_nothing_in_it_is_lost():
     [table, end] = pieces_of("  | a | n |\n  |:--|--:|\n| `b\\|c` | 1 | 2 |\n| d\n")
 
-    assert table == Table(
+    assert table == MarkdownTable(
         header=((Piece("a", "1"),), (Piece("n", "1"),)),
         rows=(((Piece("b|c", "36"),), (Piece("1 | 2"),)), ((Piece("d"),), ())),
         right=(False, True),
@@ -93,7 +96,7 @@ def test_a_table_is_held_back_until_it_is_complete():
 
     assert markdown.feed("| a |\n|---|\n| b |\n| c") == []
     assert markdown.rows_held == 3
-    assert [type(piece).__name__ for piece in markdown.feed(" |\nmore")] == ["Table", "Piece", "Piece"]
+    assert [type(piece).__name__ for piece in markdown.feed(" |\nmore")] == ["MarkdownTable", "Piece", "Piece"]
     assert markdown.rows_held == 0
 
 
@@ -209,3 +212,17 @@ def test_wrapped_prose_keeps_every_word_and_stays_within_the_width(words, column
 def test_wide_letters_count_twice_and_marks_on_letters_not_at_all():
     assert [width_of(text) for text in ("abc", "漢字", "e\u0301", "😀")] == [3, 4, 1, 2]
     assert [cut_line("漢字漢字", columns) for columns in (8, 7, 4, 1, 0)] == ["漢字漢字", "漢字漢…", "漢…", "…", ""]
+
+
+def test_on_terminals_that_open_addresses_the_address_is_a_link_and_stays_visible():
+    markdown = Markdown()
+    flow = Flow(Style(colour=False), 80, paint_link=lambda painted, address: f"<{address}|{painted}>")
+
+    pieces = [
+        *markdown.feed("See [the page](https://a.example/b) or [https://c.example](https://c.example).\n"),
+        *markdown.finish(),
+    ]
+
+    assert flow.lay(pieces) + flow.finish() == (
+        "See the page <https://a.example/b|(https://a.example/b)> or <https://c.example|https://c.example>.\n"
+    )

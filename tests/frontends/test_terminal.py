@@ -29,8 +29,8 @@ from everturn.core.notes import Notes, Todo, TodoStatus
 from everturn.core.state import AbortCause, Reason
 from everturn.frontends.asking.floor import Floor
 from everturn.frontends.flow import width_of
-from everturn.frontends.headless.call_lines import render_failure
-from everturn.frontends.headless.waiting import Waiting
+from everturn.frontends.transcript.call_lines import render_failure
+from everturn.frontends.transcript.waiting import Waiting
 from everturn.modelserver import call, calls, cut, error, hold, overloaded, say, text, thinking
 
 ANSWER = """\

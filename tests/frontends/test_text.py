@@ -15,6 +15,7 @@ from everturn.core.events import BlockBegan, Level, Noticed, TextDelta
 from everturn.frontends.headless.run import run_headless
 from everturn.frontends.headless.view import Introduction
 from everturn.modelserver import calls, cut, error, overloaded, say, stall, text, thinking
+from everturn.settings.setup import WrittenSettings
 
 PROJECT = Path(__file__).parents[2]
 
@@ -139,7 +140,9 @@ async def test_where_only_managed_rules_count_no_flag_is_advised(bench):
     )
 
     told = Introduction(only_managed_rules=True)
-    _, _, complaints = await run_piped(bench.engine(only_managed_rules=True), introduction=told)
+    _, _, complaints = await run_piped(
+        bench.engine(written=WrittenSettings(only_managed_rules=True)), introduction=told
+    )
 
     assert complaints.endswith(
         "everturn: Only managed settings may allow this from the start; "
@@ -238,7 +241,9 @@ def test_a_pipe_needs_none_of_what_a_terminal_needs():
     loaded = set(ended.stderr.split())
     ours = {name for name in loaded if name.startswith("everturn.frontends.")}
     assert ours == {
+        "everturn.frontends.command_prompts",
         "everturn.frontends.commands",
+        "everturn.frontends.engine_controls",
         "everturn.frontends.figures",
         "everturn.frontends.headless",
         "everturn.frontends.headless.complaints",

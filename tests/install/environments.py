@@ -6,7 +6,10 @@ import sys
 from pathlib import Path
 from shutil import which
 
+import everturn
+
 ROOT = Path(__file__).parents[2]
+VERSION = everturn.__version__
 _QUICK = {"PIP_NO_COMPILE": "1", "PIP_QUIET": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
 _OURS = ("PYTHON", "VIRTUAL_ENV", "ANTHROPIC_", "EVERTURN_", "PYTEST", "COV_")
 
@@ -40,11 +43,23 @@ def pip_install(binaries, *what):
     run(*pip, "install", *what, cwd=binaries)
 
 
-def build_wheel(folder):
-    pip = (sys.executable, "-m", "pip")
-    run(*pip, "wheel", "--no-deps", "--wheel-dir", folder, ROOT, cwd=folder)
+def build(python, folder, *, source=ROOT):
+    """The wheel and the sdist, built by the hatchling of `python`."""
+    run(python, "-m", "hatchling", "build", "--directory", folder, cwd=source)
     [wheel] = folder.glob("*.whl")
-    return wheel
+    [sdist] = folder.glob("*.tar.gz")
+    return wheel, sdist
+
+
+def assert_runs(everturn, folder):
+    """A home that is empty before the demo is empty after it."""
+    home = folder / "home"
+    home.mkdir()
+    assert run(everturn, "--version", cwd=folder, HOME=home) == f"everturn {VERSION}\n"
+    shown = run(everturn, "demo", "--fast", cwd=folder, HOME=home)
+    assert "✓ all 4 pass" in shown, shown
+    assert "went on by   4 next_turn, 1 max_output_tokens_escalate" in shown, shown
+    assert list(home.iterdir()) == []
 
 
 def find_program(name, folder):

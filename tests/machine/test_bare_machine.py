@@ -14,7 +14,9 @@ TESTS = ROOT / "tests"
 AS_NOBODY = "bubblewrap as nobody"
 PATIENCE_S = 1_200
 SOME = (
+    "adversary/test_watching.py",
     "cli/test_completion.py",
+    "permissions/shell/test_arrivals.py",
     "sandbox/test_network.py",
     "sessions/kill/test_kill.py",
     "sessions/test_other_readers.py",

@@ -5,6 +5,8 @@ Were a mark forgotten, it would most likely be at one of these. All tests run th
 
 import inspect
 import re
+from collections.abc import Callable
+from functools import cache
 
 import pytest
 from tests.needs import NEEDS, names_of
@@ -17,11 +19,19 @@ NAMED = re.compile(
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    left_out = [item for item in items if names_of(item) or not NAMED.search(read_source(item))]
+    kept, left_out = [], []
+    for item in items:
+        (left_out if names_of(item) or not is_named_by(item) else kept).append(item)
     config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if item not in set(left_out)]
+    items[:] = kept
 
 
-def read_source(item: pytest.Item) -> str:
+def is_named_by(item: pytest.Item) -> bool:
     function = getattr(item, "function", None)
-    return inspect.getsource(function) if function is not None else ""
+    return function is not None and names_one(function)
+
+
+@cache
+def names_one(function: Callable[..., object]) -> bool:
+    """A function has many cases."""
+    return bool(NAMED.search(inspect.getsource(function)))

@@ -27,6 +27,7 @@ def test_a_known_model_has_its_whole_card(catalog):
         task_budget=True,
         max_media=600,
         min_cacheable=512,
+        knowledge="2026-05",
     )
 
 

@@ -11,17 +11,17 @@ from everturn.core.errors import FaultKind, ModelFault, OptionError
 from everturn.core.hiding import is_unmistakable
 from everturn.models.anthropic.credentials import Credentials
 from everturn.models.anthropic.faults import classify_error
-from everturn.models.anthropic.masking import mask_echoes, mask_secrets
+from everturn.models.anthropic.key_mask import mask_echoes, mask_secrets
 
 KEY = "sk-ant-api03-abcdefghijklmnop"
 TOKEN = "token-of-a-gateway-7f3a9c1e5b2d"
 
 
 async def test_a_key_and_a_token_have_a_header_each():
-    given_both = Credentials.from_env({"ANTHROPIC_API_KEY": f" {KEY}\n", "ANTHROPIC_AUTH_TOKEN": TOKEN})
+    given_both = Credentials(api_key=f" {KEY}\n", auth_token=TOKEN)
 
     assert await given_both.headers() == {"x-api-key": KEY, "authorization": f"Bearer {TOKEN}"}
-    assert await Credentials.from_env({}).headers() == {}
+    assert await Credentials().headers() == {}
 
 
 def test_nothing_secret_is_in_the_repr():

@@ -4,7 +4,7 @@ import pytest
 
 from everturn.core.errors import OptionError
 from everturn.models.anthropic.endpoint import parse_base_url
-from everturn.models.anthropic.headers import headers_for, parse_custom_headers
+from everturn.models.anthropic.headers import headers_for
 from everturn.ports.model import TaskBudget, ThinkingConfig, ThinkingMode
 
 MANUAL = ThinkingConfig(mode=ThinkingMode.ENABLED, budget_tokens=2_000)
@@ -55,29 +55,6 @@ def test_betas_of_all_sources_are_joined_once_each(ask, catalog):
         "c",
         "fast-mode-2026-02-01",
     ]
-
-
-def test_custom_headers_stand_one_on_a_line():
-    text = "X-Team: blue\n\n  x-trace :a: b \r\nX-Empty:"
-
-    assert parse_custom_headers(text) == {"x-team": "blue", "x-trace": "a: b", "x-empty": ""}
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("X-Ok: 1\nnonsense", "line 2 is not of the form 'Name: value'"),
-        ("bad name: secret", "line 1 is not of the form 'Name: value'"),
-        ("X: a\x00b", "line 1 holds characters that no header may carry"),
-        ("X: \u4f60", "line 1 holds characters that no header may carry"),
-        ("Content-Length: 5", "line 1 sets content-length, which belongs to the transport"),
-    ],
-)
-def test_a_custom_header_that_cannot_be_sent_is_refused(text, problem):
-    with pytest.raises(OptionError) as caught:
-        parse_custom_headers(text)
-
-    assert (caught.value.field, caught.value.problem) == ("ANTHROPIC_CUSTOM_HEADERS", problem)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everturn.models.transport.reply import HEADER_LIMIT, BrokenReplyError, Reply
+from everturn.models.transport.reply import HEADER_LIMIT, BrokenReplyError, HttpReply
 
 BODIES = st.binary(max_size=40)
 FIELDS = st.lists(
@@ -60,7 +60,7 @@ def cut(data, places):
 
 def read(pieces):
     """Status, headers, body, and whether another request may follow; None where it is refused or not whole."""
-    reply, body = Reply(), b""
+    reply, body = HttpReply(), b""
     try:
         for piece in [*pieces, b""]:
             if piece == b"" and reply.is_whole:
@@ -157,7 +157,7 @@ def test_an_answer_that_breaks_off_is_never_whole_unless_its_end_is_the_connecti
     ],
 )
 def test_what_is_no_answer_is_told_in_words(data, problem):
-    reply = Reply()
+    reply = HttpReply()
     reply.feed(data)
 
     with pytest.raises(BrokenReplyError, match=problem):
@@ -165,7 +165,7 @@ def test_what_is_no_answer_is_told_in_words(data, problem):
 
 
 def test_bytes_after_the_end_mean_that_nothing_may_follow():
-    reply = Reply()
+    reply = HttpReply()
     reply.feed(b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\nab")
 
     assert (reply.take_head(), reply.take_body(), reply.is_whole, reply.can_follow) == (True, b"a", True, False)

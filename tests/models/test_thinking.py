@@ -95,7 +95,7 @@ def test_an_effort_falls_to_the_nearest_that_is_taken(effort, model, thinking, s
             ThinkingConfig(mode=ThinkingMode.ADAPTIVE, budget_tokens=2_000),
             "claude-opus-4-6",
             None,
-            "a thinking budget goes with enabled thinking only",
+            "a thinking budget needs enabled thinking",
         ),
         (ENABLED, "model-nobody-knows", None, None),
     ],

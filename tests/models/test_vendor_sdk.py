@@ -17,7 +17,8 @@ from tests.models.streams import (
 )
 
 from everturn.core.messages import decode_block, encode_block, text_block
-from everturn.core.stream import INVALID_JSON, Fold
+from everturn.core.received_json import INVALID_JSON
+from everturn.core.stream import Fold
 from everturn.core.transcript import Wire
 from everturn.models.anthropic.client import AnthropicModel
 from everturn.models.anthropic.credentials import Credentials

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from everturn.core.messages import Block, decode_block, encode_block, result_block, text_block
 from everturn.core.transcript import Wire
-from everturn.models.anthropic.cache_marks import LOOK_BACK, MOST, plan_marks
+from everturn.models.anthropic.cache_marks import LOOK_BACK, MAX_COUNT, plan_marks
 from everturn.models.anthropic.encode import encode_request
 from everturn.models.catalog import JsonCatalog
 from everturn.modelserver import Ask
@@ -41,7 +41,7 @@ class Server:
         body = json.loads(encode_request(request, CARD))
         use = self._cache.judge(segments_of(Ask(body)), 0, at)
         self._cache.commit(use, at)
-        assert sum("cache_control" in json.dumps(block) for block in blocks_in(body)) <= MOST
+        assert sum("cache_control" in json.dumps(block) for block in blocks_in(body)) <= MAX_COUNT
         return use
 
 

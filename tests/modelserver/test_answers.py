@@ -27,10 +27,10 @@ from everturn.modelserver import (
     too_long,
     truncated,
 )
-from everturn.modelserver.composing import compose
-from everturn.modelserver.planning import render_events, render_message
+from everturn.modelserver.compose import compose
+from everturn.modelserver.delivery import render_events, render_message
 from everturn.modelserver.prompt_cache import CacheUse
-from everturn.modelserver.signing import sign
+from everturn.modelserver.signatures import sign
 
 MODEL = "claude-opus-4-8"
 

@@ -1,16 +1,26 @@
 """The page about the model server: its examples run, its table is the table of the rules."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from development.rules_page import render_page
+from tests.docs.blocks import take
 
 from everturn.modelserver import ModelServer, parse_cases
-from everturn.modelserver.rules.table import render_page
 
-PAGE = Path(__file__).parent.parent.parent / "docs" / "model-server.md"
+PAGE = Path(__file__).parent.parent.parent / "docs" / "how-to" / "model-server.md"
 TEXT = PAGE.read_text("utf-8")
+BLOCKS = take(lambda block: block.page == "docs/how-to/model-server.md")
+AGENT = """\
+#!/bin/sh
+exec everturn -p "Which colour?" --no-session-persistence
+"""
+"""An agent of the reader's, named as on the page."""
 
 
 def blocks(language: str) -> list[str]:
@@ -18,7 +28,7 @@ def blocks(language: str) -> list[str]:
 
 
 def test_the_table_of_rules_is_up_to_date():
-    assert render_page(TEXT) == TEXT, "run: python -m everturn.modelserver --rules, and paste the table into the page"
+    assert render_page(TEXT) == TEXT, "run: make pages"
 
 
 def test_a_page_without_marks_is_refused():
@@ -62,4 +72,32 @@ async def test_the_python_on_the_page_runs(source, client, ask):
 
 
 def test_the_page_has_examples_of_each_kind():
-    assert [len(blocks(language)) for language in ("json", "jsonl", "python")] == [4, 1, 4]
+    counts = {"json": 4, "jsonl": 1, "python": 4, "console": 2}
+    assert {language: len(blocks(language)) for language in counts} == counts
+    assert len(BLOCKS) == sum(counts.values())
+
+
+def test_the_commands_of_the_quick_start_run(tmp_path):
+    """Any free port takes the place of the page's."""
+    server, asking = blocks("console")
+    write, start, shown = server.splitlines()
+    agent = tmp_path / "your-agent"
+    agent.write_text(AGENT)
+    agent.chmod(0o755)
+    found = f"{tmp_path}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+    env = {"PATH": found, "HOME": str(tmp_path), "EVERTURN_RETRY_SCALE": "0.001"}
+
+    def run(line, **options):
+        command = ("bash", "-ec", line.removeprefix("$ "))
+        return subprocess.Popen(command, cwd=tmp_path, env=env, text=True, stdout=subprocess.PIPE, **options)
+
+    with run(write) as writing:
+        assert writing.wait() == 0
+    with run(start.replace("python", "exec python").replace("8080", "0")) as serving:
+        try:
+            url = serving.stdout.readline().strip()
+            assert re.fullmatch(shown.replace("8080", r"\d+"), url)
+            with run(asking.strip().replace(shown, url)) as asked:
+                assert asked.communicate()[0] == "Hello.\n"
+        finally:
+            serving.terminate()

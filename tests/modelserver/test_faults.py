@@ -113,6 +113,17 @@ async def test_an_answer_is_held_until_the_test_lets_it_go(client, ask):
         assert (await reading).kinds[-1] == "message_stop"
 
 
+async def test_an_answer_is_let_through_piece_by_piece(client, ask):
+    async with ModelServer([hold(text("Hello there you all!", chunk=5), each=True)]) as server:
+        first = await client.post(server.url, ask(stream=True), size=1)
+        await server.wait_for_hangups()
+        server.release(pieces=2)
+        third = await client.post(server.url, ask(stream=True), size=1)
+        server.release()
+        whole = await client.post(server.url, ask(stream=True))
+    assert [reply.kinds.count("content_block_delta") for reply in (first, third, whole)] == [1, 3, 4]
+
+
 @pytest.mark.parametrize("stream", [True, False])
 async def test_an_answer_is_held_before_its_first_byte(stream, client, ask):
     async with ModelServer([hold("Hello", after=-1)]) as server:

@@ -6,10 +6,10 @@ import random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.modelserver.rule_examples import EXAMPLES
 
 from everturn.modelserver import Ask, ModelServer, check_request, script
 from everturn.modelserver.prompt_cache import count_input
-from everturn.modelserver.rules.examples import EXAMPLES
 from everturn.modelserver.rules.lints import find_lints
 from everturn.modelserver.scripts import Match, matches
 

@@ -34,7 +34,7 @@ from everturn.modelserver import (
 )
 from everturn.modelserver.answers import Call, ServerCall
 from everturn.modelserver.models import KNOWN, KNOWN_MODELS
-from everturn.modelserver.positions import line_of
+from everturn.modelserver.script_files import line_of
 
 FORMS = [
     ("Hello", text("Hello")),
@@ -150,6 +150,10 @@ def test_json_lines_are_cases_and_bytes_are_not_judged():
 
 BAD = [
     ('["Hello",\n {"txt": "Hello"}]', "s.json:2: [1]: Object contains unknown field `txt`; did you mean `text`?"),
+    (
+        '[{"error": 429, "retry_after": 2}]',
+        "s.json:1: [0]: Object contains unknown field `retry_after`; it is a field of an error",
+    ),
     ('{"answers": [\n  "Hello",\n  {"text": 5}\n]}', "s.json:3: answers[1].text: Expected `str | null`, got `int`"),
     ('["Hello"', "s.json:1: this is not JSON: Expecting ',' delimiter (column 9)"),
     ('[\n"Hello",\nx]', "s.json:3: this is not JSON: Expecting value (column 1)"),

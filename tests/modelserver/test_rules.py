@@ -1,17 +1,23 @@
 """The rules, each shown by an example that is taken and one that is refused, over HTTP."""
 
 import pytest
+from tests.modelserver.rule_examples import EXAMPLES
+from tests.modelserver.rule_examples.example import Example
 
-from everturn.modelserver import KNOWN_MODELS, ModelServer, check_request, script, text
+from everturn.modelserver import KNOWN_MODELS, ModelServer, check_request, say, script, thinking
 from everturn.modelserver.rules import RULES
-from everturn.modelserver.rules.examples import EXAMPLES
-from everturn.modelserver.rules.examples.example import Example
 
 MODEL = "claude-opus-4-8"
+BINDS = "claude-fable-5-1"
+
+
+def thoughts_of(example: Example) -> list:
+    """Who binds its thinking thinks."""
+    return [thinking("Hm.")] * any(earlier.made_body["model"] == BINDS for earlier in example.before)
 
 
 async def send(client, example: Example):
-    answers = [text("Hello", id=f"msg_{count}") for count in range(1, 9)]
+    answers = [say(*thoughts_of(example), "Hello", id=f"msg_{count}") for count in range(1, 9)]
     async with ModelServer(script(*answers, key=example.key, window=example.window)) as server:
         server.handed.remember(MODEL, example.handed)
         for earlier in example.before:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everturn.modelserver import ModelServer, Wire, call, check_request, redacted, say, text, thinking
-from everturn.modelserver.signing import is_signed, sign
+from everturn.modelserver.signatures import is_signed, sign
 from everturn.modelserver.wire import SseItem
 
 TOOLS = [{"name": "Read", "input_schema": {"type": "object"}}]

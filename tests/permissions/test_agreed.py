@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everturn.permissions.agreed import FileRules, add_restrictions, agree_to, find_loosening, tighten
 from everturn.permissions.policy import RulePolicy
+from everturn.permissions.rule_changes import FileRules, add_restrictions, agree_to, find_loosening, tighten
 from everturn.permissions.rules.parsing import parse_rule
 from everturn.permissions.rules.rule import Source
-from everturn.permissions.standing import Grounds
+from everturn.permissions.rules_in_force import Workplace
 from everturn.ports.policy import Call, Ruling
 from everturn.ports.rules import WrittenBan, WrittenFolder
 from everturn.ports.tool import Access, Traits
@@ -56,7 +56,7 @@ CALLS = [
 
 
 def judge(rules, mode):
-    policy = RulePolicy("default", Grounds(folder="/p", home="/home/ada"))
+    policy = RulePolicy("default", Workplace(folder="/p", home="/home/ada"))
     policy.replace_rules(rules.rules, rules.paths)
     policy.forbid_bypass(off=bool(rules.no_bypass))
     policy.mode = mode

@@ -3,11 +3,10 @@
 import pytest
 from tests.permissions.rules_of import rules_of
 
-from everturn.compose.covered import walk
-from everturn.compose.holding import list_denied
+from everturn.compose.holder import list_denied
 from everturn.core.errors import ToolFault
-from everturn.permissions.policy import RulePolicy
-from everturn.permissions.standing import Grounds
+from everturn.permissions.policy import RulePolicy, walk
+from everturn.permissions.rules_in_force import Workplace
 from everturn.ports.policy import Ruling
 
 FILES = (
@@ -34,7 +33,7 @@ def folder(tmp_path):
 
 
 def make_policy(folder, **rules):
-    grounds = Grounds(folder=str(folder), home=str(folder.parent))
+    grounds = Workplace(folder=str(folder), home=str(folder.parent))
     return RulePolicy("default", grounds, rules=rules_of(**rules, folder=str(folder)))
 
 
@@ -55,7 +54,7 @@ def find(folder, use, looks=walk, **rules):
         ("Read(vendor/**)", {"vendor", "sub/vendor"}),
         ("Read(/link/k*)", {"really/k"}),
         ("Read(~/project/src)", {"src"}),
-        ("Read(//nowhere/**)", set()),
+        ("Read(//nowhere/at/all/**)", set()),
         ("Edit(*.pem)", set()),
     ],
 )

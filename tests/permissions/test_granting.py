@@ -2,7 +2,7 @@
 
 import pytest
 
-from everturn.permissions.granting import Grant, describe_rule, plan_grants
+from everturn.permissions.grants import Grant, describe_rule, plan_grants
 from everturn.permissions.rules.parsing import parse_rule
 from everturn.ports.policy import Call, Ruling, Scope
 from everturn.ports.tool import Traits
@@ -49,7 +49,7 @@ def test_the_narrowest_rule_that_makes_sense(asked, grants):
         ("Bash(npm test *)", "`npm test` alone, or with anything after it"),
         ("Bash(npm test:*)", "`npm test` alone, or with anything after it"),
         ("Bash(make)", "exactly `make`"),
-        ("Bash(git * main)", "`git * main`, where each * stands for anything"),
+        ("Bash(git * main)", "`git * main`, where each * matches any text"),
         ("WebFetch(domain:a.example)", "any page of a.example"),
         ("Read(//etc/hosts)", "reading /etc/hosts"),
         ("Read(//etc/**)", "reading whatever is below /etc"),

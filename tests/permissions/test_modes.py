@@ -1,14 +1,18 @@
 """Each mode, as a table of calls and rulings."""
 
+from typing import get_args
+
 import pytest
 from tests.permissions.rules_of import rules_of
 
+from everturn.core.denials import DenialCause
 from everturn.core.errors import OptionError
-from everturn.permissions.modes import Mode
+from everturn.core.modes import ModeName, PermissionMode
 from everturn.permissions.policy import RulePolicy
 from everturn.ports.outputs import Outputs
 from everturn.ports.policy import Call, Decider, Ruling, Verdict
 from everturn.ports.tool import Access, Traits
+from everturn.prompt.modes import LINES
 
 READS = Traits(read_only=True, concurrent=True, access=Access.READ)
 EDITS = Traits(access=Access.EDIT)
@@ -71,15 +75,15 @@ DEFAULT = {
 }
 CHANGERS = {"edit inside", "write outside", "write through a link", "run", "custom", "false reader"}
 TABLE = {
-    Mode.DEFAULT: DEFAULT,
-    Mode.ACCEPT_EDITS: DEFAULT | {"edit inside": ALLOW},
-    Mode.BYPASS: dict.fromkeys(CALLS, ALLOW),
-    Mode.PLAN: DEFAULT | dict.fromkeys(CHANGERS, DENY) | {"custom reader": ALLOW},
-    Mode.DONT_ASK: {name: DENY if ruling is ASK else ruling for name, ruling in DEFAULT.items()},
+    PermissionMode.DEFAULT: DEFAULT,
+    PermissionMode.ACCEPT_EDITS: DEFAULT | {"edit inside": ALLOW},
+    PermissionMode.BYPASS: dict.fromkeys(CALLS, ALLOW),
+    PermissionMode.PLAN: DEFAULT | dict.fromkeys(CHANGERS, DENY) | {"custom reader": ALLOW},
+    PermissionMode.DONT_ASK: {name: DENY if ruling is ASK else ruling for name, ruling in DEFAULT.items()},
 }
 
 
-@pytest.mark.parametrize(("mode", "name"), [(mode, name) for mode in Mode for name in CALLS])
+@pytest.mark.parametrize(("mode", "name"), [(mode, name) for mode in PermissionMode for name in CALLS])
 def test_a_mode_rules(folder, mode, name):
     verdict = RulePolicy(mode, str(folder)).judge(CALLS[name])
 
@@ -87,12 +91,12 @@ def test_a_mode_rules(folder, mode, name):
     assert str(mode) in verdict.reason
 
 
-@pytest.mark.parametrize("mode", list(Mode))
+@pytest.mark.parametrize("mode", list(PermissionMode))
 def test_the_deny_list_beats_everything(folder, mode):
     policy = RulePolicy(mode, str(folder), rules=rules_of(allow=["Bash"], deny=["Bash"]))
 
     assert policy.judge(CALLS["run"]) == Verdict(
-        ruling=DENY, reason="the rule Bash (command line) denies it", by=Decider.RULE
+        ruling=DENY, reason="the rule Bash (command line) denies it", by=Decider.RULE, cause=DenialCause.RULE
     )
 
 
@@ -109,18 +113,21 @@ def test_the_mode_can_change_between_two_calls(folder):
 
     policy.mode = "acceptEdits"
 
-    assert policy.mode is Mode.ACCEPT_EDITS
+    assert policy.mode is PermissionMode.ACCEPT_EDITS
     assert policy.judge(CALLS["edit inside"]).reason == "mode acceptEdits: writing inside the working folder"
 
 
 def test_a_denial_for_want_of_a_person_says_so(folder):
     assert RulePolicy("dontAsk", str(folder)).judge(CALLS["custom"]) == Verdict(
-        ruling=DENY, reason="mode dontAsk: deploy needs approval, and nobody is asked", by=Decider.MODE
+        ruling=DENY,
+        reason="mode dontAsk: deploy needs approval, and nobody is asked",
+        by=Decider.MODE,
+        cause=DenialCause.MODE,
     )
 
 
 def test_a_mode_that_there_is_not_is_named(folder):
-    with pytest.raises(OptionError, match="must be one of default, acceptEdits, bypassPermissions, plan, dontAsk"):
+    with pytest.raises(OptionError, match="must be one of default, acceptEdits, plan, dontAsk, bypassPermissions"):
         RulePolicy("yolo", str(folder))
 
 
@@ -130,7 +137,7 @@ def test_a_mode_that_is_switched_off_is_refused_at_any_time(folder):
     with pytest.raises(OptionError, match="bypassPermissions is switched off"):
         policy.mode = "bypassPermissions"
 
-    assert policy.mode is Mode.DEFAULT
+    assert policy.mode is PermissionMode.DEFAULT
 
 
 @pytest.mark.parametrize(("path", "ruling"), [("a.ipynb", ALLOW), ("../a.ipynb", ASK), ("link/a.ipynb", ASK)])
@@ -144,7 +151,7 @@ ASKS = Traits(access=Access.READ, needs_person=True)
 NOTES = Traits(read_only=True, access=Access.READ)
 
 
-@pytest.mark.parametrize("mode", [mode for mode in Mode if mode is not Mode.DONT_ASK])
+@pytest.mark.parametrize("mode", [mode for mode in PermissionMode if mode is not PermissionMode.DONT_ASK])
 def test_no_mode_and_no_rule_answers_for_the_person(folder, mode):
     policy = RulePolicy(mode, str(folder), rules=rules_of(allow=["AskUserQuestion"]))
 
@@ -154,14 +161,14 @@ def test_no_mode_and_no_rule_answers_for_the_person(folder, mode):
 @pytest.mark.parametrize(
     ("mode", "name", "ruling"),
     [
-        (Mode.DONT_ASK, "AskUserQuestion", DENY),
-        (Mode.DEFAULT, "EnterPlanMode", ASK),
-        (Mode.BYPASS, "EnterPlanMode", ASK),
-        (Mode.PLAN, "EnterPlanMode", DENY),
-        (Mode.PLAN, "ExitPlanMode", ASK),
-        (Mode.DEFAULT, "ExitPlanMode", DENY),
-        (Mode.PLAN, "deploy", DENY),
-        (Mode.DEFAULT, "deploy", ASK),
+        (PermissionMode.DONT_ASK, "AskUserQuestion", DENY),
+        (PermissionMode.DEFAULT, "EnterPlanMode", ASK),
+        (PermissionMode.BYPASS, "EnterPlanMode", ASK),
+        (PermissionMode.PLAN, "EnterPlanMode", DENY),
+        (PermissionMode.PLAN, "ExitPlanMode", ASK),
+        (PermissionMode.DEFAULT, "ExitPlanMode", DENY),
+        (PermissionMode.PLAN, "deploy", DENY),
+        (PermissionMode.DEFAULT, "deploy", ASK),
     ],
 )
 def test_questions_are_judged_so(folder, mode, name, ruling):
@@ -174,7 +181,7 @@ def test_a_question_on_the_deny_list_is_denied(folder):
     assert policy.judge(call("AskUserQuestion", ASKS)).ruling is DENY
 
 
-@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("mode", PermissionMode)
 @pytest.mark.parametrize("name", ["TodoWrite", "ToolSearch"])
 def test_what_the_session_keeps_for_itself_needs_nobody(folder, mode, name):
     assert RulePolicy(mode, str(folder)).judge(call(name, NOTES)).ruling is ALLOW
@@ -234,3 +241,8 @@ def test_a_deny_rule_covers_the_files_of_commands_too(tmp_path):
         RulePolicy("default", "/project", rules=rules_of(deny=["Read"]), outputs=outputs).judge(call).ruling
         is Ruling.DENY
     )
+
+
+def test_what_a_user_writes_and_what_the_model_is_told_are_the_modes():
+    assert tuple(PermissionMode) == get_args(ModeName)
+    assert set(PermissionMode) == set(LINES)

@@ -11,7 +11,7 @@ from everturn.permissions.rules.loading import advise_rule, find_strangers, pars
 from everturn.permissions.rules.parsing import TOOL_NAMES, RuleProblem, parse_rule
 from everturn.permissions.rules.rule import Rule, Source
 from everturn.ports.policy import Ruling
-from everturn.tools.announced import load_announcements
+from everturn.tools.announcements import load_announcements
 
 ALLOW, ASK, DENY = Ruling.ALLOW, Ruling.ASK, Ruling.DENY
 

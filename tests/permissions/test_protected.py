@@ -7,12 +7,12 @@ import sys
 import pytest
 from tests.permissions.test_policy import call, policy_in
 
-from everturn.compose.own_code import find_own_code, list_own_code
 from everturn.core import protected
 from everturn.permissions.policy import RulePolicy
-from everturn.permissions.standing import Grounds
+from everturn.permissions.rules_in_force import Workplace
 from everturn.ports.policy import Call, Ruling
 from everturn.ports.tool import Access, Traits
+from everturn.workspace.own_code import find_own_code, list_own_code
 
 ALLOW, ASK, DENY = Ruling.ALLOW, Ruling.ASK, Ruling.DENY
 MODES = ("default", "acceptEdits", "dontAsk", "bypassPermissions")
@@ -40,7 +40,7 @@ def judge_in(root, asked, folder="home/proj", **options):
     for mode in MODES:
         policy = policy_in(root, mode, **options)
         home = str(root / "home")
-        grounds = Grounds(folder=str(root / folder), home=home, own=tuple(map(str, options.get("own", ()))))
+        grounds = Workplace(folder=str(root / folder), home=home, own=tuple(map(str, options.get("own", ()))))
         policy = RulePolicy(mode, grounds, rules=policy.rules.rules)
         rulings.append(policy.judge(asked).ruling)
     return rulings
@@ -118,7 +118,7 @@ def test_a_command_in_a_home_replaces_nothing_that_holds_protected_places(root, 
 
 def test_a_home_is_protected_by_the_name_that_a_link_gives_it_too(root):
     (root / "linked").symlink_to(root / "home")
-    grounds = Grounds(folder=str(root / "linked"), home=str(root / "linked"))
+    grounds = Workplace(folder=str(root / "linked"), home=str(root / "linked"))
     policy = RulePolicy("acceptEdits", grounds)
     assert policy.judge(call("Write", file_path=str(root / "home/.ssh/config"))).ruling is ASK
     assert policy.judge(call("Write", file_path=".ssh/config")).ruling is ASK
@@ -236,3 +236,60 @@ def test_our_own_code_is_found_where_it_is():
     assert not {"/", "/usr", "/usr/local"} & set(own)
     for file in (os.__file__, sys.modules["everturn"].__file__, pytest.__file__):
         assert any(file.startswith(f"{folder}/") for folder in own), file
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "tools/hooks/pre-commit", "tools/hooks/lib/new.sh", "tools/hooks", "Tools/Hooks/pre-commit", "hooks-by-link/pre-push", "settings/shared", "bin/lint.sh",
+        "by-person/pre-commit", "inner/theirs/post-merge",
+    ],
+)  # fmt: skip
+def test_files_that_gits_settings_name_are_protected(root, named_by_git, path):
+    for asked in (
+        call("Write", file_path=path),
+        call("Edit", file_path=path),
+        bash(f"cp x {path}"),
+        bash(f"echo x > {path}"),
+    ):
+        assert judge_in(root, asked, **rule_all(path, root)) == NEVER
+
+
+@pytest.mark.parametrize(
+    "path", ["tools/hooks.md", "x", "bin/other.sh", "settings/other", "inner/tools/hooks/x", "pre-commit"]
+)
+def test_files_beside_those_that_gits_settings_name_are_ordinary(root, named_by_git, path):
+    assert judge_in(root, call("Write", file_path=path), allow=["Write"]) == [ALLOW] * 4
+
+
+def test_where_the_whole_working_folder_holds_hooks_only_their_names_are_protected(root):
+    make_repository(root / "home/proj", "core.hooksPath", ".")
+
+    assert judge_in(root, call("Write", file_path="pre-commit"), allow=["Write"]) == NEVER
+    assert judge_in(root, call("Write", file_path="main.py"), allow=["Write"]) == [ALLOW] * 4
+
+
+@pytest.fixture
+def named_by_git(root):
+    project = root / "home/proj"
+    make_repository(
+        project,
+        "core.hooksPath",
+        "tools/hooks",
+        "include.path",
+        "../settings/shared",
+        "alias.lint",
+        "!bin/lint.sh --all",
+    )
+    make_repository(project / "inner", "core.hooksPath", "theirs")
+    (root / "home/.gitconfig").write_text("[core]\n\thooksPath = ~/proj/by-person\n")
+    for name in ("tools/hooks/pre-commit", "bin/lint.sh", "bin/other.sh", "inner/theirs/post-merge", "x"):
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text("")
+    (project / "hooks-by-link").symlink_to("tools/hooks")
+
+
+def make_repository(folder, *settings):
+    subprocess.run(["git", "init", "-q", folder], check=True)
+    for name, value in zip(settings[::2], settings[1::2], strict=True):
+        subprocess.run(["git", "config", name, value], cwd=folder, check=True)

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from tests.pace import measured
 from tests.permissions.shell.worlds import HELD
 
+from everturn.permissions.git.own_programs import find_own_programs
 from everturn.permissions.policy import RulePolicy
-from everturn.permissions.repository import find_own_programs
-from everturn.permissions.standing import Grounds
+from everturn.permissions.rules_in_force import Workplace
 from everturn.ports.policy import Call, Ruling
 from everturn.ports.tool import Access, Traits
 
@@ -52,7 +52,7 @@ def make(folder, config=ORDINARY):
 
 
 def judge(folder, command="git status", *, trusted=False, **rules):
-    policy = RulePolicy("default", Grounds(folder=str(folder), trusted=trusted), walls=lambda: HELD, **rules)
+    policy = RulePolicy("default", Workplace(folder=str(folder), trusted=trusted), walls=lambda: HELD, **rules)
     call = Call(id="1", name="Bash", input={"command": command}, traits=Traits(access=Access.EXECUTE), line=command)
     return policy.judge(call)
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from everturn.compose.judging import build_call
+from everturn.compose.lone_policy import build_call
 from everturn.core.errors import EverturnError
 from everturn.permissions.policy import RulePolicy
 from everturn.permissions.rules.parsing import parse_rule
-from everturn.permissions.standing import Grounds
+from everturn.permissions.rules_in_force import Workplace
 from everturn.ports.abort import AbortSignal
 from everturn.ports.files import FileStates
 from everturn.ports.policy import Ruling
@@ -58,7 +58,7 @@ async def use(root, tool, fields, *, folder="proj", mode="default", added=(), **
         for ruling, texts in rules.items()
         for text in texts
     ]
-    grounds = Grounds(folder=f"{root}/{folder}", home=f"{root}/home", added=tuple(expand(each) for each in added))
+    grounds = Workplace(folder=f"{root}/{folder}", home=f"{root}/home", added=tuple(expand(each) for each in added))
     fields = TOOLS[tool].settle({name: expand(value) for name, value in fields.items()}, grounds.folder)
     verdict = RulePolicy(mode, grounds, rules=parsed).judge(build_call(tool, fields))
     if verdict.ruling is not Ruling.ALLOW:

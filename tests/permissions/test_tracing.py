@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everturn.core.errors import ToolFault
-from everturn.permissions.paths.tracing import Trace, trace_path
+from everturn.permissions.paths.trace import Trace, trace_path
 from everturn.workspace.opening import open_place
 
 NAMES = st.sampled_from(["deep", "er", "file", "up", "top", "hop", "..", ".", "", "nothing", "loop", "broken"])

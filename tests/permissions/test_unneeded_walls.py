@@ -3,7 +3,7 @@
 import pytest
 
 from everturn.permissions.policy import RulePolicy
-from everturn.permissions.standing import Grounds
+from everturn.permissions.rules_in_force import Workplace
 from everturn.ports.holding import NO_WALLS
 from everturn.ports.policy import Call, Ruling
 from everturn.ports.tool import Access, Traits
@@ -17,7 +17,7 @@ def test_a_mode_that_lets_everything_run_asks_for_no_walls(tmp_path, mode, times
         asked.append(mode)
         return NO_WALLS
 
-    policy = RulePolicy(mode, Grounds(folder=str(tmp_path), trusted=True), walls=find_walls)
+    policy = RulePolicy(mode, Workplace(folder=str(tmp_path), trusted=True), walls=find_walls)
     call = Call(
         id="toolu_1", name="Bash", input={"command": "ls"}, traits=Traits(access=Access.EXECUTE), line="Bash(ls)"
     )

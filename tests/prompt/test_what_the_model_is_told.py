@@ -8,16 +8,18 @@ import pytest
 
 from everturn import Engine, Options
 from everturn.compose.cli import watch_memory
-from everturn.compose.prompting import describe_platform
+from everturn.compose.prompt import list_prompt_parts
 from everturn.prompt.parts import ENVIRONMENT, TOOLS, count_tokens
 from everturn.settings.memory import Memory
-from everturn.settings.places import Grounds
+from everturn.settings.places import SettingsRoots
+from everturn.settings.setup import check_options
 from everturn.testing.clock import FakeClock
+from everturn.workspace.platform import describe_platform
 
 MODES = ("default", "acceptEdits", "plan", "dontAsk", "bypassPermissions")
 CASES = [(trusted, person) for trusted in (True, False) for person in (True, False)]
 SNAPSHOTS = Path(__file__).parent / "snapshots"
-MOST_TOKENS = 5_000
+MAX_TOKENS = 5_000
 NOON = 1_893_499_200.0
 """1 January 2030."""
 
@@ -34,7 +36,7 @@ async def list_prompt(place, mode, *, trusted, person, **options):
     (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     (folder / "AGENTS.md").write_text("Every change gets a line in CHANGELOG.md.\n")
     (home / "AGENTS.md").write_text("Write in plain English.\n")
-    grounds = Grounds(home=str(home), folder=str(folder), root=str(folder))
+    grounds = SettingsRoots(home=str(home), folder=str(folder), root=str(folder))
     made = Options(
         cwd=folder,
         home=home,
@@ -49,7 +51,7 @@ async def list_prompt(place, mode, *, trusted, person, **options):
     )
     env = {"ANTHROPIC_API_KEY": "sk-made-up", "TMPDIR": str(place), "PATH": os.environ["PATH"]}
     async with Engine(made, env=env, clock=FakeClock(now=NOON)) as engine:
-        return engine.list_prompt()
+        return list_prompt_parts(engine, check_options(made, env))
 
 
 def render(parts, place):
@@ -119,7 +121,7 @@ async def test_prompt_and_built_in_tools_take_fewer_than_5000_tokens(tmp_path, m
     options = {"web_search": "brave", "web_search_key": "made-up"}
     parts = await list_prompt(tmp_path, mode, trusted=trusted, person=person, **options)
 
-    assert count_tokens(parts) < MOST_TOKENS
+    assert count_tokens(parts) < MAX_TOKENS
     assert {part.name for part in parts if part.place == TOOLS} >= {"Bash", "WebSearch", "TodoWrite"}
 
 

@@ -39,7 +39,16 @@ from everturn.core.records import (
     WorkSpent,
 )
 from everturn.core.stream import StreamEvent
-from everturn.ports.hooks import CompactInput, CompactVerdict, FailureInput, PostToolVerdict, StopInput, StopVerdict
+from everturn.ports.hooks import (
+    CompactInput,
+    CompactVerdict,
+    FailureInput,
+    HookVerdict,
+    Occasion,
+    PostToolVerdict,
+    StopInput,
+    StopVerdict,
+)
 from everturn.ports.model import Request
 from everturn.testing import MemoryJournal
 
@@ -147,6 +156,19 @@ def trace_of(told: Record | Event) -> object:
 
 class StageHooks:
     """Say what the turn tells them to."""
+
+    def hears(self, event: str) -> bool:
+        return False
+
+    async def ask(self, occasion: Occasion) -> HookVerdict:
+        return HookVerdict()
+
+    def take_context(self) -> tuple[str, ...]:
+        return ()
+
+    async def look_around(self) -> None: ...
+
+    async def aclose(self) -> None: ...
 
     def begin(self, turn: Turn) -> None:
         self._stops, self._posts, self._encore = list(turn.stops), list(turn.posts), turn.encore

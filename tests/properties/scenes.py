@@ -19,7 +19,7 @@ from everturn.core.stream import (
     TextAdded,
     ThinkingAdded,
 )
-from everturn.modelserver.signing import sign
+from everturn.modelserver.signatures import sign
 
 CARRIED: dict[str, dict[str, Any]] = {
     "server_tool_use": {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "q"}},

@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import aclosing
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -15,13 +16,14 @@ from everturn.core.events import Event
 from everturn.core.limits import Limits
 from everturn.core.messages import Message
 from everturn.core.records import Record
-from everturn.engine.deps import AgentContext, Config, Deps, Prompting
+from everturn.engine.deps import AgentContext, Config, Deps, EngineParts, Prompting
 from everturn.engine.engine import Engine
 from everturn.models.catalog import JsonCatalog
 from everturn.ports.model import ThinkingConfig, ThinkingMode
 from everturn.ports.store import Replay
 from everturn.sessions.formats import decode_line
 from everturn.sessions.ledger import SessionLedger
+from everturn.sessions.live_file import LiveSessionFile
 from everturn.testing import CountingIds, FakeClock
 
 MODEL, *FALLBACKS = ("claude-sonnet-5", "claude-opus-4-8", "claude-sonnet-4-6")
@@ -85,7 +87,7 @@ class Stage:
         self.model, self.hooks = StageModel(self), StageHooks()
         replay = self.journal.replay() if lines else None
         self.catalog = TINY if knobs.tiny else LARGE
-        self.engine = Engine(
+        self.parts = EngineParts(
             deps=Deps(
                 model=self.model,
                 catalog=self.catalog,
@@ -115,7 +117,13 @@ class Stage:
                 thinking=ThinkingConfig(mode=ThinkingMode.ADAPTIVE) if knobs.thinking else None,
             ),
             replay=replay,
+            session_file=LiveSessionFile(self.journal, Path("/project")),
+            renew=self._renew,
         )
+        self.engine = Engine(parts=self.parts)
+
+    def _renew(self) -> EngineParts:
+        raise RuntimeError("no case clears the conversation")
 
     async def run(self, turn: Turn) -> Query:
         """Stops where the turn says so; sees to it that a query that hangs fails instead."""

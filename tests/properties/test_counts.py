@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everturn.context.following import LONGEST_ERROR, _both_ends
+from everturn.context.fact_tracker import MAX_ERROR_LENGTH, _both_ends
 from everturn.context.results import render_preview
 from everturn.context.retention import shorten_part
 from everturn.engine.wording import TASK_OUTPUT, finished_task
@@ -48,7 +48,7 @@ def test_of_texts_that_are_shortened(length, most):
 
     assert_whole(render_preview(whole, most, path="/p"), whole)
     assert_whole(shorten_part(whole, most, None), whole)
-    assert_whole(_both_ends(whole), whole) if length > LONGEST_ERROR else None
+    assert_whole(_both_ends(whole), whole) if length > MAX_ERROR_LENGTH else None
     assert_whole(_cut(whole), whole) if length > 10_000 else None
 
 

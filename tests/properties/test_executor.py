@@ -149,14 +149,14 @@ async def pass_by(times: int) -> None:
 
 
 def build_executor(plan: Plan, diary: Diary, crew: Crew, signal: AbortSignal) -> Executor:
-    engine = Stage(Knobs(concurrency=plan.places)).engine
-    recorder = Recorder(engine._deps, diary.events.append)
-    engine._deps.hooks.begin(Turn())
+    parts = Stage(Knobs(concurrency=plan.places)).parts
+    recorder = Recorder(parts.deps, show=diary.events.append)
+    parts.deps.hooks.begin(Turn())
     return Executor(
-        deps=engine._deps,
-        config=engine._config,
+        deps=parts.deps,
+        config=parts.config,
         recorder=recorder,
-        gate=Gate(engine._deps, recorder, []),
+        gate=Gate(parts.deps, recorder, []),
         signal=signal,
         files=FileStates(),
         tools=tuple(TimedTool(name, diary) for name in TRAITS),

@@ -2,6 +2,8 @@
 
 from functools import lru_cache
 
+import msgspec
+import pytest
 from hypothesis import given, settings
 from tests.properties.cases import Knobs, cases
 from tests.properties.fakes import CALLS_TO_SPIRAL
@@ -39,12 +41,25 @@ def tool_rounds(query: Query) -> int:
     return sum(event.message.kind is Kind.RESULTS for event in query.events if hasattr(event, "message"))
 
 
+def is_within_bounds(query: Query, knobs: Knobs) -> bool:
+    """A walk with a work budget takes seconds. Nearly always the bound without one, which is lower, holds as well."""
+    rounds, without = tool_rounds(query), msgspec.structs.replace(knobs, work_budget=0)
+    return query.main_calls <= most_calls(without, rounds) or query.main_calls <= most_calls(knobs, rounds)
+
+
+@pytest.mark.parametrize("max_turns", [0, 2])
+def test_the_bound_without_a_work_budget_is_lower(max_turns):
+    knobs = Knobs(max_turns=max_turns)
+
+    assert most_calls(knobs, 3) < most_calls(msgspec.structs.replace(knobs, work_budget=2), 3)
+
+
 @given(cases)
 @settings(max_examples=2_000, deadline=None)
 def test_a_query_asks_a_bounded_number_of_times_and_ends_exactly_once(case):
     for query in play_case(case).queries:
         assert len(query.asked) < CALLS_TO_SPIRAL
-        assert query.main_calls <= most_calls(case.knobs, tool_rounds(query))
+        assert is_within_bounds(query, case.knobs)
         ends = [event for event in query.events if isinstance(event, Terminated | ResultEvent)]
         if query.closed:
             assert ends == query.events[len(query.events) - len(ends) :]

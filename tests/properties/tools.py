@@ -6,7 +6,7 @@ from typing import Any
 
 from everturn.core.errors import InputFault, ToolFault
 from everturn.ports.policy import Call, Ruling, Verdict
-from everturn.ports.tool import ToolContext, ToolResult, Traits
+from everturn.ports.tool import Tool, ToolContext, ToolResult, Traits
 
 TRAITS = {
     "Read": Traits(read_only=True, concurrent=True),
@@ -22,7 +22,7 @@ PIXEL = {
 }
 
 
-class StageTool:
+class StageTool(Tool):
     """Runs for so many passes of the event loop, deaf to the abort signal, and then does what its input says."""
 
     description = "For tests."
@@ -63,6 +63,18 @@ class StageTool:
 
 
 class GatePolicy:
+    def prepare(self, call: Call) -> None:
+        return None
+
+    def advise(self, call: Call) -> str:
+        return ""
+
+    def judge_allowed(self, call: Call) -> Verdict:
+        return self.judge(call)
+
+    def judge_apart(self, call: Call) -> Verdict:
+        return self.judge(call)
+
     def judge(self, call: Call) -> Verdict:
         if call.name == "Forbidden":
             return Verdict(ruling=Ruling.DENY, reason="it is forbidden")

@@ -120,6 +120,8 @@ def place():
     folder = Path(tempfile.mkdtemp(prefix="held-", dir="/tmp")).resolve()
     folder.chmod(0o755)
     yield folder
+    # Commands close folders, to their owner as well.
+    subprocess.run(["chmod", "-R", "u+rwX", folder], check=True)
     shutil.rmtree(folder)
 
 

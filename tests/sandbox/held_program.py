@@ -1,6 +1,7 @@
 """A program that holds commands, for places where a test itself cannot be: `python held_program.py WAY FOLDER COMMAND …` prints what they said.
 
-`WAY`: `once`, or `copied`: half of the commands run in a copy of the program, made after the first of them.
+`WAY`: `once`, or `copied`: half of the commands run in a copy of the program, made after the first of them; or `beside`: the copy's run,
+one after the other, while the command of the program itself waits for the pipe `go` to be written.
 """
 
 import asyncio
@@ -17,7 +18,8 @@ from everturn.ports.files import FileStates
 from everturn.ports.holding import Holding
 from everturn.ports.tasks import Tasks
 from everturn.ports.tool import ToolContext
-from everturn.sandbox.held.holder import CommandHolder, Premises
+from everturn.sandbox.held.holder import CommandHolder
+from everturn.sandbox.held.premises import Premises
 from everturn.tools.bash import bash_tool
 
 NAP = os.environ["NAP"].encode()
@@ -70,7 +72,21 @@ def main():
         tell(asyncio.run(run_all(bash, folder, commands)))
         return
     first = asyncio.run(run_all(bash, folder, commands[:1]))
+    if way == "beside":
+        os.mkfifo(f"{folder}/go")
     copy = os.fork()
+    if way == "beside":
+        if copy:
+            answer = asyncio.run(run_all(bash, folder, ["read -r line < go; echo heard"]))
+        else:
+            # It opens once the other's command waits.
+            with open(f"{folder}/go", "w", encoding="utf-8") as go:  # noqa: PTH123 - a path as text
+                asyncio.run(run_all(bash, folder, commands[1:]))
+                go.write("go\n")
+            os._exit(0)
+        os.waitpid(copy, 0)
+        tell(answer)
+        return
     answer = asyncio.run(run_all(bash, folder, commands[1:]))
     if not copy:
         tell(first, answer)

@@ -14,16 +14,17 @@ from everturn.ports.tool import Confinement
 from everturn.sandbox.aftermath import Aftermath
 from everturn.sandbox.aside import Aside
 from everturn.sandbox.cells import CommandCell
-from everturn.sandbox.confining import CommandSandbox, Surroundings
-from everturn.sandbox.denials import Held, explain_put_back
+from everturn.sandbox.command_sandbox import CommandSandbox, SandboxSurroundings
+from everturn.sandbox.denials import ConfinedRun, explain_put_back
 from everturn.sandbox.held.cell import UNSETTLED, HeldCell
-from everturn.sandbox.held.holder import CommandHolder, Premises
+from everturn.sandbox.held.holder import CommandHolder
 from everturn.sandbox.held.places import HeldPlaces
+from everturn.sandbox.held.premises import Premises
 from everturn.sandbox.kept import Keeper, PutBack
 from everturn.sandbox.places import Places
 from everturn.sandbox.probe import find_means
 from everturn.sandbox.repositories import Repositories
-from everturn.sandbox.settings import Wishes
+from everturn.sandbox.settings import SandboxWishes
 
 KINDS = [
     pytest.param("landlock", marks=pytest.mark.needs("bubblewrap")),
@@ -57,7 +58,7 @@ async def test_a_command_that_cannot_be_prepared_leaves_nothing_behind(tmp_path,
     """Whichever step it is that runs out of descriptors."""
     os.mkdir(tmp_path / ".git")  # noqa: PTH102 - a path as text
     sandbox = CommandSandbox(
-        Wishes(enabled=True), find_means(without=without), Surroundings(folders=(), home="/nonexistent")
+        SandboxWishes(enabled=True), find_means(without=without), SandboxSurroundings(folders=(), home="/nonexistent")
     )
     before = sorted(tmp_path.rglob("*"))
     sandbox.temporary  # noqa: B018 - made for the session
@@ -109,7 +110,7 @@ def test_what_cannot_be_put_back_is_told_and_the_next_command_is_as_the_first(tm
 
 
 def cell_of(steps, put_back):
-    held = Held(output="", folder="/", places=Places(writable=()))
+    held = ConfinedRun(output="", folder="/", places=Places(writable=()))
     return CommandCell(
         START, held, survivors=None, put_back=put_back, note_closed=lambda: steps.append("closed"), filtered=os.dup(0)
     )
@@ -171,9 +172,9 @@ def make_far(folder):
 @pytest.mark.parametrize("without", KINDS)
 async def test_where_not_every_folder_can_be_looked_at_commands_are_asked_about(tmp_path, without):
     sandbox = CommandSandbox(
-        Wishes(enabled=True, auto_allow=True),
+        SandboxWishes(enabled=True, auto_allow=True),
         find_means(without=without),
-        Surroundings(folders=(str(tmp_path),), home="/nonexistent"),
+        SandboxSurroundings(folders=(str(tmp_path),), home="/nonexistent"),
     )
     assert sandbox.judge("true", leave=False) is Confinement.ENOUGH
     cell = await sandbox.confine("true", START, str(tmp_path))

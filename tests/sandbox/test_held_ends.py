@@ -7,7 +7,6 @@ import os
 import resource
 import subprocess
 import sys
-import tempfile
 import threading
 from pathlib import Path
 
@@ -21,9 +20,10 @@ from everturn.ports.holding import Bounds, Holding
 from everturn.ports.sandbox import Start
 from everturn.ports.tasks import Tasks
 from everturn.ports.tool import ToolContext
-from everturn.sandbox.held.holder import CommandHolder, Premises
-from everturn.sandbox.held.limits import limit_held
+from everturn.sandbox.held.holder import CommandHolder
+from everturn.sandbox.held.premises import Premises
 from everturn.sandbox.held.thread import ConfinedThread
+from everturn.sandbox.limits import limit_held
 from everturn.sandbox.witness import find_witness, kill_reachable
 from everturn.tools.bash import bash_tool
 
@@ -95,6 +95,13 @@ def test_a_copy_of_the_program_holds_commands_as_well(folder):
 
     assert [each["said"] for each in (first, *others)] == [["first"], ["second", "begun"], ["second", "begun"]]
     assert [each["left"] for each in others] == [[], []]
+
+
+@pytest.mark.needs("Landlock")
+def test_a_copy_of_the_program_does_not_end_the_commands_of_the_other(folder):
+    [answer] = ask(folder=folder, way="beside", commands=("echo first", "echo second"))
+
+    assert answer["said"] == ["heard"]
 
 
 def plan_start(line="true", **fields):
@@ -187,11 +194,27 @@ async def test_a_command_that_cannot_be_held_leaves_nothing(folder, writes):
 
 
 @pytest.mark.needs("Landlock")
-async def test_without_a_place_for_temporary_files_a_command_does_not_run(folder, monkeypatch):
-    monkeypatch.setattr(tempfile, "tempdir", str(folder / "nowhere"))
-
+async def test_without_a_place_for_temporary_files_a_command_does_not_run(folder):
+    nowhere = folder.with_name("nowhere")
     with pytest.raises(ToolFault, match="could not be held"):
-        await build_holder(folder).hold(Holding(), plan_start(), str(folder))
+        await build_holder(folder, temporary=str(nowhere)).hold(Holding(), plan_start(), str(folder))
+
+
+@pytest.mark.needs("bubblewrap")
+async def test_where_a_folder_of_ours_is_worked_in_by_now_another_takes_its_place(folder, tmp_path_factory):
+    place = tmp_path_factory.mktemp("temporary").resolve()
+    folders = [str(folder)]
+    holder = CommandHolder(Premises(folders=lambda: tuple(folders), home="/nonexistent", temporary=str(place)))
+    named = []
+    for _ in range(2):
+        cell = await holder.hold(Holding(writes=True), plan_start(), str(folder))
+        cell.close()
+        named.append(f"{place}/everturn-" in " ".join((*cell.start.arguments, *cell.start.environment.values())))
+        folders.append(str(place))
+    await holder.aclose()
+
+    assert named == [True, False]
+    assert list(place.iterdir()) == []
 
 
 @pytest.mark.needs("Landlock")
@@ -243,24 +266,24 @@ def test_each_limit_counts_for_itself(shell, hard):
         pytest.param("landlock", True, marks=pytest.mark.needs("bubblewrap")),
     ],
 )
-async def test_a_holder_that_nobody_closes_leaves_neither_descriptors_nor_folders(folder, monkeypatch, without, writes):
+async def test_a_holder_that_nobody_closes_leaves_neither_descriptors_nor_folders(folder, without, writes):
     place = folder / "temporary"
     place.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(place))
-    await hold_and_forget(folder, without, writes)
+    await hold_and_forget(folder, place, without, writes)
     before = list_descriptors()
 
     for _ in range(3):
-        await hold_and_forget(folder, without, writes)
+        await hold_and_forget(folder, place, without, writes)
 
     assert list_descriptors() == before
     assert list(place.iterdir()) == []
 
 
-async def hold_and_forget(folder, without, writes):
+async def hold_and_forget(folder, place, without, writes):
     work = folder / "work"
     work.mkdir(exist_ok=True)
-    holder = CommandHolder(Premises(folders=lambda: (str(work),), home="/nonexistent"), without=without)
+    premises = Premises(folders=lambda: (str(work),), home="/nonexistent", temporary=str(place))
+    holder = CommandHolder(premises, without=without)
     (await holder.hold(Holding(writes=writes), plan_start(), str(work))).close()
     # Placeholders go a moment later.
     while any(work.iterdir()):  # noqa: ASYNC110 - nobody tells when
@@ -270,10 +293,10 @@ async def hold_and_forget(folder, without, writes):
 
 
 @pytest.mark.needs("bubblewrap")
-async def test_where_the_systems_files_cannot_be_copied_nothing_is_left(folder, monkeypatch):
+async def test_where_the_systems_files_cannot_be_copied_nothing_is_left(folder, tmp_path_factory):
     """The longest path at which the person's settings of git can still be written: `/etc/ssl` has one letter more than `/config`."""
     length = LONGEST_PATH - len("/everturn-sandbox-12345678/config")
-    place = folder
+    place = tmp_path_factory.mktemp("temporary").resolve()
     while len(str(place)) < length - 250:
         place /= "d" * 200
     place /= "d" * (length - len(str(place)) - 1)
@@ -281,7 +304,7 @@ async def test_where_the_systems_files_cannot_be_copied_nothing_is_left(folder, 
     assert holder.walls.edits
     await holder.aclose()
     place.mkdir(parents=True)
-    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    holder = build_holder(folder, temporary=str(place))
     before = list_descriptors()
 
     with pytest.raises(ToolFault):

@@ -11,7 +11,8 @@ from tests.permissions.shell.worlds import CWD
 
 from everturn.ports.holding import Holding
 from everturn.ports.sandbox import Start
-from everturn.sandbox.held.holder import CommandHolder, Premises
+from everturn.sandbox.held.holder import CommandHolder
+from everturn.sandbox.held.premises import Premises
 
 pytestmark = [pytest.mark.needs("Landlock")]
 

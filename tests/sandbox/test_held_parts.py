@@ -1,5 +1,7 @@
 """What a held command may open, start and know, as plain values."""
 
+import asyncio
+import fcntl
 import os
 
 import pytest
@@ -13,6 +15,7 @@ from everturn.sandbox.held.environment import clean_path, plan_environment
 from everturn.sandbox.held.hidden import HiddenFiles
 from everturn.sandbox.held.places import find_programs, is_below, list_around
 from everturn.sandbox.held.room import HeldRoom
+from everturn.sandbox.held.turns import FolderTurns
 from everturn.sandbox.held.walls import MachineWalls
 
 
@@ -118,6 +121,53 @@ def test_what_is_hidden_is_found_at_any_depth_and_left_out(tmp_path):
 
     assert hidden == (f"{root}/.env", f"{root}/a/b/.env", f"{root}/keys")
     assert sorted(list_around(str(root), hidden)) == [f"{root}/a/c"]
+
+
+def is_kept(folder):
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def test_a_copy_of_the_program_gives_no_turn_away(tmp_path):
+    folder, turns = str(tmp_path.resolve()), FolderTurns()
+    asyncio.run(turns.take((folder,)))
+    (told, tell), (waiting, going) = os.pipe(), os.pipe()
+    child = os.fork()
+    if not child:
+        os.close(going)
+        turns.leave()
+        os.write(tell, b"1" if is_kept(folder) else b"0")
+        os.read(waiting, 1)
+        os._exit(0)
+    said = os.read(told, 1)
+    turns.leave()
+    os.close(going)
+    os.waitpid(child, 0)
+
+    assert said == b"1"
+
+
+def test_a_copy_that_was_made_meanwhile_does_not_keep_the_turn(tmp_path):
+    folder, turns = str(tmp_path.resolve()), FolderTurns()
+    asyncio.run(turns.take((folder,)))
+    waiting, going = os.pipe()
+    child = os.fork()
+    if not child:
+        os.close(going)
+        os.read(waiting, 1)
+        os._exit(0)
+    turns.leave()
+    is_still_kept = is_kept(folder)
+    os.close(going)
+    os.waitpid(child, 0)
+
+    assert not is_still_kept
 
 
 def test_files_that_are_only_held_open_take_room_too(tmp_path):

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everturn.core.errors import OptionError
-from everturn.sandbox.network.hosts import Pattern, judge_address, judge_name, parse_host, parse_pattern
-from everturn.sandbox.network.proxy import Proxy, RefusalError, Refused, parse_request
+from everturn.sandbox.network.hosts import HostPattern, judge_address, judge_name, parse_host, parse_pattern
+from everturn.sandbox.network.proxy import Proxy, RefusalError, RefusedConnection, parse_request
 
 
 def patterns(*texts):
@@ -65,7 +65,7 @@ def test_a_host_has_one_form(text, host):
 def test_a_pattern_covers_what_it_says(allowed, host, port, is_allowed):
     verdict = judge_name(host, port, patterns(allowed), [])
 
-    assert isinstance(verdict, Pattern) is is_allowed
+    assert isinstance(verdict, HostPattern) is is_allowed
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,9 @@ async def test_a_name_that_leads_elsewhere_when_asked_again_is_asked_once():
     assert answer.startswith(b"HTTP/1.1 403 Forbidden\r\n")
     assert asked == [("rebinding.example", 443)]
     assert refused == [
-        Refused(host="rebinding.example:443", why="rebinding.example leads to this machine itself (127.0.0.1)")
+        RefusedConnection(
+            host="rebinding.example:443", why="rebinding.example leads to this machine itself (127.0.0.1)"
+        )
     ]
 
 

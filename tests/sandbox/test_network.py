@@ -13,7 +13,7 @@ from tests.sandbox.test_escapes import python
 from tests.sandbox.test_running import wait_for
 from tests.tools.processes import named
 
-from everturn.sandbox.network.doorway import MOST_VISITORS
+from everturn.sandbox.network.doorway import MAX_VISITORS
 
 
 @pytest.fixture
@@ -182,7 +182,7 @@ def test_idle_connections_take_a_bounded_part_of_us_and_nothing_of_the_next_comm
         "poll, told = select.poll(), 0",
         "for number in kept: poll.register(number, select.POLLIN)",
         # Those that were turned away are told so.
-        f"while told < {400 - MOST_VISITORS} and (found := poll.poll(9000)):",
+        f"while told < {400 - MAX_VISITORS} and (found := poll.poll(9000)):",
         "    for number, _ in found:",
         "        told += b'503' in kept[number].recv(100)",
         "        poll.unregister(number)",
@@ -196,6 +196,6 @@ def test_idle_connections_take_a_bounded_part_of_us_and_nothing_of_the_next_comm
     )
 
     (report,) = answer["reports"]
-    assert report.split()[:2] == [str(400 - MOST_VISITORS), "0"]
+    assert report.split()[:2] == [str(400 - MAX_VISITORS), "0"]
     assert "too many connections at once" in report
     assert not answer["results"][1]["is_error"]

@@ -7,8 +7,8 @@ import time
 import pytest
 from tests.sandbox.conftest import USERS, World
 
-from everturn.sandbox.git_settings import is_harmless
 from everturn.sandbox.repositories import FILE_CLOCK
+from everturn.workspace.git_settings import is_harmless
 
 WAYS = {
     "a nested one": "git init -q sub; git -C sub config core.fsmonitor $PWD/evil",

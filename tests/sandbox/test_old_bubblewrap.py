@@ -6,7 +6,7 @@ import shutil
 import pytest
 from tests.permissions.rules_of import rules_of
 
-from everturn.compose.judging import build_call
+from everturn.compose.lone_policy import build_call
 from everturn.permissions.policy import RulePolicy
 from everturn.ports.abort import AbortSignal
 from everturn.ports.files import FileStates
@@ -14,7 +14,8 @@ from everturn.ports.holding import Bounds, Holding
 from everturn.ports.policy import Ruling
 from everturn.ports.tasks import Tasks
 from everturn.ports.tool import ToolContext
-from everturn.sandbox.held.holder import CommandHolder, Premises
+from everturn.sandbox.held.holder import CommandHolder
+from everturn.sandbox.held.premises import Premises
 from everturn.tools.bash import bash_tool
 
 pytestmark = pytest.mark.needs("bubblewrap")
@@ -97,7 +98,7 @@ def test_where_it_lacks_what_holds_an_edit_a_person_is_asked(build, lacking):
 
     assert not holder.walls.edits
     assert verdict.ruling is Ruling.ASK
-    assert "nothing here can hold it to the working folders" in verdict.reason
+    assert "it cannot be confined to the working folders here" in verdict.reason
 
 
 def test_what_commands_are_given_is_what_is_judged(build, monkeypatch):

@@ -20,8 +20,8 @@ from everturn.ports.tool import Confinement
 from everturn.sandbox.aside import Aside
 from everturn.sandbox.beneath import open_straight
 from everturn.sandbox.calls import MACHINES
-from everturn.sandbox.confining import CommandSandbox, Surroundings
-from everturn.sandbox.denials import Held, explain_denials
+from everturn.sandbox.command_sandbox import CommandSandbox, SandboxSurroundings
+from everturn.sandbox.denials import ConfinedRun, explain_denials
 from everturn.sandbox.excluded import find_exclusion
 from everturn.sandbox.filter import (
     AF_INET,
@@ -41,9 +41,9 @@ from everturn.sandbox.kept import Keeper
 from everturn.sandbox.placeholders import MODE, Placeholders
 from everturn.sandbox.places import Places, find_nested, find_places, lies_in_protected
 from everturn.sandbox.probe import Means, find_means, try_bubblewrap
-from everturn.sandbox.remembered import MOST_BYTES
-from everturn.sandbox.removing import remove_tree
-from everturn.sandbox.settings import Wishes, parse_wishes
+from everturn.sandbox.remembered import MAX_BYTES
+from everturn.sandbox.remove import remove_tree
+from everturn.sandbox.settings import SandboxWishes, parse_wishes
 from everturn.sandbox.survivors import has_scope
 from everturn.sandbox.temporary import Temporary
 
@@ -244,7 +244,7 @@ def test_settings_may_be_nested_or_dotted():
         "filesystem": {"allowWrite": ["~/c", "x/**"]},
     }
     dotted = {"enabled": True, "network.allowedDomains": ["a.example"], "filesystem.allowWrite": ["~/c", "./x/"]}
-    wishes = Wishes(enabled=True, allowed_hosts=("a.example",), allow_write=("/home/me/c", "/project/x"))
+    wishes = SandboxWishes(enabled=True, allowed_hosts=("a.example",), allow_write=("/home/me/c", "/project/x"))
 
     assert parse_wishes(nested, "/project", "/home/me") == parse_wishes(dotted, "/project", "/home/me") == wishes
 
@@ -304,7 +304,7 @@ async def test_the_placeholder_of_a_killed_session_is_as_good_as_missing(tmp_pat
     left.mkdir()
     left.chmod(MODE)
 
-    places = find_places(Wishes(), folders=[str(root)], temporary=str(root))
+    places = find_places(SandboxWishes(), folders=[str(root)], temporary=str(root))
 
     assert str(left) in places.missing
     heir = Placeholders()
@@ -385,9 +385,9 @@ LANDLOCK = Means(kind="landlock", why="", machine=MACHINES["x86_64"], version=5)
 
 def test_where_what_runs_on_cannot_be_found_commands_are_asked_about(tmp_path):
     """Before Linux 6.12 signals know no rules."""
-    around = Surroundings(folders=(str(tmp_path),), home="/nonexistent")
+    around = SandboxSurroundings(folders=(str(tmp_path),), home="/nonexistent")
 
-    sandbox = CommandSandbox(Wishes(enabled=True, auto_allow=True), LANDLOCK, around)
+    sandbox = CommandSandbox(SandboxWishes(enabled=True, auto_allow=True), LANDLOCK, around)
 
     assert sandbox.judge("true", leave=False) is Confinement.INSIDE
 
@@ -396,8 +396,8 @@ def test_where_what_runs_on_cannot_be_found_commands_are_asked_about(tmp_path):
 async def test_where_something_protected_is_too_large_to_be_put_back_commands_are_asked_about(tmp_path):
     large = tmp_path / ".vscode"
     large.mkdir()
-    around = Surroundings(folders=(str(tmp_path),), home="/nonexistent")
-    sandbox = CommandSandbox(Wishes(enabled=True, auto_allow=True), find_means(without="bubblewrap"), around)
+    around = SandboxSurroundings(folders=(str(tmp_path),), home="/nonexistent")
+    sandbox = CommandSandbox(SandboxWishes(enabled=True, auto_allow=True), find_means(without="bubblewrap"), around)
     assert sandbox.judge("true", leave=False) is Confinement.ENOUGH
 
     with (large / "huge").open("wb") as file:
@@ -412,7 +412,7 @@ async def test_where_something_protected_is_too_large_to_be_put_back_commands_ar
     await sandbox.aclose()
 
 
-@pytest.mark.parametrize("size", [MOST_BYTES + 1, MOST_BYTES * 2 // 3])
+@pytest.mark.parametrize("size", [MAX_BYTES + 1, MAX_BYTES * 2 // 3])
 def test_what_is_made_later_and_too_large_takes_nothing_from_what_could_be_put_back(tmp_path, size):
     """Whatever its name: names are looked at in an order."""
     kept = tmp_path / "kept"
@@ -594,12 +594,12 @@ def test_a_program_that_is_not_bubblewrap_is_not_taken_for_it():
     assert find_means("/nonexistent", without="landlock").kind == "none"
 
 
-AROUND = Surroundings(folders=(), home="/nonexistent")
+AROUND = SandboxSurroundings(folders=(), home="/nonexistent")
 
 
 async def test_without_a_sandbox_commands_run_with_a_warning(tmp_path):
     none = find_means("/nonexistent", without="landlock")
-    sandbox = CommandSandbox(Wishes(enabled=True), none, AROUND)
+    sandbox = CommandSandbox(SandboxWishes(enabled=True), none, AROUND)
 
     cell = await sandbox.confine("true", START, str(tmp_path))
 
@@ -612,7 +612,7 @@ async def test_without_a_sandbox_commands_run_with_a_warning(tmp_path):
 
 async def test_where_one_is_required_no_command_runs_without(tmp_path):
     none = find_means("/nonexistent", without="landlock")
-    sandbox = CommandSandbox(Wishes(enabled=True, required=True), none, AROUND)
+    sandbox = CommandSandbox(SandboxWishes(enabled=True, required=True), none, AROUND)
 
     with pytest.raises(ToolFault, match="is set, and there is no sandbox here"):
         await sandbox.confine("true", START, str(tmp_path))
@@ -655,7 +655,7 @@ PLACES = Places(writable=("/w",), protected=("/w/.git/config",), missing=("/w/.c
     ],
 )
 def test_the_model_is_told_what_was_held_back(output, told):
-    notices = explain_denials(Held(output=output, folder="/w", places=PLACES))
+    notices = explain_denials(ConfinedRun(output=output, folder="/w", places=PLACES))
 
     assert told in " ".join(notices)
     assert bool(notices) is bool(told)
@@ -663,7 +663,9 @@ def test_the_model_is_told_what_was_held_back(output, told):
 
 @given(st.text(max_size=300))
 def test_no_output_confuses_the_explanation(output):
-    assert all(isinstance(line, str) for line in explain_denials(Held(output=output, folder="/w", places=PLACES)))
+    assert all(
+        isinstance(line, str) for line in explain_denials(ConfinedRun(output=output, folder="/w", places=PLACES))
+    )
 
 
 EXPOSED = {
@@ -695,8 +697,8 @@ async def test_where_the_workspace_is_a_protected_place_commands_and_edits_are_a
         (home / name).mkdir(parents=True)
     said, edits = {}, {}
     for name in (".local/bin", "project"):
-        around = Surroundings(folders=(str(home / name),), home=str(home))
-        sandbox = CommandSandbox(Wishes(enabled=True), find_means(), around)
+        around = SandboxSurroundings(folders=(str(home / name),), home=str(home))
+        sandbox = CommandSandbox(SandboxWishes(enabled=True), find_means(), around)
         said[name] = sandbox.judge("true", leave=False)
         edits[name] = MachineWalls((str(home / name),), str(home)).edits
         await sandbox.aclose()
@@ -709,6 +711,6 @@ def test_memory_files_between_two_working_folders_are_held_too(tmp_path):
     root = tmp_path.resolve()
     (root / "a" / "b").mkdir(parents=True)
 
-    found = find_places(Wishes(), folders=[str(root), str(root / "a" / "b")], temporary=str(root))
+    found = find_places(SandboxWishes(), folders=[str(root), str(root / "a" / "b")], temporary=str(root))
 
     assert {f"{root}{below}/AGENTS.md" for below in ("", "/a", "/a/b")} <= set(found.traps)

@@ -7,7 +7,7 @@ import pytest
 from everturn.sandbox.aftermath import Aftermath
 from everturn.sandbox.places import Places
 from everturn.settings.memory import Memory
-from everturn.settings.places import Grounds
+from everturn.settings.places import SettingsRoots
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def folder(tmp_path):
 
 
 def make_memory(folder, below=""):
-    return Memory(Grounds(home="/nonexistent", folder=f"{folder}{below}", root=str(folder)), trusted=True)
+    return Memory(SettingsRoots(home="/nonexistent", folder=f"{folder}{below}", root=str(folder)), trusted=True)
 
 
 @contextmanager

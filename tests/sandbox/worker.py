@@ -20,7 +20,7 @@ from everturn.ports.abort import AbortSignal
 from everturn.ports.files import FileStates
 from everturn.ports.tasks import Tasks
 from everturn.ports.tool import Inquiry, ToolContext
-from everturn.sandbox.confining import CommandSandbox, Surroundings
+from everturn.sandbox.command_sandbox import CommandSandbox, SandboxSurroundings
 from everturn.sandbox.probe import find_means
 from everturn.sandbox.settings import parse_wishes
 from everturn.tools.bash import bash_tool
@@ -58,7 +58,7 @@ async def run_job(job: dict[str, Any]) -> dict[str, Any]:
     sandbox = CommandSandbox(
         parse_wishes({"enabled": True, **job.get("settings", {})}, folder, job.get("home", "/nonexistent")),
         means,
-        Surroundings(
+        SandboxSurroundings(
             folders=(folder,),
             home=job.get("home", "/nonexistent"),
             own=tuple(job.get("own", ())),

@@ -5,10 +5,11 @@ import select
 from collections.abc import Iterator
 
 import pytest
+from tests.scenarios.hooked import Hooked
 
 from everturn.core.cache_ledger import UNEXPLAINED
 from everturn.core.records import CacheBroken
-from everturn.sessions.loading import load_session, stream_told
+from everturn.sessions.session_files import load_session, stream_told
 
 
 @pytest.fixture
@@ -20,6 +21,11 @@ def bench(bench):
     for engine in {engine.session_id: engine for engine in bench.engines}.values():
         assert_told(bench, engine)
         assert_every_break_is_reported(bench, engine)
+
+
+@pytest.fixture
+def hooked(bench):
+    return Hooked(bench)
 
 
 def assert_every_break_is_reported(bench, engine) -> None:
@@ -43,7 +49,8 @@ def assert_orderly(run) -> None:
     ended = [event.tool_use_id for event in run.of("tool_end")]
     for answer in run.of("assistant"):
         for use in answer.message.uses:
-            assert ended.count(use.id) == 1
+            is_deferred = run.result.deferred_tool_use is not None and run.result.deferred_tool_use["id"] == use.id
+            assert ended.count(use.id) == (0 if is_deferred else 1)
     began = [event.tool_use_id for event in run.of("tool_start")]
     for end in run.of("tool_end"):
         assert end.began == (end.tool_use_id in began)

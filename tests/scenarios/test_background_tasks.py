@@ -111,7 +111,7 @@ async def test_an_abort_and_a_cleared_conversation_leave_the_tasks(bench):
     await bench.go_on(engine)
     [task] = engine.tasks.running
 
-    engine.clear()
+    engine = engine.clear()
     bench.engines.append(engine)
     assert engine.tasks.running == (task,)
     (bench.folder / "go").touch()

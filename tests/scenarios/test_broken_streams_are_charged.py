@@ -10,7 +10,7 @@ from everturn.core.budget import Usage
 from everturn.core.state import Reason
 from everturn.modelserver import broken as breaks
 from everturn.modelserver import call, cut, error, hold, overloaded, say, stall, text, thinking
-from everturn.sessions.loading import load_session
+from everturn.sessions.session_files import load_session
 
 MAIN, OTHER = "claude-sonnet-5", "claude-opus-5"
 PRICED = [{"id": MAIN, "prices": {"output": 10}}, {"id": OTHER, "prices": {"output": 10}}]

@@ -9,7 +9,7 @@ from everturn.core.cache_ledger import LIFETIMES_S
 from everturn.core.records import CacheBroken
 from everturn.modelserver import ModelServer, call, overloaded, say, text
 from everturn.modelserver.prompt_cache import LOOK_BACK
-from everturn.sessions.loading import stream_told
+from everturn.sessions.session_files import stream_told
 from everturn.testing import FakeClock
 
 SPARE = "claude-opus-5"

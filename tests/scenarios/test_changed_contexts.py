@@ -68,8 +68,8 @@ async def test_a_change_between_two_prompts_is_told_once_and_the_beginning_stays
         [],
         [],
         [
-            reminder('The context "rules" has changed; it now reads:\nUse blanks.\nAlways.'),
-            reminder('The context "style" is gone; it holds no longer.'),
+            reminder('The context "rules" has changed; its text is now:\nUse blanks.\nAlways.'),
+            reminder('The context "style" was removed; it no longer applies.'),
             reminder('The context "name" is new:\nAda'),
         ],
         [],
@@ -92,7 +92,9 @@ async def test_one_that_changes_back_is_told_in_a_few_words(bench):
 
     await ask(bench, engine)
 
-    assert told(bench) == [reminder('The context "rules" reads again as at the beginning of this conversation.')]
+    assert told(bench) == [
+        reminder('The context "rules" has the same text again as at the beginning of this conversation.')
+    ]
 
 
 async def test_a_session_without_a_context_gets_its_first_one_as_an_attachment(bench):
@@ -120,8 +122,8 @@ async def test_a_resumed_session_begins_as_it_began_and_hears_of_each_change_onc
         await ask(bench, engine)
 
     assert told(bench, 1) == [
-        reminder('The context "rules" has changed; it now reads:\nUse blanks.'),
-        reminder('The system context "branch" has changed; it now reads:\ndev'),
+        reminder('The context "rules" has changed; its text is now:\nUse blanks.'),
+        reminder('The system context "branch" has changed; its text is now:\ndev'),
     ]
     assert told(bench, 2) == []
     assert breaks(bench.requests) == []
@@ -223,7 +225,7 @@ async def test_a_query_that_goes_on_without_a_prompt_is_told_with_what_it_goes_o
     bench.model(text("Went on."))
     await go_on(resumed)
 
-    assert told(bench) == [reminder('The context "rules" has changed; it now reads:\nUse blanks.')]
+    assert told(bench) == [reminder('The context "rules" has changed; its text is now:\nUse blanks.')]
     assert breaks(bench.requests) == []
     await ask(bench, resumed)
     assert told(bench) == []
@@ -315,8 +317,8 @@ async def test_after_a_compaction_the_beginning_and_the_last_change_are_in_sight
     [facts] = [part for part in rest if part.startswith("What was kept word for word")]
     assert (
         "## Contexts that changed since the beginning\n"
-        'The context "name" has changed; it now reads:\nBob\n\n'
-        'The context "rules" has changed; it now reads:\nUse nothing.\n  At all.'
+        'The context "name" has changed; its text is now:\nBob\n\n'
+        'The context "rules" has changed; its text is now:\nUse nothing.\n  At all.'
     ) in facts
     assert "Use blanks." not in str(bench.sent[-1])
     await engine.aclose()
@@ -418,7 +420,7 @@ async def test_a_new_conversation_of_the_same_engine_begins_with_what_holds_then
     engine = bench.engine(user_context=rules)
     await ask(bench, engine)
     rules.entries = {"rules": "Use blanks."}
-    engine.clear()
+    engine = engine.clear()
 
     await ask(bench, engine)
 
@@ -435,7 +437,7 @@ async def test_a_key_in_it_reaches_neither_the_model_nor_the_disk(bench):
     await ask(bench, engine)
 
     assert f"Log in with {MARK} now." in opening(bench)
-    assert told(bench) == [reminder(f'The context "rules" has changed; it now reads:\nDo not use {MARK} here.')]
+    assert told(bench) == [reminder(f'The context "rules" has changed; its text is now:\nDo not use {MARK} here.')]
     assert key not in str(bench.bodies)
     assert key.encode() not in bench.session_file(engine.session_id).read_bytes()
 

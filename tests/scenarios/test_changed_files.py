@@ -105,14 +105,14 @@ async def test_a_change_by_its_own_command_is_told_as_such_and_once(bench, comma
     assert attached.detail == {"paths": [str(path)], "by_command": True}
     assert told(bench, 2) == [
         (
-            "<system-reminder>\nThese files changed while your command ran, after you had read them; read them again before you "
-            f"edit them:\n- {path}\n</system-reminder>"
+            "<system-reminder>\nThese files changed while your command ran, most likely by it, after you had read them; Read the "
+            f"changed place (offset and limit) before you edit one:\n- {path}\n</system-reminder>"
         )
     ]
     assert said(bench, 3) == [
         (
-            f"<tool_use_error>{path} has changed while a command of yours ran since it was read. Read it again before you change "
-            "it.</tool_use_error>"
+            f"<tool_use_error>{path} has changed since it was read, while a command of yours ran and most likely by it. Read the "
+            "lines around the place (Read with offset and limit) before you change it.</tool_use_error>"
         )
     ]
     assert path.read_text() == "beta\n"
@@ -129,7 +129,10 @@ async def test_a_second_edit_after_a_change_is_told_the_same_again(bench):
 
     await bench.go_on(bench.engine(permission_mode="acceptEdits"), on_event=change)
 
-    why = f"{path} has changed on disk since it was read. Read it again before you change it."
+    why = (
+        f"{path} has changed on disk since it was read. Read the lines around the place (Read with offset and limit) before you "
+        "change it."
+    )
     assert [said(bench, 3), said(bench, 4)] == [[f"<tool_use_error>{why}</tool_use_error>"]] * 2
 
 
@@ -156,22 +159,90 @@ async def test_a_file_that_a_command_printed_whole_may_be_edited(bench, command)
     assert (bench.folder / "a.txt").read_text() == "one\nbeta\n\nthree\n"
 
 
+LINES = ["import sys", "", "def alpha(first, second):", "    return first", "", "sys.exit(alpha(1, 2))"]
+
+
 @pytest.mark.needs("Landlock")
 @pytest.mark.parametrize(
-    "command", ["sed -n 1,2p a.txt", "cat -n a.txt", "grep . a.txt", "cat a.txt > b.txt", "head -c 12 a.txt"]
+    "command",
+    [
+        "sed -n 3,4p a.txt",
+        "sed -n '3p' a.txt; echo ---; sed -n 6p a.txt",
+        "head -3 a.txt",
+        "tail -n 4 a.txt",
+        "cat a.txt | head -4",
+        "grep -n first a.txt",
+        "grep -n -A1 return a.txt b.txt",
+        "grep -A1 def a.txt",
+        "nl a.txt",
+        "cat -n a.txt | sed -n 3,4p",
+        "sed -n 3,4p a.txt; grep nothing b.txt",
+    ],
 )
-async def test_a_file_of_which_a_command_printed_a_part_is_not_read(bench, command):
-    (bench.folder / "a.txt").write_text("one\nalpha\n\nthree\n")
-    bench.model(call("Bash", {"command": command}), edit("a.txt"), text("Done."))
+async def test_a_file_of_which_a_command_printed_lines_may_be_edited_and_not_overwritten(bench, command):
+    (bench.folder / "a.txt").write_text("\n".join(LINES) + "\n")
+    (bench.folder / "b.txt").write_text("b\n")
+    overwrite = call("Write", {"file_path": "a.txt", "content": "x"})
+    bench.model(call("Bash", {"command": command}), overwrite, edit("a.txt", "def alpha", "def beta"), text("Done."))
+
+    await bench.run(permission_mode="acceptEdits")
+
+    assert said(bench, 2) == [
+        (
+            f"<tool_use_error>Only a part of {bench.folder}/a.txt has been read. Read the whole file first, or change it with "
+            "Edit.</tool_use_error>"
+        )
+    ]
+    assert "def beta" in (bench.folder / "a.txt").read_text()
+
+
+@pytest.mark.needs("Landlock")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "wc a.txt",
+        "ls -l a.txt",
+        "sed -n 2p a.txt",
+        "cut -c1-9 a.txt",
+        "cat a.txt > b.txt",
+        "head -c 30 a.txt",
+        "grep -o def a.txt",
+        "sed s/first/other/ a.txt | sed -n 3,4p",
+        "grep -c . a.txt",
+        "cat b.txt",
+    ],
+)
+async def test_a_file_of_which_no_line_was_printed_as_it_is_must_be_read(bench, command):
+    (bench.folder / "a.txt").write_text("\n".join(LINES) + "\n")
+    (bench.folder / "b.txt").write_text(f"{LINES[2]}\n{LINES[3]}\n")
+    bench.model(call("Bash", {"command": command}), edit("a.txt", "def alpha", "def beta"), text("Done."))
 
     await bench.run(permission_mode="acceptEdits")
 
     assert said(bench) == [
         (
-            f"<tool_use_error>{bench.folder}/a.txt has not been read, nor has a command printed all of it. Read it before you "
-            "change it.</tool_use_error>"
+            f"<tool_use_error>{bench.folder}/a.txt has not been read. Read the lines around the place (Read with offset and "
+            "limit), or print them with a command, before you change it.</tool_use_error>"
         )
     ]
+
+
+@pytest.mark.needs("Landlock")
+async def test_lines_that_were_printed_before_the_file_changed_do_not_count(bench):
+    (bench.folder / "a.txt").write_text("\n".join(LINES) + "\n")
+    bench.model(
+        call("Bash", {"command": "sed -n 3,4p a.txt"}),
+        call("Bash", {"command": "sed -i s/1/2/ a.txt"}),
+        edit("a.txt", "def alpha", "def beta"),
+        call("Bash", {"command": "sed -n 3,4p a.txt"}),
+        edit("a.txt", "def alpha", "def beta"),
+        text("Done."),
+    )
+
+    await bench.run(permission_mode="bypassPermissions")
+
+    assert "while a command of yours ran" in said(bench, 3)[0]
+    assert "def beta" in (bench.folder / "a.txt").read_text()
 
 
 async def test_a_change_between_two_prompts_is_told_in_the_next(bench):

@@ -13,7 +13,7 @@ async def test_a_new_session_begins_and_the_old_one_can_be_resumed(bench):
     await bench.go_on(engine, "The old prompt.")
     old, told = engine.session_id, engine.transcript
 
-    engine.clear()
+    engine = engine.clear()
     run = await bench.go_on(engine, "The new prompt.")
 
     assert run.reason is Reason.COMPLETED
@@ -38,7 +38,7 @@ async def test_the_permission_mode_in_force_stays_in_force(bench):
     engine = bench.engine(permission_mode="bypassPermissions")
     engine.policy.mode = "plan"
 
-    engine.clear()
+    engine = engine.clear()
 
     assert engine.permission_mode == "plan"
 

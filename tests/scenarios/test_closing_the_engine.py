@@ -28,7 +28,7 @@ async def test_clearing_starts_an_empty_conversation_in_a_new_session(bench):
     await bench.go_on(engine, "first")
     before = engine.session_id
 
-    engine.clear()
+    engine = engine.clear()
     await bench.go_on(engine, "second")
 
     assert engine.session_id != before

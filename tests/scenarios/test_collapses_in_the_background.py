@@ -58,7 +58,7 @@ async def test_it_is_charged_staged_committed_shown_and_undone(bench):
 
     [reply] = await say(engine, "/collapses undo 1")
     assert reply.text.startswith(f"Undone: {FIXED} What was kept word for word")
-    assert reply.text.endswith(" What it stands for is sent as it was.")
+    assert reply.text.endswith(" The original messages are sent again.")
     await engine.aclose()
     resumed = bench.engine(resume=engine.session_id, limits=LIMITS)
     await bench.go_on(resumed, "And now?")
@@ -126,7 +126,7 @@ async def test_notes_are_pinned_listed_and_taken_back(bench):
         (await say(engine, line))[0].text for line in ("/pin", "/pin Use tabs.", "/pin Be kind.", "/unpin 1", "/pin")
     ]
     assert said == [
-        "No note is pinned. /pin TEXT keeps one through every compaction.",
+        "No note is pinned. /pin TEXT pins one, which every summary keeps.",
         "1. Use tabs.",
         "1. Use tabs.\n2. Be kind.",
         "No longer pinned: Use tabs.",

@@ -8,7 +8,9 @@ import pytest
 from everturn.core.errors import BusyError
 from everturn.core.messages import Kind
 from everturn.core.state import Reason
-from everturn.modelserver import error, hold, text
+from everturn.core.window import LastCompaction
+from everturn.frontends.context_grid import encode_window, render_plain
+from everturn.modelserver import call, error, hold, text
 
 
 async def compact(engine, instructions=""):
@@ -87,3 +89,25 @@ async def test_it_is_refused_while_a_query_is_under_way(bench):
 
     bench.server.release()
     assert (await working).reason is Reason.COMPLETED
+
+
+async def test_its_id_and_the_turns_since_are_kept_with_the_session_and_shown(bench):
+    look = call("Glob", {"pattern": "*"})
+    bench.model(text("An earlier answer. " * 50), bench.summary(), look, look, text("Looked."), look, text("Again."))
+    engine = bench.engine()
+    await bench.go_on(engine)
+    assert engine.window().compaction is None
+
+    events = await compact(engine)
+    boundary = next(message.id for message in engine.transcript if message.kind is Kind.BOUNDARY)
+    await bench.go_on(engine, "Look twice.")
+    await engine.aclose()
+    resumed = bench.engine(resume=engine.session_id)
+    await bench.go_on(resumed, "Look once more.")
+
+    [ended] = [event for event in events if event.__struct_config__.tag == "compaction_end"]
+    assert ended.id == boundary
+    assert engine.window().compaction == LastCompaction(id=boundary, count=1, turns_since=2)
+    assert resumed.window().compaction == LastCompaction(id=boundary, count=1, turns_since=3)
+    assert f"Compacted once 3 turns ago ({boundary})" in render_plain(resumed.window())
+    assert encode_window(resumed.window())["compaction"] == {"id": boundary, "count": 1, "turns_since": 3}

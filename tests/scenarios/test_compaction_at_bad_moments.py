@@ -176,7 +176,9 @@ async def test_a_collapse_is_undone_after_a_resume_and_stays_undone_after_anothe
     assert "make test" not in str(bench.sent[-1])
     await engine.aclose()
     second = bench.engine(**options, resume=engine.session_id)
-    assert (await command(second, "/collapses")).startswith("1. (sent in place of what it stands for) [A finished")
+    assert (await command(second, "/collapses")).startswith(
+        "1. (sent instead of the messages that it summarises) [A finished"
+    )
 
     assert (await command(second, "/collapses undo 1")).startswith("Undone: ")
     run = await bench.go_on(second, "And now?")

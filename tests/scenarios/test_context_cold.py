@@ -5,7 +5,7 @@ import pytest
 from everturn import Engine
 from everturn.core.records import CacheBroken
 from everturn.modelserver import ModelServer, call, text
-from everturn.sessions.loading import stream_told
+from everturn.sessions.session_files import stream_told
 from everturn.testing import FakeClock
 
 NEVER_WHILE_WARM = {"clear_share": 0, "clear_gain": 1, "clear_keeps": 1, "clear_small": 0}

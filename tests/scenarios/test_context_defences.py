@@ -27,7 +27,7 @@ async def test_all_defences_appear_in_their_order(bench, refusal):
     (bench.folder / "a.txt").write_text("A long line of text to be read.\n" * 100)
     look = call("Read", {"file_path": str(bench.folder / "a.txt")})
     bench.model(
-        *(filling(17_000), look, text("Found it. " * 40)),
+        *(filling(17_000, "Some words. " * 80), look, text("Found it. " * 40)),
         *(refusal, look, refusal, text("Went on. " * 40)),
         bench.summary(),
     )

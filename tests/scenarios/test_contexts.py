@@ -32,7 +32,7 @@ async def test_system_context_is_the_last_system_block_one_line_for_each_entry(b
 
     *_, appended, last = [block["text"] for block in bench.bodies[0]["system"]]
     assert appended == "Be brief."
-    assert last.endswith("\nmodel: claude-sonnet-5\nbranch: main\nstatus: clean")
+    assert last.endswith("\nmodel: claude-sonnet-5, knowledge until 2026-01\nbranch: main\nstatus: clean")
 
 
 async def test_the_mark_of_the_system_prompt_stands_before_the_environment_so_that_another_session_reads_it(bench):

@@ -9,10 +9,10 @@ from tests.scenarios.test_stable_prefix import breaks
 from tests.tools.processes import until
 
 from everturn import Engine
-from everturn.compose.git_count import GitCount
-from everturn.compose.prompting import describe_platform
 from everturn.modelserver import call, text
 from everturn.testing.clock import FakeClock
+from everturn.workspace.git_count import GitCount
+from everturn.workspace.platform import describe_platform
 
 DAY_S = 86_400.0
 SLOW_GIT = "#!/bin/sh\necho $$ > {mark}\nexec sleep 600\n"
@@ -58,7 +58,7 @@ async def test_the_last_system_block_says_where_the_model_works(bench):
         "platform": describe_platform(),
         "shell": "bash",
         "today": today,
-        "model": "claude-sonnet-5",
+        "model": "claude-sonnet-5, knowledge until 2026-01",
     }
 
 
@@ -91,8 +91,8 @@ async def test_a_new_day_another_branch_and_another_folder_are_each_told_once(be
     assert [told(bench, number) for number in range(4)] == [
         [],
         [
-            'git" has changed; it now reads:\nbranch dev',
-            'today" has changed; it now reads:\n2030-01-02, Wednesday',
+            'git" has changed; its text is now:\nbranch dev',
+            'today" has changed; its text is now:\n2030-01-02, Wednesday',
         ],
         [],
         [f'further folders" is new:\n{added.resolve()}'],
@@ -172,10 +172,9 @@ async def test_the_temporary_folder_is_where_it_was_said_to_be(bench):
 
 
 @pytest.fixture
-def temporary(bench, tmp_path, monkeypatch):
+def temporary(bench, tmp_path):
     place = tmp_path / "temporary"
     place.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(place))
     bench.env["TMPDIR"] = str(place)
     return place
 
@@ -206,5 +205,5 @@ async def test_where_somebody_else_has_the_name_another_folder_is_made_and_told(
 
     assert made != str(temporary / "everturn-scratch-s")
     assert told(bench) == [
-        f'temporary folder" has changed; it now reads:\n{made} ($TMPDIR; private, goes with the session)'
+        f'temporary folder" has changed; its text is now:\n{made} ($TMPDIR; private, goes with the session)'
     ]

@@ -7,6 +7,7 @@ import re
 
 import msgspec
 import pytest
+from development.tools_page import list_tools
 from PIL import Image
 from tests.frontends.golden import lines_of
 from tests.frontends.readers import run_piped
@@ -16,9 +17,8 @@ from tests.web.conftest import PUBLIC, LoopbackNet, Site
 from everturn import tool
 from everturn.modelserver import call, calls, text, when
 from everturn.ports.policy import Ruling, Verdict
-from everturn.ports.search import Hit
+from everturn.ports.web import Hit
 from everturn.tools.builtin import NAMES
-from everturn.tools.document import list_tools
 from everturn.tools.web_fetch import web_fetch_tool
 from everturn.tools.web_search import web_search_tool
 

@@ -1,14 +1,16 @@
 """What nobody approved is held by the system: it reads the working folder, and whatever we misjudged stays without effect."""
 
+import asyncio
 import os
 import subprocess
 from pathlib import Path
 
 import pytest
+from tests.conftest import Bench
 from tests.needs import NOBODY
 from tests.permissions.rules_of import rules_of
 
-from everturn.modelserver import call, text
+from everturn.modelserver import ModelServer, call, text
 from everturn.permissions.policy import RulePolicy
 from everturn.ports.abort import AbortSignal
 from everturn.ports.files import FileStates
@@ -16,7 +18,8 @@ from everturn.ports.holding import Holding
 from everturn.ports.policy import Ruling, Verdict
 from everturn.ports.tasks import Tasks
 from everturn.ports.tool import ToolContext
-from everturn.sandbox.held.holder import CommandHolder, Premises
+from everturn.sandbox.held.holder import CommandHolder
+from everturn.sandbox.held.premises import Premises
 from everturn.tools.bash import bash_tool
 
 pytestmark = pytest.mark.needs("Landlock")
@@ -85,7 +88,7 @@ async def test_a_link_of_the_folder_leads_a_reader_nowhere(bench, outside):
     [told] = answers(bench)
     assert "inside" in told
     assert SECRET not in told
-    assert "Nobody was asked about this command" in told
+    assert "This command ran without approval" in told
 
 
 async def test_a_reader_that_was_misjudged_writes_nothing_and_reads_nothing_outside(bench, outside):
@@ -140,6 +143,20 @@ async def test_a_reader_does_not_start_programs_of_the_folder(bench):
 
     assert "taken" not in told
     assert "Permission denied" in told
+
+
+@pytest.mark.needs("bubblewrap", "Landlock")
+async def test_nothing_of_ours_lies_in_a_folder_that_is_worked_in(bench):
+    """Neither what git is given of the person's settings nor what stands for the system's files: an edit could write it."""
+    place = bench.folder / "tmp"
+    place.mkdir()
+    bench.env["TMPDIR"] = str(place)
+    bench.model(bash("git --version; ls tmp"), bash("mkdir made; ls tmp"), text("Done."))
+
+    await bench.run(permission_mode="acceptEdits")
+
+    assert (bench.folder / "made").exists()
+    assert "everturn-" not in answers(bench, 1)[0] + answers(bench)[0]
 
 
 async def test_a_reader_has_a_short_environment(bench, monkeypatch):
@@ -209,7 +226,7 @@ async def test_where_nothing_holds_commands_only_plain_ones_run_unasked_and_that
     run = await bench.run(approver=approver)
 
     assert [asked.input["command"] for asked, _ in approver.asked] == ["sort -k2 a.txt"]
-    assert [event.text for event in run.of("notice") if "Nothing here holds commands" in event.text]
+    assert [event.text for event in run.of("notice") if "cannot confine commands" in event.text]
 
 
 async def test_what_would_be_asked_about_runs_held_first_and_is_done_where_it_met_no_wall(bench):
@@ -375,6 +392,7 @@ async def test_files_that_rules_keep_from_being_read_are_not_opened_by_the_wall_
 
 
 EMPTYING = """
+import asyncio
 import os
 for flags in (os.O_RDONLY | os.O_TRUNC, 3 | os.O_TRUNC, os.O_WRONLY | os.O_TRUNC, os.O_RDWR | os.O_TRUNC):
     try:
@@ -413,11 +431,12 @@ async def test_what_an_older_landlock_lets_pass_is_refused_too(bench, version):
 async def test_what_stands_for_something_that_is_not_there_does_not_pass_for_it(bench):
     shown, unseen = await run_held(bench, "ls -A", "echo done", holding=Holding(writes=True))
 
-    assert ".claude, .everturn, .git, .mcp.json is not there" in shown
+    assert ".claude, .everturn, .git, .mcp.json does not exist" in shown
     assert unseen == "done"
 
 
 LOOKS_AT_US = """
+import asyncio
 import os
 for number in range(max(1, os.getpid() - 2000), os.getpid()):
     for descriptor in range(40):
@@ -703,3 +722,36 @@ def replace_files(deep, paths, turn):
         beside = path.with_name("beside")
         beside.write_text(f"{path.name} {turn}\n")
         beside.replace(path)
+
+
+SWAPS = "for i in {1..150}; do mv -T d e; ln -sT OUTSIDE d; mv -T d f; mv -T e d; rm -rf f; done"
+BESIDE = {
+    "Write": call("Write", {"file_path": "d/new.txt", "content": "evil"}),
+    "cp": bash("cp x d/copied.txt"),
+    "a redirection": bash("echo evil > d/redirected.txt"),
+    "Read": call("Read", {"file_path": "d/a.txt"}),
+    "cat": bash("cat d/a.txt d/*"),
+    "rm": bash("rm -rf d/gone"),
+}
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.parametrize("step", BESIDE.values(), ids=BESIDE)
+async def test_a_link_that_another_session_swaps_in_leads_nowhere(bench, tmp_path, step):
+    """Both work in one folder; what the other one runs was allowed."""
+    outside = tmp_path / "outside"
+    for place, content in ((outside, "secret"), (bench.folder / "d", "one")):
+        (place / "gone").mkdir(parents=True)
+        (place / "a.txt").write_text(content)
+    (bench.folder / "x").write_text("evil")
+    (tmp_path / "other").mkdir()
+    bench.model(*[step] * 10, text("Done."))
+    async with ModelServer() as server:
+        other = Bench(server, bench.folder, tmp_path / "other")
+        other.model(bash(SWAPS.replace("OUTSIDE", str(outside))), text("Done."))
+        await asyncio.gather(other.run(permission_mode="bypassPermissions"), bench.run(permission_mode="acceptEdits"))
+        await other.engines[0].aclose()
+
+    assert list_names(outside) == ["a.txt", "gone"]
+    assert (outside / "a.txt").read_text() == "secret"
+    assert [told for at in range(1, 11) for told in answers(bench, at) if "secret" in told] == []

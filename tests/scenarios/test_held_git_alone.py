@@ -6,7 +6,7 @@ import pytest
 
 from everturn.modelserver import call, text
 from everturn.permissions.git.identity import copy_identity
-from everturn.permissions.shell.nesting import is_same_repository
+from everturn.permissions.shell.approval.nested_repositories import is_same_repository
 
 pytestmark = pytest.mark.needs("Landlock")
 SECRET = "the treasure is below the oak"
@@ -141,6 +141,77 @@ def test_a_folder_with_a_common_folder_elsewhere_is_another_repository(tmp_path)
     (inner / "commondir").write_text("../elsewhere\n")
 
     assert not is_same_repository(frozenset({str(inner)}), (str(tmp_path),))
+
+
+@pytest.fixture
+def repositories(bench):
+    """A repository with a folder of its own, and with others inside of it, each in another form."""
+
+    def git(*words):
+        identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "init.defaultBranch=main"]
+        subprocess.run(["git", *identity, *words], cwd=bench.folder, check=True, capture_output=True)
+
+    git("init", "-q")
+    for name in ("tests/deep", "nested", "elsewhere"):
+        (bench.folder / name).mkdir(parents=True)
+    (bench.folder / "tests" / "x").write_text("x\n")
+    git("add", "tests")
+    git("commit", "-qm", "The first.")
+    for name in ("nested", "elsewhere"):
+        git("-C", name, "init", "-q")
+    git("init", "-q", "--bare", "bare")
+    (bench.folder / "linked").mkdir()
+    (bench.folder / "linked" / ".git").write_text("gitdir: ../elsewhere/.git\n")
+    (bench.folder / "out").symlink_to(bench.folder.parent)
+    return bench
+
+
+OWN = [
+    "git -C tests log --oneline",
+    "git --no-pager -C tests/deep status -s x",
+    "cd tests && git -C .. log -1",
+    "git -C ROOT show HEAD:tests/x",
+]
+
+
+@pytest.mark.parametrize("line", OWN)
+async def test_git_in_another_folder_of_the_repository_is_held(repositories, line):
+    repositories.model(
+        bash(line.replace("ROOT", str(repositories.folder))),
+        bash("cd tests"),
+        bash(f"git -C {repositories.folder} log --oneline"),
+        text("Done."),
+    )
+
+    run = await repositories.run()
+
+    assert run.result.denials == ()
+    assert "The first." in str(answers(repositories))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *[f"git -C {name} log" for name in ("nested", "bare", "linked", "out", "..", "/", "$D", "''", "-P", "--", "~")],
+        "git -C tests -C .. log",
+        "git -C tests -c core.pager=x log",
+        "git -C tests --git-dir=../nested/.git log",
+        "git -C tests --work-tree=/ status",
+        "git -C tests/../out log",
+        "git -C tests push",
+        "git -C tests branch new",
+        "GIT_DIR=nested/.git git -C tests log",
+        "export GIT_DIR=nested/.git; git -C tests log",
+        "cd nested && git -C ../tests/deep log",
+        "git -C tests diff --no-index x /etc/hostname",
+    ],
+)
+async def test_git_in_another_repository_or_with_other_settings_is_asked_about(repositories, line):
+    repositories.model(bash(line), text("Done."))
+
+    run = await repositories.run()
+
+    assert [denial.tool_name for denial in run.result.denials] == ["Bash"]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ import pytest
 
 from everturn.modelserver import call, text
 from everturn.ports.policy import Ruling, Verdict
-from everturn.sandbox.held.holder import CommandHolder, Premises
+from everturn.sandbox.held.holder import CommandHolder
+from everturn.sandbox.held.premises import Premises
 
 pytestmark = pytest.mark.needs("Landlock")
 DENIED = ["Read(.env)"]

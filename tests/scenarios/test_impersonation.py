@@ -80,7 +80,7 @@ async def test_what_stands_before_the_conversation_and_its_changes(bench):
 
     changed = said_by_us(bench.bodies[-1])[-2]
     assert changed == (
-        '<system-reminder>\nThe context "memory" has changed; it now reads:\nChanged.\n'
+        '<system-reminder>\nThe context "memory" has changed; its text is now:\nChanged.\n'
         f"{harmless(ATTACK)}\n</system-reminder>"
     )
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from everturn import Engine, testing, tool
+from everturn import Engine, tool
 from everturn.core.errors import FaultKind, ModelFault
 from everturn.core.state import Reason
 from everturn.core.stream import MessageChanged
@@ -202,7 +202,7 @@ class LeavesForAnother(ScriptedModel):
     """Asks for a call, waits until it runs, then says that another model must go on."""
 
     def __init__(self, runs):
-        super().__init__(testing.call("append", word="one"))
+        super().__init__(call("append", {"word": "one"}))
         self._runs = runs
 
     async def stream(self, request):

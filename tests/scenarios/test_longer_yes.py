@@ -114,6 +114,15 @@ async def test_an_offer_tells_what_of_the_past_it_would_have_let_run(bench):
     assert [offer.past for offer in person.asked[2].offers] == [("Bash touch a.txt",)] * 2
 
 
+async def test_a_rule_that_holds_already_is_not_offered_again(bench):
+    person = Person(Scope.SESSION)
+    bench.model(bash("touch a.txt && mkdir b"), text("Done."))
+
+    await bench.run(approver=person, allowed_tools=["Bash(touch *)"])
+
+    assert [offer.rules for offer in person.asked[0].offers] == [("Bash(mkdir b)",)] * 2
+
+
 async def test_what_other_rules_let_run_is_no_part_of_an_offer_s_past(bench):
     person = Person(Scope.SESSION)
     bench.model(bash("touch a.txt"), bash("rm a.txt"), text("Done."))

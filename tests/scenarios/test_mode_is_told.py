@@ -24,7 +24,7 @@ def system(bench, number=0):
 def told(bench, number=-1):
     """What the last message of a request says of permissions."""
     blocks = bench.sent[number][-1]["content"]
-    head = '<system-reminder>\nThe section "Permissions" has changed; it now reads:\n'
+    head = '<system-reminder>\nThe section "Permissions" has changed; its text is now:\n'
     return [
         block["text"].removeprefix(head).partition(".")[0]
         for block in blocks
@@ -124,7 +124,7 @@ async def test_a_compaction_keeps_what_holds_now_in_sight(bench):
         for block in bench.sent[-1][0]["content"]
         if "What was kept word for word" in block.get("text", "")
     ]
-    assert 'The section "Permissions" has changed; it now reads:\nThe permission mode is plan.' in facts
+    assert 'The section "Permissions" has changed; its text is now:\nThe permission mode is plan.' in facts
 
 
 async def test_a_system_prompt_of_ones_own_hears_of_a_switch_in_the_environment(bench):
@@ -137,6 +137,6 @@ async def test_a_system_prompt_of_ones_own_hears_of_a_switch_in_the_environment(
     assert "permission mode: default (reading runs unasked, changes need approval; somebody can approve)" in environment
     [reminder] = [block["text"] for block in bench.sent[-1][-1]["content"] if block["type"] == "text"]
     assert reminder == (
-        '<system-reminder>\nThe system context "permission mode" has changed; it now reads:\n'
+        '<system-reminder>\nThe system context "permission mode" has changed; its text is now:\n'
         "plan (nothing may be changed; your result is a plan; somebody can approve)\n</system-reminder>"
     )

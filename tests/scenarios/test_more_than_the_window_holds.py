@@ -144,7 +144,8 @@ async def test_what_stands_before_the_conversation_and_is_larger_than_the_window
     for run in runs:
         [told] = run.result.errors
         assert re.search(
-            r"What stands before the conversation .* takes about \d\d,\d{3} tokens of a window of 20,000", told
+            r"The system prompt, the tools and the memory files take about \d\d,\d{3} tokens of a window of 20,000",
+            told,
         )
     assert max(len(run.of("request_start")) for run in runs) <= 2
     allow_refusals(bench)

@@ -3,11 +3,10 @@
 from random import Random
 
 from everturn import Engine
-from everturn.core.errors import FaultKind
 from everturn.core.messages import ToolResult, ToolUse, result_text
 from everturn.core.state import Reason
 from everturn.ports.policy import Ruling, Verdict
-from everturn.testing import ScriptedModel, call, fails, say
+from everturn.testing import ScriptedModel, call, say, too_long
 
 COMPACTIONS = 5
 PARTS = {
@@ -72,13 +71,13 @@ def work(bench):
     tasks = [{"content": needle, "status": "pending", "activeForm": "Working"} for needle in NEEDLES["task"]]
     paths = [str(bench.folder / f"{needle}.txt") for needle in NEEDLES["file"]]
     yield call("EnterPlanMode")
-    yield call("ExitPlanMode", plan="\n".join(NEEDLES["plan"]))
-    yield call("TodoWrite", todos=tasks)
-    yield call("AskUserQuestion", questions=[QUESTION])
+    yield call("ExitPlanMode", {"plan": "\n".join(NEEDLES["plan"])})
+    yield call("TodoWrite", {"todos": tasks})
+    yield call("AskUserQuestion", {"questions": [QUESTION]})
     for path in paths:
-        yield call("Write", file_path=path, content="new\n")
-    yield call("Bash", command=f"echo {' '.join(NEEDLES['error'])} >&2; exit 3")
-    yield from (call("Bash", command=f"seq {number} {number + 1_500}") for number in range(12))
+        yield call("Write", {"file_path": path, "content": "new\n"})
+    yield call("Bash", {"command": f"echo {' '.join(NEEDLES['error'])} >&2; exit 3"})
+    yield from (call("Bash", {"command": f"seq {number} {number + 1_500}"}) for number in range(12))
 
 
 async def test_every_fact_is_still_in_the_context(bench):
@@ -86,8 +85,8 @@ async def test_every_fact_is_still_in_the_context(bench):
     rules, more = "\n".join(NEEDLES["rule"][:10]), "\n".join(NEEDLES["rule"][10:])
     contexts = iter(({"rules": rules, "more": "Nothing."}, {"rules": rules, "more": more}))
     for seed in range(COMPACTIONS):
-        chatter = [call("Bash", command=f"seq {seed} {2_000 + number}") for number in range(4)]
-        model.plays(fails(FaultKind.TOO_LONG, "prompt is too long"), Forgetful(seed), *chatter)
+        chatter = [call("Bash", {"command": f"seq {seed} {2_000 + number}"}) for number in range(4)]
+        model.plays(too_long(), Forgetful(seed), *chatter)
     model.plays(say("Done."))
     options = bench.options(
         permission_mode="bypassPermissions",
@@ -118,10 +117,10 @@ async def test_every_fact_is_still_in_the_context(bench):
 
 async def test_what_has_passed_or_was_taken_back_is_not_kept_for_ever(bench):
     (bench.folder / "ok").write_text("")
-    check = call("Bash", command="test ! -e ok || (echo broken-needle >&2; exit 3)")
+    check = call("Bash", {"command": "test ! -e ok || (echo broken-needle >&2; exit 3)"})
     model = ScriptedModel(
-        *(check, call("Bash", command="rm ok"), check, say("Fixed. " * 200)),
-        *(fails(FaultKind.TOO_LONG, "prompt is too long"), say("A summary."), say("Done.")),
+        *(check, call("Bash", {"command": "rm ok"}), check, say("Fixed. " * 200)),
+        *(too_long(), say("A summary."), say("Done.")),
     )
     options = bench.options(permission_mode="bypassPermissions")
     async with Engine(options, env=bench.env, model=model) as engine:
@@ -132,5 +131,5 @@ async def test_what_has_passed_or_was_taken_back_is_not_kept_for_ever(bench):
 
     seen = read(model.requests[-1])
     assert "broken-needle" not in seen
-    assert seen.count("pin-needle") == seen.count("it holds no longer:\npin-needle") == 1
+    assert seen.count("pin-needle") == seen.count("it no longer applies:\npin-needle") == 1
     assert "First." in seen

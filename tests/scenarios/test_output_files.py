@@ -8,7 +8,7 @@ from tests.tools.processes import until
 
 from everturn.modelserver import call, text
 from everturn.sessions.index.index import SessionIndex
-from everturn.sessions.index.removing import load_weights, remove_session
+from everturn.sessions.index.removal import load_weights, remove_session
 
 
 def results_of(bench, request=-1):
@@ -177,7 +177,7 @@ async def test_of_a_session_that_is_not_saved_it_goes_with_the_program(bench):
 async def test_after_a_cleared_conversation_the_files_of_its_commands_are_read_still(bench):
     engine = bench.engine(allowed_tools=["Bash"])
     path = await print_much(bench, engine)
-    engine.clear()
+    engine = engine.clear()
     bench.model(call("Read", {"file_path": path, "limit": 1}), text("Done."))
 
     await bench.go_on(engine)
@@ -200,3 +200,12 @@ async def test_the_cap_of_one_reading_comes_from_the_environment(bench):
     assert "(9 lines from line 1 on) is more than 12 tokens" in second["content"]
     [read] = [offered for offered in bench.bodies[0]["tools"] if offered["name"] == "Read"]
     assert "12 tokens at a time" in read["description"]
+
+
+async def test_the_name_of_its_file_is_short_and_each_has_its_own(bench):
+    engine = bench.engine(allowed_tools=["Bash"])
+
+    paths = [await print_much(bench, engine) for _ in range(2)]
+
+    assert len({*paths}) == len(paths)
+    assert all(re.fullmatch(r"[0-9a-f]{8}\.log", Path(path).name) for path in paths)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from everturn.compose.building import WEAK_KEY
+from everturn.compose.engine import WEAK_KEY
 from everturn.core.events import Level
 from everturn.core.hiding import MARK
 from everturn.core.state import Reason
@@ -59,7 +59,7 @@ async def test_the_person_and_the_model_are_told_where_it_was(bench):
 
     path = bench.folder / ".env"
     assert [(notice.text, notice.level) for notice in run.of("notice")] == [
-        (f"A credential of this session stands in {where}. The model reads {MARK} in its place.", Level.WARNING)
+        (f"There is a credential of this session in {where}. The model is shown {MARK} instead.", Level.WARNING)
         for where in ("the prompt", f"the result of Read {path}")
     ]
     assert ["the prompt" in reminders(bench, 0)[0], f"- the result of Read {path}" in reminders(bench, 1)[1]] == [
@@ -118,7 +118,7 @@ async def test_a_text_with_the_mark_is_never_written(bench):
     await bench.run(permission_mode="acceptEdits")
 
     _, absent, *refused = results_of(bench)
-    assert "stands for a credential that you are not shown" in absent["content"]
+    assert "which replaces a credential in what you read" in absent["content"]
     assert [result["is_error"] for result in (absent, *refused)] == [True] * 4
     assert all("Nothing was written" in result["content"] for result in refused)
     assert (bench.folder / ".env").read_text() == before

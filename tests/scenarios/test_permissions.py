@@ -163,6 +163,20 @@ async def test_an_approver_may_put_another_input_in_place_of_the_models(bench):
     assert bench.sent[1][1]["content"][0]["input"] == TOUCH
 
 
+async def test_a_deny_rule_holds_for_the_input_that_an_approver_gives_too(bench):
+    class Careless:
+        async def approve(self, call, reason):
+            return Verdict(ruling=Ruling.ALLOW, input={"command": "touch secret.txt"})
+
+    bench.model(call("Bash", TOUCH), text("Done."))
+
+    run = await bench.run(approver=Careless(), disallowed_tools=["Edit(secret.txt)", "Bash(touch secret*)"])
+
+    assert list(bench.folder.iterdir()) == []
+    assert len(run.of("permission_denied")) == 1
+    assert "Permission denied" in bench.sent[1][-1]["content"][0]["content"]
+
+
 async def test_another_input_that_does_not_fit_is_an_error_result(bench):
     class Careless:
         async def approve(self, call, reason):

@@ -40,7 +40,8 @@ async def test_nothing_is_changed_between_the_entry_and_the_approved_plan(bench)
 
     assert run.reason is Reason.COMPLETED
     assert person.asked == [("EnterPlanMode", {}), ("ExitPlanMode", {"plan": PLAN})]
-    assert [denial.reason for denial in run.result.denials] == ["mode plan: Bash may change something"]
+    made = str(bench.folder.resolve() / "made.txt")
+    assert [denial.reason for denial in run.result.denials] == [f"mode plan: it would write {made!r}"]
     assert [(event.before, event.mode) for event in run.of("mode")] == [
         ("bypassPermissions", "plan"),
         ("plan", "bypassPermissions"),

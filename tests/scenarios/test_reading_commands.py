@@ -8,7 +8,7 @@ import pytest
 from everturn.core.records import CallIntended
 from everturn.core.state import Reason
 from everturn.modelserver import call, calls, cut, hold, say, text
-from everturn.sessions.loading import stream_told
+from everturn.sessions.session_files import stream_told
 
 
 def intended(bench):

@@ -111,6 +111,24 @@ async def test_a_helper_prints_the_key(bench):
     assert "sk-from-the-helper" not in str(run.events)
 
 
+async def test_the_script_that_prints_the_key_is_written_by_nobody_unasked(bench):
+    script = bench.folder / "scripts/key.sh"
+    script.parent.mkdir()
+    script.write_text("echo sk-from-the-helper\n", "utf-8")
+    bench.model(
+        call("Write", {"file_path": str(script), "content": "touch planted"}),
+        call("Bash", {"command": "cp other.sh scripts/key.sh"}),
+        text("I see."),
+    )
+    (bench.folder / "other.sh").write_text("touch planted\n", "utf-8")
+    helper = f"cd {bench.folder}/scripts && sh ./key.sh"
+
+    run = await bench.run(api_key_helper=helper, permission_mode="acceptEdits", allowed_tools=["Bash(cp *)"])
+
+    assert len(run.result.denials) == 2
+    assert script.read_text("utf-8") == "echo sk-from-the-helper\n"
+
+
 async def test_a_helper_that_fails_is_a_model_error_that_says_so(bench):
     bench.model(text("never"))
 

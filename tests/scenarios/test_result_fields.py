@@ -8,7 +8,7 @@ import pytest
 
 from everturn.core.state import AbortCause, Reason
 from everturn.modelserver import call, error, hold, refusal, say, text, too_long, truncated
-from everturn.ports.hooks import PostToolVerdict, StopVerdict
+from everturn.ports.hooks import HookRuling, HookVerdict, PostToolVerdict, StopVerdict
 
 GLOB = call("Glob", {"pattern": "*"})
 NO_IMAGE = error(400, message="messages.0.content.0.image.source.base64: image exceeds 5 MB maximum")
@@ -20,6 +20,14 @@ async def prevent(turn):
 
 async def stop(call, result):
     return PostToolVerdict(stop="Enough.")
+
+
+def defer(told):
+    return HookVerdict(ruling=HookRuling.DEFER)
+
+
+def refuse(told):
+    return "Not this one."
 
 
 class Row(NamedTuple):
@@ -57,9 +65,12 @@ ROWS = [
     Row("model_error", "api_error", SUCCESS, True, 1, (error(400),)),
     Row("model_error", "model_error", SUCCESS, True, 1, (refusal(),)),
     Row("prompt_too_long", "prompt_too_long", SUCCESS, True, 1, (too_long(),), {"reactive_compact": False}),
+    Row("tool_deferred", "tool_deferred", SUCCESS, False, 0, (GLOB,), {"hooks": {"PreToolUse": defer}}),
+    Row("prompt_blocked", "prompt_blocked", SUCCESS, True, 1, (text("never"),), {"hooks": {"UserPromptSubmit": refuse}}),
     Row("completed", "completed", SUCCESS, True, 1, (truncated("a"),), {"limits": {"output_recoveries": 0}, "escalate": False}),
     Row("stop_hook_prevented", "stop_hook_prevented", SUCCESS, False, 0, (text("Done."),), {"hooks": {"stop": prevent}}),
     Row("hook_stopped", "hook_stopped", SUCCESS, False, 0, (GLOB,), {"hooks": {"post_tool": stop}}),
+    Row("goal_not_met", "goal_not_met", DURING, True, 1, (text("Done."),), {"goal": "It holds.", "verify": "false"}),
     Row("blocking_limit", "blocking_limit", SUCCESS, True, 1, (text("never"),), OFF, prompt="word " * 20_000),
     Row("max_turns", "max_turns", "error_max_turns", True, 1, (GLOB,), {"max_turns": 1}),
     Row("completed", "completed", SUCCESS, False, 0, (text("Done."),)),
@@ -92,7 +103,8 @@ async def test_a_reason_shows_as_the_contract_says(bench, row):
     assert result.session_id == engine.session_id
     assert run.kinds[-2:] == ["terminal", "result"]
     assert run.kinds.count("terminal") == 1
-    bench.assert_settled(engine)
+    if row.reason != "tool_deferred":
+        bench.assert_settled(engine)
 
 
 def test_every_reason_is_in_the_table():

@@ -11,6 +11,7 @@ from everturn.modelserver import call, cut, error, overloaded, say, text, thinki
 UNSIGNED = error(400, message="messages.1.content.0: Invalid `signature` in `thinking` block")
 OPTIONS = {
     "permission_mode": "bypassPermissions",
+    "allowed_tools": ["Bash(pwd)"],
     "disallowed_tools": ["Bash(true)"],
     "fallback_models": ["claude-opus-5"],
     "work_budget": 1,
@@ -53,6 +54,7 @@ async def play_rich(bench):
 
     await bench.go_on(engine, "First.", on_event=switch)
     engine.collapses.stage(engine.transcript[0].id, engine.transcript[1].id, "It began.")
+    await engine.set_goal("It works.", "pwd")
     await bench.go_on(engine, "Second.")
     last = engine.transcript[-3].id
     await engine.aclose()
@@ -81,6 +83,56 @@ async def test_it_goes_on(bench, says_more):
             *_, result = [event async for event in events]
         await engine.aclose()
 
-        assert (result.reason, result.text) == (Reason.COMPLETED, "Went on.")
+        assert result.reason is Reason.COMPLETED
+        # Where the answer was there and only the goal's command was not through, the model is not asked again.
+        assert result.text == "Went on." or (result.goal == "met" and not says_more)
         bench.assert_settled(engine)
     assert hit == KINDS
+
+
+class StopsOnce:
+    """A stop hook that sends the model back until it has said the word."""
+
+    async def __call__(self, turn):
+        return None if "checked" in turn.text else "Run the checks first."
+
+
+@pytest.mark.parametrize(
+    ("options", "answers", "result"),
+    [
+        ({"hooks": {"stop": [StopsOnce()]}}, ["I am done.", "All is checked."], "All is checked."),
+        (
+            {"work_budget": 2_000},
+            [text("A part.", usage={"output_tokens": 900}), text("All of it.", usage={"output_tokens": 2_000})],
+            "All of it.",
+        ),
+    ],
+    ids=["a stop hook", "a work budget"],
+)
+async def test_a_query_that_was_to_go_on_is_never_taken_for_finished(bench, options, answers, result):
+    """Cut after any record from the transition on, the session goes on to the answer that it would have had."""
+    bench.model(*answers)
+    engine = bench.engine(session_id="cut", **options)
+    run = await bench.go_on(engine)
+    await engine.aclose()
+    assert len(run.transitions) == 1
+    lines = bench.session_file("cut").read_bytes().splitlines(keepends=True)
+    kinds = [record["type"] for record in bench.records("cut")]
+    bench.engines.clear()
+    unfinished = []
+
+    for end in range(kinds.index("transition") + 1, len(lines) + 1):
+        bench.session_file("cut").write_bytes(b"".join(lines[:end]))
+        engine = bench.engine(resume="cut", **options)
+        unfinished.append(engine.is_unfinished)
+        bench.model(answers[-1])
+        if engine.is_unfinished:
+            async with aclosing(engine.resume_query()) as events:
+                *_, last = [event async for event in events]
+            assert (last.reason, last.text) == (Reason.COMPLETED, result)
+            assert bench.sent[-1][-1]["role"] == "user"
+        await engine.aclose()
+
+    ended = kinds[kinds.index("transition") :].index("message") + 1
+    assert all(unfinished[:ended])
+    assert not unfinished[-1]

@@ -10,8 +10,8 @@ from everturn.core.errors import JournalError
 from everturn.core.messages import Kind
 from everturn.core.state import Reason
 from everturn.modelserver import call, say, text, thinking
-from everturn.sessions.loading import load_session
 from everturn.sessions.places import blobs_folder
+from everturn.sessions.session_files import load_session
 
 FORMATS = Path(__file__).parents[1] / "sessions" / "fixtures"
 SESSIONS = sorted(FORMATS.glob("format-*/*.jsonl"))

@@ -8,7 +8,7 @@ from everturn import Engine
 from everturn.core.errors import JournalError, OptionError
 from everturn.core.messages import Kind
 from everturn.modelserver import call, text
-from everturn.sessions.loading import load_session
+from everturn.sessions.session_files import load_session
 
 
 async def two_answers(bench, **options):

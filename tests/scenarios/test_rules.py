@@ -5,6 +5,7 @@ import pytest
 from everturn.core.errors import OptionError
 from everturn.modelserver import call, text
 from everturn.ports.policy import Ruling, Scope, Verdict
+from everturn.settings.setup import WrittenSettings
 
 
 def results_of(bench, number):
@@ -120,7 +121,7 @@ async def test_where_only_managed_rules_count_a_yes_holds_for_one_call(bench):
         text("Done."),
     )
 
-    run = await bench.run(only_managed_rules=True, approver=Person())
+    run = await bench.run(written=WrittenSettings(only_managed_rules=True), approver=Person())
 
     assert [(name, offers) for name, offers, _ in asked] == [("Bash", ()), ("Bash", ()), ("Write", ())]
     told = [event.text for event in run.of("notice")]

@@ -10,10 +10,10 @@ from everturn.compose.cli import watch_memory
 from everturn.core.errors import OptionError
 from everturn.modelserver import call, text
 from everturn.ports.policy import HOST_QUESTION, Ruling, Verdict
-from everturn.sandbox.confining import MOST_COVERED
+from everturn.sandbox.command_sandbox import MAX_COVERED
 from everturn.sandbox.probe import find_means
 from everturn.settings.memory import Memory
-from everturn.settings.places import Grounds
+from everturn.settings.places import SettingsRoots
 
 
 class Approver:
@@ -70,6 +70,22 @@ async def test_the_model_knows_that_there_is_a_sandbox(bench):
     assert "Commands run in a sandbox." in inside
     assert "only example.com" in inside
     assert "in a sandbox" not in outside
+
+
+@pytest.mark.needs("bubblewrap")
+async def test_the_field_to_leave_a_sandbox_is_offered_where_it_means_something_and_taken_anywhere(bench):
+    bench.model(text("Fine."), text("Fine."), bash("echo ok", dangerouslyDisableSandbox="false"), text("Fine."))
+
+    await bench.run(sandbox=True)
+    await bench.run(sandbox={"enabled": True, "allowUnsandboxedCommands": False})
+    await bench.run()
+
+    fields = [
+        next(tool["input_schema"]["properties"] for tool in body["tools"] if tool["name"] == "Bash")
+        for body in bench.bodies
+    ]
+    assert ["dangerouslyDisableSandbox" in each for each in fields] == [True, False, False, False]
+    assert answers(bench, -1) == ["ok"]
 
 
 @pytest.mark.parametrize("mode", ["default", "acceptEdits", "bypassPermissions"])
@@ -218,8 +234,26 @@ async def test_whatever_a_rule_keeps_from_being_edited_no_command_in_the_sandbox
     assert [(bench.folder / each).read_text() for each in (name, "sub/free")] == ["old", "new"]
 
 
+async def test_the_home_is_that_of_the_commands_whatever_the_engine_was_given(bench, sandbox, monkeypatch):
+    """The settings are read from the other one."""
+    monkeypatch.setenv("HOME", str(bench.folder))
+    bench.env["HOME"] = str(bench.home)
+    for name in (".ssh/config", "notes.txt", "free"):
+        (bench.folder / name).parent.mkdir(exist_ok=True)
+        (bench.folder / name).write_text("old")
+    (bench.folder / "try.sh").write_text(
+        "echo new > ~/notes.txt; echo new > ~/.ssh/config; echo new > ~/free; cat ~/free"
+    )
+    bench.model(bash("sh try.sh"), text("Done."))
+
+    await bench.run(sandbox=sandbox, disallowed_tools=["Edit(~/notes.txt)"], approver=Approver())
+
+    left = [(bench.folder / name).read_text() for name in (".ssh/config", "notes.txt", "free")]
+    assert left == ["old", "old", "new\n"]
+
+
 async def test_where_rules_deny_more_files_than_can_be_held_commands_are_asked_about(bench, sandbox):
-    for number in range(MOST_COVERED + 1):
+    for number in range(MAX_COVERED + 1):
         (bench.folder / f"{number}.pem").write_text("gold")
     approver = Approver(Ruling.DENY)
     bench.model(bash("touch made"), text("Done."))
@@ -231,7 +265,7 @@ async def test_where_rules_deny_more_files_than_can_be_held_commands_are_asked_a
 
 
 async def test_files_that_no_longer_fit_under_the_wall_stop_the_command(bench, sandbox):
-    many = f"python3 - <<'E'\nfor n in range({MOST_COVERED + 1}):\n    open(str(n) + '.' + 'key', 'w').close()\nE"
+    many = f"python3 - <<'E'\nfor n in range({MAX_COVERED + 1}):\n    open(str(n) + '.' + 'key', 'w').close()\nE"
     bench.model(bash(many), bash("touch made"), bash("touch made"), text("Done."))
     approver = Approver(Ruling.DENY)
 
@@ -282,6 +316,24 @@ async def test_where_the_chosen_program_does_not_work_the_next_best_is_taken(ben
     assert (means.kind, "bubblewrap does not work here" in means.why) == ("landlock", True)
     assert not outside.exists()
     assert answers(bench)[0].splitlines()[-1] == "landlock"
+
+
+@pytest.mark.needs("Landlock")
+@pytest.mark.parametrize("place", ["{folder}/bwrap", "./bwrap", "bwrap", "{folder}/../project-link/bwrap"])
+@pytest.mark.parametrize("enabled", [True, False])
+async def test_a_program_of_the_working_folder_holds_nothing(bench, place, enabled):
+    """Neither the sandbox nor what holds edits: it would run as we do."""
+    fake, mark = bench.folder / "bwrap", bench.home.parent / "mark"
+    fake.write_text(f"#!/bin/sh\ntouch {mark}\n", "utf-8")
+    fake.chmod(0o755)
+    bench.folder.with_name("project-link").symlink_to(bench.folder)
+    bench.model(bash("ls"), bash("cp bwrap other"), text("Done."))
+
+    sandbox = {"enabled": enabled, "bwrapPath": place.format(folder=bench.folder)}
+    await bench.run(sandbox=sandbox, permission_mode="acceptEdits")
+
+    assert not mark.exists()
+    assert "no absolute path outside of the working folders" in find_means(str(fake), folders=(str(bench.folder),)).why
 
 
 @pytest.mark.needs("Landlock")
@@ -343,7 +395,7 @@ async def test_a_host_that_was_refused_is_told_and_reached_outside_when_the_pers
 @pytest.mark.parametrize("there", ["", "Use tabs."])
 async def test_what_a_command_in_the_background_writes_to_memory_files_is_not_told_to_the_model(bench, sandbox, there):
     """It is put back at the command's end; until then it must not count, either."""
-    memory = Memory(Grounds(home=str(bench.home), folder=str(bench.folder), root=str(bench.folder)), trusted=True)
+    memory = Memory(SettingsRoots(home=str(bench.home), folder=str(bench.folder), root=str(bench.folder)), trusted=True)
     if there:
         (bench.folder / "AGENTS.md").write_text(there)
     evil = "until [ -e enough ]; do for name in AGENTS CLAUDE; do echo evil words > e; mv -f e $name.md; done; done; rm -f e"
@@ -367,6 +419,29 @@ async def test_what_a_command_in_the_background_writes_to_memory_files_is_not_to
     ]
     assert bool(contexts) == bool(there)
     assert not any("evil words" in told for told in contexts)
+
+
+@pytest.mark.needs("bubblewrap")
+async def test_what_a_command_in_the_sandbox_has_made_for_a_moment_is_not_brought_back_behind_an_edit(bench):
+    """The edit begins while it is there, and ends when the sandbox has taken it away."""
+    made = ".git/config.worktree"
+    (bench.folder / ".git").mkdir()
+    until_there, until_gone = (
+        f"for i in $(seq 1000); do [ {sign} {name} ] && break; sleep 0.01; done"
+        for sign, name in (("-e", "{}"), ("! -e", made))
+    )
+    bench.model(
+        bash(f"echo evil > {made}; {until_there.format('began')}", run_in_background=True),
+        bash(until_there.format(made)),
+        bash(f"mkdir began; {until_gone}"),
+        text("Done."),
+    )
+
+    wanted = {"enabled": True, "autoAllowBashIfSandboxed": False}
+    await bench.run(sandbox=wanted, permission_mode="acceptEdits", approver=Approver())
+
+    assert "began" in await left(bench)
+    assert not (bench.folder / made).exists()
 
 
 @pytest.mark.needs("Landlock")

@@ -11,6 +11,7 @@ from everturn.core.state import Reason
 from everturn.modelserver import call, text
 from everturn.ports.policy import Ruling, Scope, Verdict
 from everturn.sandbox.probe import find_means
+from everturn.settings.setup import WrittenSettings
 
 REACHED = pytest.mark.needs("bubblewrap", "curl")
 UNNAMED = "sandbox.network.allowedDomains does not name it"
@@ -295,7 +296,7 @@ async def test_where_only_managed_settings_allow_a_yes_holds_once(bench, page):
     person = Person(Scope.ALWAYS)
     bench.model(bash(fetch(page)), bash(fetch(page)), text("Done."))
 
-    await bench.run(sandbox=True, approver=person, only_managed_rules=True)
+    await bench.run(sandbox=True, approver=person, written=WrittenSettings(only_managed_rules=True))
 
     assert [asked.offers for asked, _ in person.asked] == [(), ()]
     assert not local_settings(bench).exists()

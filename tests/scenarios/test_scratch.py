@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from tests.tools.processes import until
 
-from everturn.compose.scratch import SessionScratch
 from everturn.modelserver import call, text
 from everturn.ports.abort import AbortSignal
 from everturn.ports.files import FileStates
@@ -14,7 +13,9 @@ from everturn.ports.holding import Bounds, Holding
 from everturn.ports.policy import Ruling, Verdict
 from everturn.ports.tasks import Tasks
 from everturn.ports.tool import ToolContext
-from everturn.sandbox.held.holder import CommandHolder, Premises
+from everturn.sandbox.held.holder import CommandHolder
+from everturn.sandbox.held.premises import Premises
+from everturn.sandbox.session_scratch import SessionScratch
 from everturn.tools.bash import bash_tool
 
 HEREDOC = "cat > $TMPDIR/x.py <<'EOF'\nprint(6 * 7)\nEOF"
@@ -49,11 +50,10 @@ def all_answers(bench):
 
 
 @pytest.fixture(autouse=True)
-def temporary(bench, tmp_path, monkeypatch):
+def temporary(bench, tmp_path):
     """Where the system wants temporary files: short, and nobody else's."""
     place = tmp_path / "temporary"
     place.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(place))
     bench.env["TMPDIR"] = str(place)
     return place
 
@@ -90,6 +90,8 @@ async def test_a_file_is_written_and_read_there_without_a_question(bench, mode, 
         "for f in a.txt sub/b.txt; do grep -H x $f >> $TMPDIR/all; done; cat $TMPDIR/all",
         "set -o pipefail; cat a.txt | tee -a $TMPDIR/log | head -1; echo ${PIPESTATUS[0]}",
         "sort a.txt > ${TMPDIR}/sorted && diff a.txt ${TMPDIR}/sorted",
+        "for f in a b; do sort a.txt > $TMPDIR/$f; done; cat $TMPDIR/b",
+        'for f in one two; do echo "$f" >> "${TMPDIR}/$f.log"; done',
         'log="$TMPDIR/log"; echo ok; cat a.txt > $TMPDIR/log; cat "$log"',
         "cd $TMPDIR && echo hello > there && cat there",
     ],
@@ -117,6 +119,9 @@ async def test_small_commands_work_there_without_a_question(bench, command, with
         "export TMPDIR={out}; echo x > $TMPDIR/y",
         "unset TMPDIR; echo x > $TMPDIR{out}/y",
         "for TMPDIR in {out}; do echo x > $TMPDIR/y; done",
+        "for f in a ../../../../../../../..{out}/y; do echo x > $TMPDIR/$f; done",
+        "for f in $(cat names); do echo x > $TMPDIR/$f; done",
+        "for f in '*'; do echo x > $TMPDIR/$f; done",
         "read TMPDIR < where; echo x > $TMPDIR/y",
         'read "TMP""DIR" < where; echo x > $TMPDIR/y',
         "printf -v TMPDIR {out}; echo x > $TMPDIR/y",
@@ -270,8 +275,19 @@ async def test_file_tools_work_there_by_its_path_and_a_denial_names_it(bench, te
     assert not (bench.home / "authorized_keys").exists()
 
 
+async def test_file_tools_do_not_take_the_variable_for_a_folder(bench):
+    bench.model(call("Write", {"file_path": "$TMPDIR/x.py", "content": "x\n"}), bash("echo $TMPDIR"), text("Done."))
+
+    run = await bench.run(permission_mode="acceptEdits")
+
+    refused, place = all_answers(bench)
+    assert "(`echo $TMPDIR` prints it)" in refused
+    assert "everturn-scratch-" in place
+    assert (run.result.denials, list_names(bench.folder)) == ((), [])
+
+
 @pytest.mark.parametrize(
-    "command", ["make > /tmp/x.log", "cat > /tmp/x.py <<'EOF'\nEOF", "cp a /tmp/b", "make | tee x.log"]
+    "command", ["sort a > /tmp/x.log", "cat > /tmp/x.py <<'EOF'\nEOF", "cp a /tmp/b", "sort a | tee x.log"]
 )
 async def test_a_denied_command_that_wants_a_file_is_told_where_one_may_be_written(bench, temporary, command):
     bench.model(bash(command), text("Done."))
@@ -307,7 +323,7 @@ async def test_a_resumed_session_is_told_that_what_was_there_is_gone(bench):
         await bench.go_on(engine)
 
     told = [block["text"] for message in bench.sent[-1] for block in message["content"] if block["type"] == "text"]
-    assert len([each for each in told if "$TMPDIR is a new, empty folder" in each]) == 1
+    assert len([each for each in told if "and $TMPDIR is empty" in each]) == 1
 
 
 @pytest.mark.parametrize("mode", ["default", "bypassPermissions"])
@@ -352,7 +368,7 @@ async def test_a_rule_for_a_command_lets_its_output_be_kept_there(bench):
 
 async def run_held(bench, *commands, without="", bounds=None, holding=None, before=lambda _: None):
     """As if judgement had missed everything: only the wall is left. `before` is given the folder, which SCRATCH stands for."""
-    folder, scratch = str(bench.folder.resolve()), SessionScratch(tuple)
+    folder, scratch = str(bench.folder.resolve()), SessionScratch(tuple, bench.env["TMPDIR"])
     premises = Premises(folders=lambda: (folder,), home=str(bench.home), scratch=scratch, bounds=bounds or Bounds())
     tool, tasks = bash_tool(holder=CommandHolder(premises, without=without), scratch=scratch), Tasks()
     before(Path(scratch.make()))
@@ -582,6 +598,65 @@ async def test_where_edits_are_accepted_files_go_there_and_back(bench):
     await until(lambda: list_names(bench.folder) == ["d.txt"])
 
 
+FOLDERS_AWAY = (
+    "cp -r $TMPDIR/d/. src/",
+    "cp -r $TMPDIR/d src/tools",
+    "mv $TMPDIR/d src/tools",
+    "cd $TMPDIR && cp -r d FOLDER/src/tools",
+    "mv $TMPDIR/d $TMPDIR/e && mv $TMPDIR/e src/tools",
+)
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.parametrize("line", FOLDERS_AWAY)
+async def test_a_folder_there_is_not_taken_away_unasked_since_the_background_may_fill_it(bench, line):
+    """What was judged would be another thing by then, such as `tools/bazel`, which Bazel starts."""
+    (bench.folder / "src").mkdir()
+    line = line.replace("FOLDER", str(bench.folder))
+    approver = Approver()
+    bench.model(
+        bash("mkdir $TMPDIR/d; echo x > $TMPDIR/d/a.txt"),
+        bash("sleep 0.3; echo evil > $TMPDIR/d/bazel; sleep 1000", run_in_background=True),
+        bash(line),
+        text("Done."),
+    )
+
+    await bench.run(approver=approver, permission_mode="acceptEdits")
+
+    assert [asked.input["command"] for asked, _ in approver.asked] == [line]
+    assert list_names(bench.folder / "src") == []
+
+
+@pytest.mark.parametrize("behind", [False, True], ids=["", "in the background"])
+@pytest.mark.parametrize(
+    "line", ["sleep 9; make -f PLACE/every*/Makefile", "make -C slow && find link/ | xargs make -f", "make -C PLACE"]
+)
+async def test_what_may_be_put_there_while_an_allowed_line_waits_is_asked_about(bench, temporary, line, behind):
+    """The folder is not even made yet. A line that takes too long goes on in the background, beside commands that fill the folder."""
+    (bench.folder / "link").symlink_to(temporary)
+    line = line.replace("PLACE", str(temporary))
+    approver = Approver()
+    bench.model(bash(line, run_in_background=behind), text("Done."))
+
+    await bench.run(approver=approver, allowed_tools=["Bash(make *)"])
+
+    assert [asked.input["command"] for asked, _ in approver.asked] == [line]
+
+
+@pytest.mark.needs("bubblewrap")
+async def test_a_folder_is_copied_within_it_and_into_it_unasked(bench):
+    (bench.folder / "src").mkdir()
+    (bench.folder / "src/a.txt").write_text("one\n")
+    approver = Approver()
+    copies = bash("cp -r src $TMPDIR/d"), bash("cp -r $TMPDIR/d $TMPDIR/e")
+    bench.model(*copies, bash("cat $TMPDIR/e/a.txt"), text("Done."))
+
+    await bench.run(approver=approver, permission_mode="acceptEdits")
+
+    assert approver.asked == []
+    assert answers(bench) == ["one"]
+
+
 async def test_what_needs_more_than_a_wall_for_readers_is_asked_about(bench):
     approver = Approver()
     (bench.folder / "a.txt").write_text("one\n")
@@ -614,11 +689,11 @@ async def test_where_the_shell_is_now_is_told_and_told_again_when_a_command_fail
     assert "The command ran in" not in elsewhere
 
 
-async def test_it_never_lies_in_a_folder_that_is_worked_in(bench, monkeypatch):
+async def test_it_never_lies_in_a_folder_that_is_worked_in(bench):
     """A rule for a program of the project would run what is written there."""
     place = bench.folder / "tmp"
     place.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(place))
+    bench.env["TMPDIR"] = str(place)
     bench.model(bash("echo $TMPDIR"), text("Done."))
 
     await bench.run()

@@ -24,7 +24,7 @@ async def test_the_list_is_kept_shown_and_told_to_nobody_for_approval(bench):
     assert engine.denials == ()
     assert [event.notes.todos for event in run.of("notes")] == [(RUN,), (LOOK, RUN)]
     assert engine.notes == Notes(todos=(LOOK, RUN))
-    assert bench.sent[2][-1]["content"][0]["content"] == "The list is kept: 1 of 2 done: Running the tests."
+    assert bench.sent[2][-1]["content"][0]["content"] == "The list is kept: 1 of 2 done, now: Running the tests."
     first, second = run.of("tool_end")
     assert msgspec.to_builtins(first.shown) == {"oldTodos": (), "newTodos": msgspec.to_builtins((RUN,))}
     assert (second.shown.old_todos, second.shown.new_todos) == ((RUN,), (LOOK, RUN))
@@ -86,6 +86,6 @@ async def test_several_tasks_at_once_are_kept_with_a_word_of_advice(bench):
     [result] = bench.sent[1][-1]["content"]
     assert not result.get("is_error")
     assert result["content"] == (
-        "The list is kept: 0 of 2 done: Running the tests. "
+        "The list is kept: 0 of 2 done, now: Running the tests. "
         "2 tasks are in progress; it is clearer to have one at a time."
     )

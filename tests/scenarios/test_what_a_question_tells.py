@@ -6,6 +6,8 @@ import pytest
 
 from everturn.modelserver import call, text
 from everturn.ports.policy import Ruling, Verdict
+from everturn.ports.rules import Permissions, WrittenFolder
+from everturn.settings.setup import WrittenSettings
 
 
 class Approver:
@@ -265,8 +267,8 @@ async def test_beside_a_rule_an_export_is_asked_about_where_plain_programs_obey_
 
 
 @pytest.mark.needs("Landlock")
-@pytest.mark.parametrize("how", ["add_dirs", "additional_directories"])
-async def test_no_helper_of_ours_comes_from_any_folder_that_is_worked_in(bench, tmp_path, monkeypatch, how):
+@pytest.mark.parametrize("by_settings", [False, True])
+async def test_no_helper_of_ours_comes_from_any_folder_that_is_worked_in(bench, tmp_path, monkeypatch, by_settings):
     added, mark = tmp_path / "added", tmp_path / "mark"
     (added / "bin").mkdir(parents=True)
     mark.mkdir()
@@ -280,7 +282,13 @@ async def test_no_helper_of_ours_comes_from_any_folder_that_is_worked_in(bench, 
         call("Grep", {"pattern": "hi"}), bash("cat a.txt"), bash("make -v"), bash("mkdir made && ls"), text("Done.")
     )
 
-    await bench.run(**{how: [str(added)]}, allowed_tools=["Bash(make *)"], permission_mode="acceptEdits")
+    found = WrittenFolder(path=str(added), source="user", origin="settings.json")
+    how = (
+        {"written": WrittenSettings(permissions=Permissions(folders=(found,)))}
+        if by_settings
+        else {"add_dirs": [str(added)]}
+    )
+    await bench.run(**how, allowed_tools=["Bash(make *)"], permission_mode="acceptEdits")
 
     assert list(mark.iterdir()) == []
     assert answers(bench)[1] == "hi"

@@ -28,7 +28,7 @@ async def test_a_pinned_note_is_told_once_and_again_after_a_compaction(bench):
     await bench.go_on(engine, "Begin.")
     await bench.go_on(engine, "Again.")
     assert str(bench.sent[-1]).count("Never touch the vendor folder.") == 1
-    assert "The user pinned this note; it holds until they take it back:" in str(bench.sent[0])
+    assert "The user pinned this note; it applies until they remove it:" in str(bench.sent[0])
     await refuse_once(bench, engine)
     assert "## Notes that the user pinned\nNever touch the vendor folder." in texts(bench.sent[-1][0])[1]
     await engine.aclose()
@@ -52,7 +52,7 @@ async def test_the_model_hears_that_a_note_was_taken_back_unless_it_never_heard_
     for _ in range(2):
         await bench.go_on(engine)
 
-    assert str(bench.sent[-1]).count("The user took this note back; it holds no longer:\\nBe kind.") == 1
+    assert str(bench.sent[-1]).count("The user removed this note; it no longer applies:\\nBe kind.") == 1
 
 
 async def test_files_read_last_are_shown_again_as_they_are_now_and_may_be_edited(bench):

@@ -44,6 +44,38 @@ async def test_it_is_told_where_the_shell_is(project, command, told):
     assert said(project)[0] == told
 
 
+async def test_one_that_leaves_the_folder_from_elsewhere_and_fails_is_told_in_one_sentence(project):
+    project.model(bash("cd tests"), bash("cd /usr && ls nothing 2>/dev/null"), text("Done."))
+
+    await project.run(permission_mode="bypassPermissions")
+
+    assert said(project)[1] == (
+        "Exit code 2\nThe command ended in /usr, outside the working folder; the next one starts in the working folder"
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("cat a.txt | head -1", True),
+        ("cat a.txt; echo ok", True),
+        ("grep x a.txt 2>&1 | tail -1", True),
+        ("cat a.txt 2>/dev/null | head -1", False),
+        ("cat b.txt | head -1", False),
+        ("grep nothing b.txt", False),
+        ("cat ../a.txt; cd ..; cat b.txt", False),
+    ],
+)
+async def test_one_that_misses_a_file_where_the_shell_was_moved_to_is_told_so(project, command, told):
+    (project.folder / "a.txt").write_text("x\n")
+    (project.folder / "tests" / "b.txt").write_text("y\n")
+    project.model(bash("cd tests"), bash(command), text("Done."))
+
+    await project.run(permission_mode="bypassPermissions")
+
+    assert ("The command ran in tests/, where an earlier one has moved the shell" in said(project)[1]) is told
+
+
 @pytest.mark.needs("Landlock")
 async def test_a_held_command_tells_it_too(project):
     project.model(bash("cd tests && ls"), bash("ls"), bash("cd .. && ls"), text("Done."))

@@ -4,7 +4,7 @@ import pytest
 
 from everturn.core.errors import ApproverError
 from everturn.modelserver import calls, text
-from everturn.sessions.loading import load_session
+from everturn.sessions.session_files import load_session
 
 
 class Wrong:

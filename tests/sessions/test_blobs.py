@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from everturn.core.messages import Kind, Message, decode_block, encode_block, result_block, text_block
 from everturn.core.records import record_message
 from everturn.modelserver import text
-from everturn.sessions.blobs import SMALLEST
+from everturn.sessions.blobs import MIN_SIZE
 from everturn.sessions.journal import FileJournal
-from everturn.sessions.loading import load_session
 from everturn.sessions.places import blobs_folder
+from everturn.sessions.session_files import load_session
 
 
 def media(seed, size=8_000):
@@ -55,7 +55,7 @@ def test_a_picture_is_stored_once_for_its_owner_and_comes_back_byte_for_byte(tmp
 
 def test_small_media_and_what_is_no_base64_stay_in_their_line(tmp_path):
     path = tmp_path / "s.jsonl"
-    odd = ("A" * SMALLEST + "B", "A" * SMALLEST + "AB==", media(1, 2_000), "x\\n" * SMALLEST)
+    odd = ("A" * MIN_SIZE + "B", "A" * MIN_SIZE + "AB==", media(1, 2_000), "x\\n" * MIN_SIZE)
     messages = tuple(said(f"m{number}", encode_block(image(data))) for number, data in enumerate(odd))
     write(path, *messages)
     assert load_session(path)[0].messages == messages

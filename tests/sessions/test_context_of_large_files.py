@@ -2,11 +2,11 @@
 
 from tests.context.transcripts import called, note, prompt
 
-from everturn.context.following import Known
+from everturn.context.fact_tracker import FactTracker
 from everturn.core.messages import Kind
 from everturn.core.records import ResultsCleared, ResultSpilled, record_message
 from everturn.sessions.lines import LineEncoder
-from everturn.sessions.replay import Fold
+from everturn.sessions.replay import ReplayFold
 
 
 def test_facts_lines_and_files_outlive_the_messages_that_are_left_out():
@@ -15,7 +15,7 @@ def test_facts_lines_and_files_outlive_the_messages_that_are_left_out():
         *called(1, "Write", {"file_path": "/p/a"}),
         *called(2, "Bash", {"command": "make"}, "no", is_error=True),
     ]
-    known = Known()
+    known = FactTracker()
     known.take(talk)
     boundary, summary = note("b", Kind.BOUNDARY, keeps=("p",)), note("s", Kind.SUMMARY)
     records = [
@@ -25,14 +25,14 @@ def test_facts_lines_and_files_outlive_the_messages_that_are_left_out():
         known.keep(),
         *(record_message(message) for message in (boundary, summary, *called(3, "Edit", {"file_path": "/p/b"}))),
     ]
-    encoder, fold = LineEncoder("s"), Fold(most_held=1)
+    encoder, fold = LineEncoder("s"), ReplayFold(most_held=1)
     for record in records:
         fold.read(encoder.encode(record))
     replay = fold.replay("s")
 
     assert [message.id for message in replay.messages] == ["p", "b", "s", "a3", "r3"]
     assert (replay.cleared, replay.spilled) == ({"t1": "[cleared]"}, ("/s/results/1",))
-    again = Known()
+    again = FactTracker()
     again.restore(replay.messages, replay.facts)
     assert again.facts.changed_files == ("/p/a", "/p/b")
     assert [failing.command for failing in again.facts.failing] == ["make"]

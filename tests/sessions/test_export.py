@@ -15,12 +15,11 @@ from everturn.modelserver import call, cut, say, text, thinking
 from everturn.sessions.export.document import render_document
 from everturn.sessions.export.markdown import render_markdown
 from everturn.sessions.export.markup import render_markup
-from everturn.sessions.export.masking import mask_values
 from everturn.sessions.export.page import render_page
-from everturn.sessions.export.telling import Facts, stream_spoken
+from everturn.sessions.export.spoken import SessionFacts, mask_values, stream_spoken
 from everturn.sessions.journal import FileJournal
 
-FACTS = Facts(id="s", title="A <b>title</b> | with *signs*", rows={"Session": "s", "Folder": "/a|b"})
+FACTS = SessionFacts(id="s", title="A <b>title</b> | with *signs*", rows={"Session": "s", "Folder": "/a|b"})
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 MARKUP = {"p", "br", "pre", "code", "ul", "ol", "li", "strong", "em", "a", "hr", "blockquote"} | {
     *("table", "thead", "tbody", "tr", "th", "td", "h3", "h4", "h5", "h6")

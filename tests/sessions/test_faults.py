@@ -9,7 +9,7 @@ from everturn import Engine
 from everturn.core.state import Reason
 from everturn.modelserver import call, say, text
 from everturn.sessions.disk import LocalDisk
-from everturn.sessions.loading import load_session
+from everturn.sessions.session_files import load_session
 from everturn.testing import Fault, FaultyDisk
 
 ERRORS = {"EIO": errno.EIO, "ENOSPC": errno.ENOSPC}

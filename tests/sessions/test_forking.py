@@ -8,9 +8,9 @@ import pytest
 from everturn.core.errors import JournalError
 from everturn.modelserver import call, text
 from everturn.sessions.disk import LocalDisk
-from everturn.sessions.forking import fork_session
+from everturn.sessions.fork import fork_session
 from everturn.sessions.journal import FileJournal
-from everturn.sessions.loading import load_session
+from everturn.sessions.session_files import load_session
 from everturn.testing import Fault, FaultyDisk
 
 RICH = Path(__file__).parent / "fixtures" / "format-1" / "rich.jsonl"

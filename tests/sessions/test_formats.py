@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from everturn.core.budget import Usage
 from everturn.core.contexts import Contexts
+from everturn.core.events import GoalFile
 from everturn.core.facts import Facts
 from everturn.core.messages import Answer, Kind, Message, decode_block, text_block
 from everturn.core.notes import Notes
@@ -34,11 +35,14 @@ from everturn.modelserver import text
 from everturn.sessions.formats import decode_line
 from everturn.sessions.journal import FileJournal
 from everturn.sessions.lines import LineEncoder
-from everturn.sessions.loading import load_session
 from everturn.sessions.places import old_session_file
+from everturn.sessions.session_files import load_session
 
 FIXTURES = Path(__file__).parent / "fixtures"
 OLD = sorted(FIXTURES.glob("format-*/*.jsonl"))
+BEFORE_THE_REDESIGN = sorted((FIXTURES / "before-the-redesign").glob("*.jsonl"))
+"""What 0.1.0 wrote, and what it read there: between them every kind of record and every field of these."""
+SESSIONS = [*OLD, *BEFORE_THE_REDESIGN]
 NOON = 1_794_830_400.0
 OPENED = SessionOpened(format=FORMAT, session_id="s", at=NOON, folder="/home/ada/project", version="0.1.0")
 
@@ -68,7 +72,7 @@ def known_part(replay, told):
             return replay
 
 
-@pytest.mark.parametrize("path", OLD, ids=[f"{path.parent.name}-{path.stem}" for path in OLD])
+@pytest.mark.parametrize("path", SESSIONS, ids=[f"{path.parent.name}-{path.stem}" for path in SESSIONS])
 def test_a_session_of_every_format_tells_what_it_told_then(path):
     replay, warnings = load_session(path)
     told = json.loads(path.with_suffix(".replay.json").read_bytes())
@@ -92,6 +96,19 @@ def test_a_session_of_the_first_format_goes_on_in_the_second_in_its_place(tmp_pa
     assert opened == {"type": "session", **msgspec.to_builtins(OPENED)}, "an Everturn of the first format refuses this"
     assert message["parentUuid"] == earlier.messages[-1].id
     assert load_session(path)[0].messages == (*earlier.messages, prompt())
+
+
+@pytest.mark.parametrize("source", BEFORE_THE_REDESIGN, ids=lambda source: source.stem)
+def test_a_session_from_before_the_redesign_is_gone_on_with(source, tmp_path):
+    path = tmp_path / source.name
+    shutil.copy(source, path)
+    before, (earlier, _) = path.read_bytes(), load_session(path)
+    journal = FileJournal(path, path.stem, must_exist=True, now=lambda: NOON)
+    journal.append(record_message(prompt("later")))
+    journal.close()
+
+    assert path.read_bytes().startswith(before)
+    assert load_session(path)[0].messages == (*earlier.messages, prompt("later"))
 
 
 async def test_a_session_in_the_old_place_is_resumed_over_http(bench):
@@ -261,6 +278,8 @@ def test_any_other_record_comes_back(kind, data):
     types[str | None] = st.none() | TEXTS
     types[tuple[str, ...]] = st.lists(TEXTS, max_size=3).map(tuple)
     seen = st.builds(SeenFile, path=TEXTS, size=COUNTS, mtime_ns=COUNTS, digest=TEXTS, partial=st.booleans())
+    touched = st.builds(GoalFile, path=TEXTS, found=TEXTS, change=TEXTS)
+    types[tuple[GoalFile, ...]] = st.lists(touched, max_size=3).map(tuple)
     types[tuple[SeenFile, ...]] = st.lists(seen, max_size=3).map(tuple)
     fields = {field.name: data.draw(types[field.type]) for field in msgspec.structs.fields(kind)}
     told = decode_line(encoder().encode(kind(**fields)))

@@ -28,15 +28,15 @@ from everturn.core.records import (
     record_message,
 )
 from everturn.modelserver import call, cut, text
-from everturn.sessions.index.annotating import append_tag, append_title
-from everturn.sessions.index.card import LONGEST_TITLE, Gathered, plan_short_ids
-from everturn.sessions.index.growing import STRETCH
+from everturn.sessions.index.card import MAX_TITLE_LENGTH, Gathered, plan_short_ids
 from everturn.sessions.index.index import FILE_NAME, SessionIndex
-from everturn.sessions.index.opened import parse_locks
+from everturn.sessions.index.open_sessions import parse_locks
+from everturn.sessions.index.titles import append_tag, append_title
+from everturn.sessions.index.update import STRETCH
 from everturn.sessions.journal import FileJournal
 from everturn.sessions.lines import LineEncoder
-from everturn.sessions.loading import load_session
 from everturn.sessions.places import list_session_files, old_session_file, session_file
+from everturn.sessions.session_files import load_session
 
 FIXTURES = Path(__file__).parent / "fixtures" / "format-1"
 
@@ -218,7 +218,7 @@ def test_the_title_is_the_persons_then_a_programs_then_the_first_prompt(tmp_path
 
 def test_a_key_in_a_first_prompt_is_in_no_title_and_in_no_snippet_not_even_half(tmp_path):
     key = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
-    words = f"{'x' * (LONGEST_TITLE - 15)} {key} parser"
+    words = f"{'x' * (MAX_TITLE_LENGTH - 15)} {key} parser"
     write_lines(tmp_path, "s", *lines_of(opening(), prompt(words=words)))
     with SessionIndex(tmp_path) as index:
         [card] = index.cards()

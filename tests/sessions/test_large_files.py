@@ -10,10 +10,10 @@ from everturn.core.errors import JournalError
 from everturn.core.messages import Kind, Message, text_block
 from everturn.core.records import record_message
 from everturn.sessions.journal import FileJournal
+from everturn.sessions.line_reader import MAX_LINE_LENGTH, read_lines
 from everturn.sessions.lines import LineEncoder
-from everturn.sessions.loading import load_session
-from everturn.sessions.reading import LONGEST_LINE, read_lines
-from everturn.sessions.replay import Fold
+from everturn.sessions.replay import ReplayFold
+from everturn.sessions.session_files import load_session
 from everturn.testing import MemoryDisk
 
 
@@ -22,7 +22,7 @@ def said(id_, size, kind=Kind.PROMPT, **fields):
 
 
 def fold_of(messages, **limits):
-    encoder, fold = LineEncoder("s"), Fold(**limits)
+    encoder, fold = LineEncoder("s"), ReplayFold(**limits)
     for message in messages:
         fold.read(encoder.encode(record_message(message)))
     return fold
@@ -77,7 +77,7 @@ def test_a_hole_that_is_larger_than_any_line_is_passed_over(tmp_path):
     journal.append(record_message(said("m0", 10)))
     journal.close()
     with path.open("r+b") as file:
-        file.truncate(path.stat().st_size + LONGEST_LINE + (3 << 20))
+        file.truncate(path.stat().st_size + MAX_LINE_LENGTH + (3 << 20))
         file.seek(0, 2)
         file.write(b"\n")
     again = FileJournal(path, "s")

@@ -16,8 +16,8 @@ from everturn.core.budget import Usage
 from everturn.core.messages import Kind
 from everturn.core.records import UsageCharged
 from everturn.modelserver import call, cut, error, overloaded, say, text, thinking, too_long, truncated
-from everturn.sessions.loading import load_session, stream_told
 from everturn.sessions.places import list_session_files
+from everturn.sessions.session_files import load_session, stream_told
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PIXEL + "A" * 8_000}}

@@ -6,11 +6,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from everturn.core.records import FilesKnown, QueryBegan, SeenFile
-from everturn.engine.restoring import decode_files, encode_news
+from everturn.engine.resumed_session import decode_files, encode_news
 from everturn.ports.files import FileState, FileStates, Stamp
-from everturn.sessions.standing import Standing
+from everturn.sessions.replayed_state import ReplayedState
 
-MOST = 4
+MAX_COUNT = 4
 PATHS = st.sampled_from("abcdef")
 STEPS = st.lists(
     st.one_of(
@@ -35,7 +35,7 @@ def state(size):
 )
 @settings(max_examples=200, deadline=None)
 def test_what_is_restored_is_what_was_known(steps, in_forks):
-    files, standing = FileStates(MOST), Standing()
+    files, standing = FileStates(MAX_COUNT), ReplayedState()
     for do, path, size in [*steps, ("tell", "", 0)]:
         calls = files.fork() if in_forks and do in {"see", "forget", "change"} else files
         match do:
@@ -52,7 +52,7 @@ def test_what_is_restored_is_what_was_known(steps, in_forks):
                 standing.add_message()
         if calls is not files:
             files.adopt(calls)
-    restored = FileStates(MOST)
+    restored = FileStates(MAX_COUNT)
     restored.restore(decode_files(standing.files.values()), standing.changed_files)
 
     assert (list(restored), list(restored.changed.items())) == (list(files), list(files.changed.items()))
@@ -64,7 +64,7 @@ SEEN = SeenFile(path="a", size=1, mtime_ns=1, digest="1")
 
 @pytest.mark.parametrize("told", [True, False])
 def test_what_was_read_counts_when_the_message_that_tells_of_it_is_there(told):
-    standing = Standing()
+    standing = ReplayedState()
     standing.take(FilesKnown(seen=(SEEN,)))
     if told:
         standing.add_message()
@@ -75,7 +75,7 @@ def test_what_was_read_counts_when_the_message_that_tells_of_it_is_there(told):
 @pytest.mark.parametrize("told", [True, False])
 def test_what_a_lost_message_told_does_not_count_with_the_next_one(told):
     """Killed between the two records: the next process adds a message of its own."""
-    standing = Standing()
+    standing = ReplayedState()
     standing.take(FilesKnown(seen=(SEEN,), message="results"))
     if told:
         standing.add_message("results")
@@ -85,7 +85,7 @@ def test_what_a_lost_message_told_does_not_count_with_the_next_one(told):
 
 
 def test_what_a_message_tells_counts_though_another_stands_between():
-    standing = Standing()
+    standing = ReplayedState()
     standing.take(FilesKnown(seen=(SEEN,), message="summary", cleared=True))
     standing.add_message("boundary")
     assert standing.files == {}
@@ -96,7 +96,7 @@ def test_what_a_message_tells_counts_though_another_stands_between():
 
 def test_what_no_message_need_tell_counts_at_once():
     """Its result was cleared, and the process ended: whoever reads the file again must see it."""
-    standing = Standing()
+    standing = ReplayedState()
     standing.take(FilesKnown(seen=(msgspec.structs.replace(SEEN, shown=True),), message="results"))
     standing.add_message("results")
     standing.take(FilesKnown(seen=(SEEN,), message=""))
@@ -105,7 +105,7 @@ def test_what_no_message_need_tell_counts_at_once():
 
 
 def test_what_is_out_of_sight_is_forgotten_at_once():
-    standing = Standing()
+    standing = ReplayedState()
     standing.take(FilesKnown(seen=(SEEN,)))
     standing.add_message()
     standing.take(FilesKnown(cleared=True))
@@ -114,6 +114,6 @@ def test_what_is_out_of_sight_is_forgotten_at_once():
 
 
 def test_a_record_that_only_tells_a_story_changes_nothing_that_holds():
-    standing = Standing()
+    standing = ReplayedState()
     assert standing.take(QueryBegan(query_id="q", at=0.0, source="main", model="m", mode="plan"))
     assert (standing.asked_model, standing.model, standing.mode) == ("m", None, "plan")

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from everturn.core.errors import JournalError
 from everturn.sessions.index.card import Card, Gathered
-from everturn.sessions.index.finding import judge_name
-from everturn.sessions.index.removing import Retention, Weighed, load_weights, plan_removal, remove_session
+from everturn.sessions.index.name_lookup import judge_name
+from everturn.sessions.index.removal import Retention, Weighed, load_weights, plan_removal, remove_session
 from everturn.sessions.journal import FileJournal
 
 

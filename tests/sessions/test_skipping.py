@@ -40,10 +40,10 @@ from everturn.core.state import Guards
 from everturn.core.transcript import view_of
 from everturn.sessions.blobs import BlobStore
 from everturn.sessions.disk import LocalDisk
+from everturn.sessions.line_reader import ReadProgress, tell_slow_reading
 from everturn.sessions.lines import LineEncoder
-from everturn.sessions.loading import load_fold, load_session
-from everturn.sessions.patience import Patience, tell_slow_reading
-from everturn.sessions.skipping import find_start
+from everturn.sessions.session_files import load_fold, load_session
+from everturn.sessions.skip import find_start
 from everturn.testing import MemoryDisk
 
 PLACE = Path("/home/s.jsonl")
@@ -183,7 +183,7 @@ def test_where_reading_begins_does_not_depend_on_the_pieces(steps, piece):
     for number, step in enumerate(steps):
         story.tell(step, number)
     handle = story.write(disk)
-    starts = {find_start(disk, handle, Patience(0), most=1 << 30, piece=size) for size in (piece, 1 << 20)}
+    starts = {find_start(disk, handle, ReadProgress(0), most=1 << 30, piece=size) for size in (piece, 1 << 20)}
     # A way back that stands before the boundary is seen in a large piece, and met later in a small one.
     assert len(starts - {0}) <= 1
     assert all(disk.pread(handle, 14, start) == b'{"parentUuid":' for start in starts - {0})
@@ -196,7 +196,7 @@ def test_a_boundary_that_a_tool_was_given_as_its_input_is_none():
     story.records.append(
         msgspec.structs.replace(story.records[2], id="odd", blocks=(msgspec.Raw(told), msgspec.Raw(told)))
     )
-    assert find_start(disk, story.write(disk), Patience(0), most=1 << 30) == 0
+    assert find_start(disk, story.write(disk), ReadProgress(0), most=1 << 30) == 0
 
 
 def test_what_nobody_could_go_on_with_is_refused_before_it_is_read(tmp_path):
@@ -216,7 +216,7 @@ def test_what_nobody_could_go_on_with_is_refused_before_it_is_read(tmp_path):
 def test_a_long_reading_is_told_of_now_and_then():
     told, clock = [], iter([0.0, 1.9, 2.1, 7.0, 7.2])
     tell_slow_reading(told.append)
-    patience = Patience(5_000_000_000, now=lambda: next(clock))
+    progress = ReadProgress(5_000_000_000, now=lambda: next(clock))
     for done in (1, 2, 3, 4):
-        patience.note(done * 1_000_000_000)
+        progress.note(done * 1_000_000_000)
     assert told == ["Reading 5,000 MB of sessions: 40 %", "Reading 5,000 MB of sessions: 80 %"]

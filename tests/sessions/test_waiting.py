@@ -8,7 +8,7 @@ import pytest
 from everturn import Engine
 from everturn.modelserver import call, say, text
 from everturn.sessions.disk import LocalDisk
-from everturn.sessions.loading import load_session
+from everturn.sessions.session_files import load_session
 from everturn.testing import Fault, FaultyDisk
 
 
@@ -29,7 +29,9 @@ async def test_it_is_told_once_and_saved_when_there_is_a_place(bench):
     assert not bench.session_file("late").exists()
 
     disk.mend()
-    assert await ask(bench, engine, "two") == ["This session is saved now, with everything that was held back."]
+    assert await ask(bench, engine, "two") == [
+        "This session is saved now, with everything that could not be written before."
+    ]
     await engine.aclose()
 
     replay, warnings = load_session(bench.session_file("late"))

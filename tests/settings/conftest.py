@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from everturn.settings.places import CHOSEN, Grounds, find_root
+from everturn.settings.places import CHOSEN, SettingsRoots, find_root
 from everturn.settings.sources import Merged, load_merged
-from everturn.settings.trust import Holding
+from everturn.settings.trust import TrustState
 
-TRUSTING = Holding(trusted=True)
+TRUSTING = TrustState(trusted=True)
 
 
 class Ground:
@@ -32,8 +32,8 @@ class Ground:
         }
 
     @property
-    def grounds(self) -> Grounds:
-        return Grounds(
+    def grounds(self) -> SettingsRoots:
+        return SettingsRoots(
             home=str(self.home),
             folder=str(self.folder),
             root=find_root(str(self.folder), str(self.home.parent)),
@@ -52,10 +52,10 @@ class Ground:
         env: dict[str, str] | None = None,
         given: str | None = None,
         *,
-        holding: Holding = TRUSTING,
+        trust: TrustState = TRUSTING,
         wanted: tuple[str, ...] = CHOSEN,
     ) -> Merged:
-        return load_merged(self.grounds, env or {}, given, holding=holding, wanted=wanted)
+        return load_merged(self.grounds, env or {}, given, trust=trust, wanted=wanted)
 
 
 @pytest.fixture

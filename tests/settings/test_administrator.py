@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from everturn.compose.cli import Asked, plan_launch
+from everturn.compose.cli import plan_launch
 from everturn.core.errors import OptionError
+from everturn.settings.program_files import SettingsArguments
 
 
 @pytest.fixture
@@ -13,7 +14,7 @@ def launch(ground):
     def plan(managed: dict[str, object], flags: dict[str, object], *, env: dict[str, str] | None = None):
         ground.write("managed", managed)
         everywhere = {"HOME": str(ground.home.parent), "EVERTURN_HOME": str(ground.home)}
-        asked = Asked(managed=(str(ground.managed),))
+        asked = SettingsArguments(managed=(str(ground.managed),))
         return plan_launch({"cwd": str(ground.folder), **flags}, {**everywhere, **(env or {})}, asked)
 
     return plan
@@ -32,8 +33,8 @@ def test_no_flag_and_no_variable_beats_managed_settings(ground, launch):
 
 def test_a_resumed_session_keeps_nothing_that_an_administrator_decides(ground, launch):
     ground.write("user", {"model": "opus"})
-    assert list(launch({"permissions": {"defaultMode": "plan"}}, {}).options.only_defaults) == ["model"]
-    assert list(launch({"model": "haiku"}, {}).options.only_defaults) == []
+    assert launch({"permissions": {"defaultMode": "plan"}}, {}).setup.written.defaults == ("model",)
+    assert launch({"model": "haiku"}, {}).setup.written.defaults == ()
 
 
 def test_a_flag_that_says_the_same_is_no_contradiction(launch):
@@ -48,7 +49,7 @@ def test_what_the_administrator_leaves_open_a_flag_may_say(launch):
 def test_allow_rules_of_the_command_line_do_not_count_where_only_managed_ones_do(launch):
     made = launch({"allowManagedPermissionRulesOnly": True}, {"allowed_tools": ["Bash"], "disallowed_tools": ["Write"]})
     assert (made.options.allowed_tools, made.options.disallowed_tools) == ([], ["Write"])
-    assert (made.options.only_managed_rules, len(made.warnings)) == (True, 1)
+    assert (made.setup.written.only_managed_rules, len(made.warnings)) == (True, 1)
 
 
 def test_bypass_that_is_switched_off_is_refused_as_a_flag_and_left_out_as_a_setting(ground, launch):
@@ -57,7 +58,7 @@ def test_bypass_that_is_switched_off_is_refused_as_a_flag_and_left_out_as_a_sett
         launch(off, {"permission_mode": "bypassPermissions"})
     ground.write("user", {"permissions": {"defaultMode": "bypassPermissions"}})
     made = launch(off, {})
-    assert (made.options.permission_mode, made.options.bypass_disabled) == (None, True)
+    assert (made.options.permission_mode, made.setup.written.bypass_disabled) == (None, True)
 
 
 @pytest.mark.parametrize(
@@ -65,6 +66,6 @@ def test_bypass_that_is_switched_off_is_refused_as_a_flag_and_left_out_as_a_sett
 )
 def test_managed_settings_that_cannot_be_read_stop_the_start_and_cannot_be_left_out(ground, text):
     ground.write("managed", text)
-    asked = Asked(managed=(str(ground.managed),), wanted=())
+    asked = SettingsArguments(managed=(str(ground.managed),), wanted=())
     with pytest.raises(OptionError, match=str(ground.files["managed"])):
         plan_launch({"cwd": str(ground.folder)}, {"HOME": str(ground.home)}, asked)

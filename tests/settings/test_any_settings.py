@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.settings.conftest import TRUSTING, Ground
 
 from everturn.settings.keys import KEYS, Reach
-from everturn.settings.trust import Holding, refuses_variable
+from everturn.settings.trust import TrustState, refuses_variable
 
 NAMES = [
     *(part for name in KEYS for part in name.split(".")),
@@ -65,7 +65,7 @@ def on_ground(files: dict[str, dict[str, object]], place: str) -> Ground:
 @settings(max_examples=150, deadline=None)
 def test_before_trust_no_repository_gains_anything(files):
     with TemporaryDirectory() as place:
-        merged = on_ground(files, place).merge({"PATH": "/bin"}, holding=Holding())
+        merged = on_ground(files, place).merge({"PATH": "/bin"}, trust=TrustState())
     assert set(merged.found) <= TIGHTENING
     assert merged.env == {"PATH": "/bin"}
     assert {rule.ruling for rule in merged.permissions.rules} <= {"deny", "ask"}
@@ -76,7 +76,7 @@ def test_before_trust_no_repository_gains_anything(files):
 @settings(max_examples=150, deadline=None)
 def test_even_trusted_no_repository_leads_our_words_elsewhere(files):
     with TemporaryDirectory() as place:
-        merged = on_ground(files, place).merge({"PATH": "/bin"}, holding=TRUSTING)
+        merged = on_ground(files, place).merge({"PATH": "/bin"}, trust=TRUSTING)
     assert [name for name in merged.env if refuses_variable(name)] == []
     assert (
         "permissions.defaultMode" not in merged.found

@@ -9,7 +9,7 @@ import everturn
 from everturn.core.errors import OptionError
 from everturn.ports.scratch import VARIABLE
 from everturn.settings.environment import OF_COMMANDS, OF_THE_SYSTEM, VARIABLES, Environment, parse_environment
-from everturn.tools.bash.members import MARK
+from everturn.tools.bash.descendants import MARK
 from everturn.tools.bash.shell import NOBODY_ANSWERS
 
 SECRET = "sk-ant-secret"
@@ -124,7 +124,7 @@ def test_every_variable_that_is_read_anywhere_is_documented():
     sources = Path(everturn.__file__).parent.rglob("*.py")
     read = {name for path in sources for name in READ.findall(path.read_text("utf-8"))}
 
-    assert {"NO_COLOR", "SSL_CERT_FILE", "ANTHROPIC_API_KEY"} <= read
+    assert {"NO_COLOR", "SSL_CERT_FILE", "ANTHROPIC_CUSTOM_HEADERS"} <= read
     assert read - {*VARIABLES, *OF_THE_SYSTEM, *OF_COMMANDS} == set()
 
 

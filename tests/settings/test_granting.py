@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from everturn.core.errors import OptionError
-from everturn.settings.granting import append_allow_rules, append_allowed_hosts
+from everturn.settings.grants import append_allow_rules, append_allowed_hosts
 
 
 @pytest.fixture

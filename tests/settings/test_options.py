@@ -10,15 +10,20 @@ from hypothesis import strategies as st
 
 from everturn.core.errors import OptionError
 from everturn.core.limits import Limits
+from everturn.ports.hook_events import HOOK_EVENTS
 from everturn.ports.model import TaskBudget, ThinkingConfig, ThinkingMode
+from everturn.ports.tool import Tool
+from everturn.settings.declaration import Declaration
 from everturn.settings.environment import Environment
-from everturn.settings.options import CHECKS, OPTIONAL, Options
-from everturn.settings.setup import build_limits, check_credentials, check_options
+from everturn.settings.option_checks import HOOKS
+from everturn.settings.options import DECLARED, OPTIONAL, Options
+from everturn.settings.setup import WrittenSettings, build_limits, check_options
 
+READY_EVENTS = tuple(event.name for event in HOOK_EVENTS.values() if not event.not_yet)
 KEY = "sk-ant-secret-0123456789"
 
 
-class Named:
+class Named(Tool):
     name = "Mine"
     description = "Does mine."
     schema = MappingProxyType({"type": "object"})
@@ -40,8 +45,9 @@ def problem(**fields):
     return str(caught.value)
 
 
-def test_every_field_is_checked():
-    assert list(CHECKS) == [field.name for field in msgspec.structs.fields(Options)]
+def test_every_field_is_declared():
+    assert list(DECLARED) == [field.name for field in msgspec.structs.fields(Options)]
+    assert all(isinstance(declared, Declaration) for declared in DECLARED.values())
 
 
 def test_the_defaults_are_fine_and_shown_as_nothing():
@@ -103,8 +109,8 @@ def test_what_is_right_is_taken(fields):
             ),
         ),
         (
-            {"hooks": {"Stop": print}},
-            "hooks: knows no 'Stop'; did you mean 'stop'? (allowed: stop, post_tool, stop_failure, pre_compact, post_compact)",
+            {"hooks": {"Stopp": print}},
+            f"hooks: knows no 'Stopp'; did you mean 'Stop'? (allowed: {', '.join((*HOOKS, *READY_EVENTS))})",
         ),
         ({"hooks": {"stop": "echo"}}, "hooks: must map stop to a function or a list of functions"),
         ({"limits": {"pause": 1}}, "limits: knows no 'pause'; did you mean 'pauses'?"),
@@ -127,8 +133,14 @@ def test_what_is_right_is_taken(fields):
         ({"resume": "b", "persist": False}, "resume: needs persist: what is resumed is the session on disk"),
         ({"base_url": "api.example"}, "base_url: must be an http or https URL, such as https://api.anthropic.com"),
         ({"base_url": "http://host:99999"}, "base_url: must be an http or https URL"),
-        ({"tools": [print]}, "tools: holds an entry that must have name, description, schema, parse, run"),
-        ({"approver": print}, "approver: must have approve: an approver answers approve(call, reason)"),
+        (
+            {"tools": [print]},
+            "tools: holds an entry that must be a function that somebody wrote, not <built-in function print> or must have name, description, schema, result_limit, deferred, settle, parse, parse_approved, traits, line, check, run, done",
+        ),
+        (
+            {"approver": print},
+            "approver: must be a function that somebody wrote, not <built-in function print> or must have approve: an approver answers approve(call, reason)",
+        ),
         ({"cwd": ""}, "cwd: must be a path, not ''"),
     ],
 )
@@ -174,7 +186,7 @@ JSON = st.recursive(
 )
 
 
-@given(st.sampled_from(sorted(CHECKS)), JSON)
+@given(st.sampled_from(sorted(DECLARED)), JSON)
 @settings(max_examples=300, deadline=None)
 def test_any_value_for_any_field_is_taken_or_refused_with_an_option_error(field, value):
     named = field
@@ -186,7 +198,7 @@ def test_any_value_for_any_field_is_taken_or_refused_with_an_option_error(field,
 
 
 def test_none_is_taken_exactly_where_it_is_the_default():
-    for name in CHECKS:
+    for name in DECLARED:
         if name in OPTIONAL:
             assert getattr(Options.of(**{name: None}), name) is None
         else:
@@ -210,6 +222,7 @@ def test_a_setup_finds_every_value():
     )
     assert {name: getattr(setup, name) for name in setup.__struct_fields__} == {
         "options": options,
+        "written": WrittenSettings(),
         "limits": Limits(),
         "model": "opus",
         "aliases": {"opus": "claude-opus-5"},
@@ -243,9 +256,8 @@ def test_options_beat_the_environment():
 def test_defaults_where_nobody_says_anything():
     setup = check_options(Options(), {"HOME": "/h", "ANTHROPIC_API_KEY": ""})
     assert (setup.model, setup.base_url, setup.api_key) == ("claude-sonnet-5", "https://api.anthropic.com", None)
-    with pytest.raises(OptionError, match="api_key: is missing: set ANTHROPIC_API_KEY"):
-        check_credentials(setup)
-    check_credentials(check_options(Options(api_key_helper="pass show key"), {"HOME": "/h"}))
+    assert not setup.has_credentials
+    assert check_options(Options(api_key_helper="pass show key"), {"HOME": "/h"}).has_credentials
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path):

@@ -47,7 +47,7 @@ def test_the_same_name_in_another_spelling_is_the_same():
 def test_of_two_lists_none_is_silently_lost(ground, file):
     path = ground.write(file, '{"permissions": {\n  "deny": ["Bash"],\n  "deny": ["Read"]\n}}')
     (problem,) = ground.merge().problems
-    assert str(problem) == f"{path}:3: permissions.deny stands in line 2 already: write it once"
+    assert str(problem) == f"{path}:3: permissions.deny is already in line 2: write it once"
 
 
 def test_a_large_file_is_searched_in_a_moment():

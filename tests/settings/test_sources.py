@@ -9,7 +9,7 @@ from everturn.ports.policy import Ruling
 from everturn.ports.rules import WrittenRule
 from everturn.settings.keys import KEYS
 from everturn.settings.options import Options
-from everturn.settings.sources import Found
+from everturn.settings.sources import FoundSettings
 
 SOURCES = ("user", "foreign project", "project", "foreign local", "local")
 """Lowest first."""
@@ -19,9 +19,9 @@ def test_the_highest_source_wins_and_says_where_it_is_from(ground):
     user = ground.write("user", {"model": "a", "effortLevel": "low", "cleanupPeriodDays": 3})
     merged = ground.merge({"ANTHROPIC_MODEL": "b"}, '{"effortLevel": "high"}')
     assert merged.found == {
-        "model": Found(value="b", origin="ANTHROPIC_MODEL", by_environment=True),
-        "effortLevel": Found(value="high", origin="--settings"),
-        "cleanupPeriodDays": Found(value=3, origin=str(user)),
+        "model": FoundSettings(value="b", origin="ANTHROPIC_MODEL", by_environment=True),
+        "effortLevel": FoundSettings(value="high", origin="--settings"),
+        "cleanupPeriodDays": FoundSettings(value=3, origin=str(user)),
     }
     assert merged.options() == {"effort": "high", "trusted": True}
 
@@ -257,10 +257,10 @@ def test_started_in_the_users_own_folder_there_is_one_file_and_it_is_the_users(g
     home = ground.folder / ".everturn"
     home.mkdir()
     (home / "settings.json").write_text(json.dumps({"model": "mine", "permissions": {"allow": ["Bash"]}}))
-    from everturn.settings.places import Grounds
+    from everturn.settings.places import SettingsRoots
     from everturn.settings.sources import load_merged
 
-    at_home = Grounds(home=str(home), folder=grounds.folder, root=grounds.folder, managed=())
+    at_home = SettingsRoots(home=str(home), folder=grounds.folder, root=grounds.folder, managed=())
     merged = load_merged(at_home, {})
     assert merged.found["model"].value == "mine"
     assert [rule.source for rule in merged.permissions.rules] == ["user"]

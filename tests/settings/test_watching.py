@@ -7,18 +7,18 @@ import msgspec
 import pytest
 from tests.pace import slowness
 
-from everturn.compose.rules import find_missing, join_rules
 from everturn.core.errors import OptionError
+from everturn.permissions.rules.written import find_missing, join_rules
 from everturn.ports.policy import Ruling
 from everturn.ports.rules import Permissions, WrittenRule
-from everturn.settings.trust import Holding
-from everturn.settings.watching import SettingsWatch
+from everturn.settings.trust import TrustState
+from everturn.settings.watch import SettingsWatch
 
 
 @pytest.fixture
 def watch(ground):
     def begin() -> SettingsWatch:
-        return SettingsWatch(ground.grounds, {}, holding=Holding(), now=ground.merge(holding=Holding()))
+        return SettingsWatch(ground.grounds, {}, trust=TrustState(), now=ground.merge(trust=TrustState()))
 
     return begin
 
@@ -101,7 +101,7 @@ def test_managed_settings_that_we_could_write_ourselves_are_not_taken_for_an_adm
 
 def test_managed_settings_are_the_administrators_where_we_are_not_root(ground):
     grounds = msgspec.structs.replace(ground.grounds, managed=("/etc/everturn",))
-    live = SettingsWatch(grounds, {}, holding=Holding(), now=ground.merge())
+    live = SettingsWatch(grounds, {}, trust=TrustState(), now=ground.merge())
     ground.write("user", {})
     assert live.changed().managed_by_others == (os.geteuid() != 0)
 
@@ -173,7 +173,7 @@ def test_a_file_given_by_name_is_watched_too(ground, tmp_path):
     path = tmp_path / "given.json"
     path.write_text('{"permissions": {"deny": ["A"]}}')
     now = ground.merge(given=str(path))
-    live = SettingsWatch(ground.grounds, {}, str(path), holding=Holding(), now=now)
+    live = SettingsWatch(ground.grounds, {}, str(path), trust=TrustState(), now=now)
     assert live.changed() is None
     path.write_text('{"permissions": {"deny": ["A", "B"]}}')
     assert texts(live.changed()) == ["A", "B"]

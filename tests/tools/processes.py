@@ -18,12 +18,17 @@ async def until(condition):
 def living():
     """Process ids that are no zombies, with their group."""
     found = {}
-    for status in Path("/proc").glob("[0-9]*/stat"):
+    for pid in list_processes():
         with suppress(OSError):
-            state, _, group = status.read_text(errors="replace").rpartition(")")[2].split()[:3]
+            state, _, group = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[:3]
             if state not in {"Z", "X"}:
-                found[int(status.parent.name)] = int(group)
+                found[pid] = int(group)
     return found
+
+
+def list_processes():
+    """The numbers in /proc. A pattern such as `*/stat` would look at each file, and fail at a process that ends meanwhile."""
+    return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
 
 
 def is_alive(pid):

@@ -4,7 +4,7 @@ import pytest
 from tests.tools.disks import ROOM, locked_disk, small_disk
 
 from everturn.core.errors import ToolFault
-from everturn.tools.edit import edit_tool
+from everturn.tools.edit.tool import edit_tool
 from everturn.tools.read import read_tool
 from everturn.tools.write import write_tool
 

@@ -12,8 +12,8 @@ from tests.tools.processes import PATIENCE_S, is_alive, living, until
 from everturn.core.errors import ToolFault
 from everturn.ports.tool import ToolResult
 from everturn.tools.bash import bash_tool
-from everturn.tools.bash.exits import judge_exit
-from everturn.tools.shown import BashShown
+from everturn.tools.bash.result import judge_exit
+from everturn.tools.result_types import BashShown
 
 
 def plain(output, **fields):
@@ -82,10 +82,40 @@ async def test_an_exit_code_that_is_an_answer_is_no_error(desk, command):
 
 @pytest.mark.parametrize(
     ("command", "code"),
-    [("false", 1), ("grep", 2), ("grep x y; false", 1), ("git status", 1), ("echo 'grep", 1), ("", 1), ("grep x", 0)],
+    [
+        ("false", 1),
+        ("grep", 2),
+        ("grep x y; false", 1),
+        ("! grep x y", 1),
+        ("pytest && grep x y", 1),
+        ("make &&\ngrep x y", 1),
+        ("git status", 1),
+        ("echo 'grep", 1),
+        ("", 1),
+        ("grep x", 0),
+    ],
 )
 def test_any_other_exit_code_is_no_answer(command, code):
     assert judge_exit(command, code) is None
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("echo a; grep a a.txt; grep zzz a.txt", ("a\na\n(Exit code 1: nothing matched, by the last command, 'grep zzz a.txt'. "
+         "It says nothing of those before it.)")),
+        ("for each in a.txt; do grep zzz $each; done", "(Exit code 1: nothing matched, by the last command, 'grep zzz $each'. It says nothing of those before it.)"),
+        ("cat a.txt | grep zzz", "(Exit code 1: nothing matched.)"),
+        ("ls a.txt && sh -c 'exit 1' && grep zzz a.txt", ("Exit code 1\na.txt\n(If 'grep zzz a.txt' ran, exit code 1 means that "
+         "nothing matched; else a command before it has failed.)")),
+    ],
+)  # fmt: skip
+async def test_in_a_line_of_several_commands_it_is_said_whose_answer_it_is(desk, command, told):
+    desk.write("a.txt", "a\n")
+
+    result = await desk.use(bash_tool(), command=command)
+
+    assert (result.content, result.is_error) == (told, told.startswith("Exit"))
 
 
 async def test_the_working_folder_stays_while_it_is_inside(desk):
@@ -98,13 +128,14 @@ async def test_the_working_folder_stays_while_it_is_inside(desk):
     assert (await desk.use(bash_tool(), command="pwd")).content == str(desk.folder)
 
 
-async def test_leaving_the_project_resets_the_folder_and_says_so(desk):
+async def test_leaving_the_project_goes_back_to_the_working_folder_and_says_so(desk):
     tool = bash_tool()
 
     result = await desk.use(tool, command="cd /")
 
-    assert result.content == f"Shell cwd was reset to {desk.folder}"
-    assert timeless(result).shown == plain("", stderr=f"Shell cwd was reset to {desk.folder}")
+    told = "The command ended in /, outside the working folder; the next one starts in the working folder"
+    assert result.content == told
+    assert timeless(result).shown == plain("", stderr=told)
     assert (await desk.use(tool, command="pwd")).content == str(desk.folder)
 
 

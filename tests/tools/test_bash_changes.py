@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from everturn.tools.bash.changes import NamedFiles
+from everturn.tools.bash.named_files import NamedFiles
 
 DIFF = """\
 --- a/src/a.py

@@ -12,10 +12,10 @@ from tests.tools.processes import PATIENCE_S, is_alive, named, until
 
 from everturn.ports.tasks import TaskStatus
 from everturn.tools.bash import bash_tool
-from everturn.tools.bash.command import Command, Ending
-from everturn.tools.bash.ending import end_members
-from everturn.tools.bash.exits import may_go_on, name_signal
+from everturn.tools.bash.descendants import end_members
 from everturn.tools.bash.output import Output
+from everturn.tools.bash.result import may_go_on, name_signal
+from everturn.tools.bash.running_command import CommandEnding, RunningCommand
 from everturn.tools.bash.shell import Shell
 
 AT_ONCE_S = PATIENCE_S / 2
@@ -152,6 +152,19 @@ async def test_an_abort_leaves_the_daemons_of_other_commands(desk):
     assert not is_alive(result.content)
 
 
+async def test_of_a_command_that_goes_on_only_the_ends_of_what_it_printed_are_told(desk):
+    printing = "for i in $(seq 9000); do echo line $i; done; until [ -e go ]; do sleep 0.01; done"
+
+    result = await desk.use(bash_tool(), command=printing, timeout=2_000)
+
+    assert len(result.content) < 5_000
+    assert "line 1\n" in result.content
+    assert result.content.endswith("line 9000")
+    assert "left out" in result.content
+    (desk.folder / "go").touch()
+    await desk.context.tasks.aclose()
+
+
 async def test_a_daemon_that_prints_for_ever_does_not_hold_the_call(desk):
     began = time.monotonic()
 
@@ -195,13 +208,13 @@ def test_what_only_waits_or_holds_a_lock_is_ended_when_its_time_is_up(command, g
 async def test_one_that_prints_for_ever_is_noticed_and_can_be_ended(desk):
     start = Shell().plan_start("trap '' TERM; yes", (str(desk.folder),))
     output = Output(lambda: (os.devnull, os.open(os.devnull, os.O_WRONLY)))
-    command = Command(start, output, desk.pieces.append, most_printed=10_000_000)
+    command = RunningCommand(start, output, desk.pieces.append, most_printed=10_000_000)
 
     ending = await command.wait(60)
     await command.end(0.05)
     command.close()
 
-    assert ending is Ending.FLOODED
+    assert ending is CommandEnding.FLOODED
     assert command.ended.result() == -signal.SIGKILL
 
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from everturn.ports.exports import NEVER_KEPT, matters
 from everturn.tools.bash import bash_tool
-from everturn.tools.bash.exports import LONGEST, MOST_BYTES, find_assigned, judge_exports
-from everturn.tools.bash.report import Changes
+from everturn.tools.bash.exports import MAX_BYTES, MAX_LENGTH, find_assigned, judge_exports
 from everturn.tools.bash.shell import find_shell, plan_arguments, plan_inherited
+from everturn.tools.bash.shell_report import VariableChanges
 
 
 @pytest.fixture
@@ -314,15 +314,15 @@ async def test_exports_that_no_program_could_start_with_are_not_kept(say):
 
 @given(
     st.dictionaries(st.sampled_from(["A", "PATH", "LD_PRELOAD", "BASH_ENV", "GIT_DIR"]), st.text(max_size=20)),
-    st.dictionaries(st.text("AB", min_size=1, max_size=3), st.integers(0, MOST_BYTES)),
+    st.dictionaries(st.text("AB", min_size=1, max_size=3), st.integers(0, MAX_BYTES)),
     st.text("ABD_EHLNPVRTSI= xport", max_size=40),
 )
 def test_whatever_was_exported_what_is_kept_is_small_and_seen(small, large, command):
-    changes = Changes({**{name: "x" * size for name, size in large.items()}, **small}, frozenset())
+    changes = VariableChanges({**{name: "x" * size for name, size in large.items()}, **small}, frozenset())
 
     kept = judge_exports(changes, {}, command).changes.set
 
-    assert sum(map(len, (*kept, *kept.values()))) <= MOST_BYTES
-    assert all(len(value) <= LONGEST for value in kept.values())
+    assert sum(map(len, (*kept, *kept.values()))) <= MAX_BYTES
+    assert all(len(value) <= MAX_LENGTH for value in kept.values())
     assert all(not matters(name) or f"{name}=" in command or name == "PATH" for name in kept)
     assert not any(NEVER_KEPT.fullmatch(name) for name in kept)

@@ -12,12 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
+from everturn.ports.outputs import Outputs
 from everturn.ports.tasks import Tasks
 from everturn.tools.bash import bash_tool
-from everturn.tools.bash.output import MOST_IN_FILE, Output, is_binary, strip_escapes
-from everturn.tools.bash.output_files import OutputFiles
-from everturn.tools.bash.progress import Progress
-from everturn.tools.bash.stdin import wanted_input
+from everturn.tools.bash.output import MAX_IN_FILE, LiveOutput, Output, OutputFiles, is_binary, strip_escapes
+from everturn.tools.bash.result import wanted_input
 
 WAITED = (
     "The command seems to have waited for input. There is no terminal and nobody types here: "
@@ -106,11 +105,11 @@ def test_short_output_needs_no_file(output):
 
 
 def test_a_file_has_a_limit(output):
-    piece = b"x" * (MOST_IN_FILE // 8 - 1)
+    piece = b"x" * (MAX_IN_FILE // 8 - 1)
     for _ in range(9):
         output.feed(piece)
 
-    assert (output.saved, Path(output.path).stat().st_size) == (MOST_IN_FILE, MOST_IN_FILE)
+    assert (output.saved, Path(output.path).stat().st_size) == (MAX_IN_FILE, MAX_IN_FILE)
     assert output.length == 9 * len(piece)
 
 
@@ -188,7 +187,7 @@ async def test_a_flood_is_kept_at_both_ends_and_counted(desk, shown):
     assert notice
     assert head.startswith("begin\ny\n")
     assert tail.endswith(f"y\nend\nThe first 64 MiB of the output are in {path}")
-    assert shown(result)["persistedOutputSize"] == MOST_IN_FILE == len(read(path))
+    assert shown(result)["persistedOutputSize"] == MAX_IN_FILE == len(read(path))
     assert len(result.content) <= bash_tool().result_limit
     assert sum(map(len, desk.pieces)) < 2_000_000
 
@@ -216,7 +215,7 @@ async def test_a_flood_costs_little_memory(desk):
 
 async def test_of_a_flood_people_see_samples(desk):
     shown = []
-    progress = Progress(shown.append)
+    progress = LiveOutput(shown.append)
     for _ in range(1_000):
         progress.feed(b"x" * 65_536)
 
@@ -281,11 +280,12 @@ async def test_what_only_begins_like_a_picture_is_text(desk, shown, command):
     assert shown(result)["isImage"] is False
 
 
-def test_output_files_are_made_and_removed_in_their_own_folder_whatever_its_name_leads_to(tmp_path, monkeypatch):
+def test_output_files_are_made_and_removed_in_their_own_folder_whatever_its_name_leads_to(tmp_path):
     theirs = tmp_path / "theirs"
     theirs.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    files = OutputFiles()
+    outputs = Outputs()
+    outputs.temporary = str(tmp_path)
+    files = OutputFiles(outputs)
     first, descriptor = files.open()
     os.close(descriptor)
     folder = Path(first).parent

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everturn.tools.bash import bash_tool
-from everturn.tools.bash.members import MARK
-from everturn.tools.bash.report import Changes, Report, parse_exports, parse_report, plan_changes
+from everturn.tools.bash.descendants import MARK
+from everturn.tools.bash.shell_report import ShellReport, VariableChanges, parse_exports, parse_report, plan_changes
 
 UNTOLD = (
     "The working folder and variables are as they were before the command: its shell ended without telling them "
@@ -199,7 +199,7 @@ def test_what_a_shell_writes_of_its_variables_is_read_back(shell, variables):
 def test_any_bytes_are_a_report_or_none(told):
     report = parse_report(told)
 
-    assert report is None or isinstance(report, Report)
+    assert report is None or isinstance(report, ShellReport)
 
 
 @given(given_=st.dictionaries(names, values), exported=st.dictionaries(names, values))
@@ -212,7 +212,7 @@ def test_what_was_given_and_what_changed_make_what_was_exported(given_, exported
 def test_what_the_shell_makes_itself_is_no_change():
     given_ = {"PWD": "/a", "SHLVL": "1", MARK: "x.1", "odd.name": "y"}
 
-    assert plan_changes(given_, {"PWD": "/b", "SHLVL": "2", "_": "z"}, without=MARK) == Changes({}, frozenset())
+    assert plan_changes(given_, {"PWD": "/b", "SHLVL": "2", "_": "z"}, without=MARK) == VariableChanges({}, frozenset())
 
 
 async def test_what_no_command_could_be_started_with_is_not_taken_over(say):

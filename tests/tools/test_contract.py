@@ -13,7 +13,7 @@ from everturn.core.errors import InputFault, ToolFault
 from everturn.ports.tool import Access, Traits
 from everturn.tools.builtin import NAMES as OFFERED
 from everturn.tools.builtin import Web, builtin_tools
-from everturn.tools.define import tool as define
+from everturn.tools.definition.decorator import tool as define
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 
@@ -84,7 +84,7 @@ LINES = {
     "Write": "Write src/a.py",
     "WebFetch": "WebFetch https://example.com/",
     "WebSearch": "WebSearch h11",
-    "TodoWrite": "TodoWrite 1 of 2 done: Running the tests",
+    "TodoWrite": "TodoWrite 1 of 2 done, now: Running the tests",
     "AskUserQuestion": "AskUserQuestion Which database?",
     "EnterPlanMode": "EnterPlanMode",
     "ExitPlanMode": "ExitPlanMode Split the parser",

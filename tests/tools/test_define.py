@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 
 from everturn.core.errors import InputFault, OptionError, ToolFault
 from everturn.ports.tool import Access, ToolContext, ToolResult, Traits
-from everturn.tools.define import tool
+from everturn.tools.definition.decorator import tool
 
 
 class Point(msgspec.Struct):
@@ -337,3 +337,14 @@ def test_any_json_is_taken_or_refused_and_nothing_else_is_raised(fields):
         call = sample.parse(fields)
         assert isinstance(call.count, int)
         assert sample.line(call).isprintable()
+
+
+def test_a_field_that_the_model_is_not_told_of_is_not_named_to_it():
+    @tool(untold_fields=("quietly",))
+    def greet(name: str, quietly: bool = False) -> str:
+        """Greets."""
+        return name.lower() if quietly else name
+
+    with pytest.raises(InputFault, match=r"Its fields are: name\."):
+        greet.parse({"nom": "Ann"})
+    assert greet.parse({"name": "Ann", "quietly": True})

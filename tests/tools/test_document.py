@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
+from development.tools_page import SHOWN, NoSearcher, example, list_tools, render_page, render_permission
 
 from everturn.permissions.policy import RulePolicy
 from everturn.ports.policy import Call, Ruling
-from everturn.tools.announced import FILE, AnnouncedTool, encode_announcements
+from everturn.tools.announcements import FILE, AnnouncedTool, encode_announcements
 from everturn.tools.builtin import NAMES, Web, builtin_tools
-from everturn.tools.document import PAGE, SHOWN, NoSearcher, example, list_tools, render_page, render_permission
 
 ROOT = Path(__file__).parents[2]
 FREE_INSIDE = "free in the working folder"
@@ -23,13 +23,13 @@ JUDGED = {
 
 
 def test_the_page_is_what_the_code_says():
-    written = (ROOT / PAGE).read_text()
+    written = (ROOT / "docs/reference/tools.md").read_text()
 
-    assert written == render_page(), "run: python -m everturn.tools.document --write"
+    assert written == render_page(), "run: make pages"
 
 
 def test_the_model_is_told_what_the_code_says():
-    assert FILE.read_bytes() == encode_announcements(list_tools()), "run: python -m everturn.tools.document --write"
+    assert FILE.read_bytes() == encode_announcements(list_tools()), "run: make pages"
 
 
 def test_a_tool_says_the_same_of_itself_before_and_after_its_code_is_loaded():

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from everturn.core.errors import InputFault, ToolFault
 from everturn.ports.abort import AbortSignal
-from everturn.tools.glob import Found, find_files, glob_tool
-from everturn.tools.globs import translate_glob
+from everturn.tools.glob import FoundFiles, find_files, glob_tool
+from everturn.tools.wildcards import translate_glob
 
 GLOB = glob_tool()
 
@@ -217,5 +217,5 @@ def test_very_deep_trees_are_told_as_incomplete_and_leave_no_descriptors(desk):
 
     found = find_files(str(desk.folder), "**/*.txt", desk.abort)
 
-    assert found == Found(paths=(), total=0, complete=False)
+    assert found == FoundFiles(paths=(), total=0, complete=False)
     assert len(list(Path("/dev/fd").iterdir())) == before

@@ -10,14 +10,16 @@ import pytest
 
 from everturn.core.errors import InputFault, ToolFault
 from everturn.ports.tool import ToolResult
-from everturn.sandbox.held.holder import CommandHolder, Premises
+from everturn.sandbox.held.holder import CommandHolder
+from everturn.sandbox.held.premises import Premises
 from everturn.tools.grep import grep_tool
+from everturn.tools.grep.ignore import has_odd_file
 from everturn.tools.grep.program import run_program
-from everturn.tools.grep.python import run_python
+from everturn.tools.grep.python_engine import run_python
+from everturn.tools.grep.python_search import search_tree
 from everturn.tools.grep.query import FileMatches, Matches, plan_query
 from everturn.tools.grep.ripgrep import find_ripgrep, plan_arguments, run_ripgrep
-from everturn.tools.grep.searching import search_tree
-from everturn.tools.grep.tool import run_grep
+from everturn.tools.grep.tool import choose_engine, run_grep
 
 TOOL = grep_tool()
 ENGINES = {"ripgrep": partial(run_ripgrep, find_ripgrep()), "python": run_python}
@@ -89,6 +91,12 @@ async def test_only_the_matching_part_is_shown_on_request(search):
     result = await search(pattern="fir|sec", path="src/a.py", output_mode="content", **{"-o": True})
 
     assert result.content == "src/a.py:2:fir\nsrc/a.py:6:sec"
+
+
+async def test_one_match_is_told_as_one(search):
+    assert (
+        await search(pattern="first", path="src/a.py", output_mode="count")
+    ).content == "src/a.py:1\n(1 match in 1 file.)"
 
 
 async def test_counts_come_with_their_sum(search, shown):
@@ -339,3 +347,41 @@ def test_a_glob_with_a_comma_is_a_list_and_may_still_be_the_name_of_a_file():
         "*.py, !test_*,": ("*.py", "!test_*"),
     }
     assert {text: plan_query(TOOL.parse({"pattern": "x", "glob": text}), "/", None).globs for text in parted} == parted
+
+
+@pytest.mark.parametrize("name", ["pipe.py", ".gitignore", ".ignore", ".rgignore", ".git", ".git/info/exclude"])
+@pytest.mark.parametrize("engine", ["python", "chosen", pytest.param("held", marks=pytest.mark.needs("Landlock"))])
+async def test_a_pipe_in_a_nested_folder_keeps_no_search_waiting(desk, engine, name):
+    """A search that had waited for its limit would say that there was more."""
+    desk.write("src/deep/a.py", "needle\n")
+    desk.write("src/last/b.py", "needle\n")
+    pipe = desk.folder / "src/deep" / name
+    pipe.parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(pipe)
+    chosen = run_python if engine == "python" else choose_engine((str(desk.folder),))
+    holder = CommandHolder(Premises(folders=lambda: (str(desk.folder),), home="/root")) if engine == "held" else None
+
+    found = await run_grep(TOOL.parse({"pattern": "needle"}), desk.context, chosen, holder)
+
+    assert sorted(found.content.splitlines()) == ["src/deep/a.py", "src/last/b.py"]
+    if holder is not None:
+        await holder.aclose()
+
+
+@pytest.mark.parametrize(("name", "is_odd"), [(".ignore", True), (".git", True), ("pipe", False)])
+def test_an_odd_file_is_found_where_a_search_would_open_it(tmp_path, name, is_odd):
+    (tmp_path / "a/b").mkdir(parents=True)
+    os.mkfifo(tmp_path / "a" / name)
+
+    assert has_odd_file(str(tmp_path), None, lambda: False) is is_odd
+    assert has_odd_file(str(tmp_path / "a/b"), None, lambda: False) is is_odd
+    assert has_odd_file(str(tmp_path), f"a/{name}", lambda: False)
+    assert not has_odd_file(str(tmp_path), None, lambda: True)
+
+
+@pytest.mark.needs("ripgrep")
+async def test_a_pipe_in_the_place_of_the_one_file_that_is_searched_keeps_nobody_waiting(desk):
+    os.mkfifo(desk.folder / "a.py")
+    query = plan_query(TOOL.parse({"pattern": "needle"}), str(desk.folder), "a.py")
+
+    assert (await choose_engine(())(query, desk.abort, None)).complete

@@ -15,9 +15,9 @@ from everturn.core.errors import ToolFault
 from everturn.ports.abort import AbortSignal
 from everturn.ports.files import FileStates
 from everturn.ports.tool import ToolContext
+from everturn.tools.grep.python_search import compile_pattern, search_tree
 from everturn.tools.grep.query import GrepInput
 from everturn.tools.grep.ripgrep import run_ripgrep
-from everturn.tools.grep.searching import compile_pattern, search_tree
 from everturn.tools.grep.tool import run_grep
 
 OURS = str(Path(sys.executable).with_name("rg"))

@@ -10,12 +10,13 @@ from everturn.core.errors import ToolFault
 from everturn.permissions.policy import RulePolicy
 from everturn.permissions.rules.parsing import parse_rule
 from everturn.ports import unsettled
-from everturn.ports.judged import Judged
+from everturn.ports.judged_paths import JudgedPath
 from everturn.ports.policy import Ruling
-from everturn.sandbox.held.holder import CommandHolder, Premises
+from everturn.sandbox.held.holder import CommandHolder
+from everturn.sandbox.held.premises import Premises
 from everturn.tools.grep import grep_tool
 from everturn.tools.grep.holding import RESTLESS
-from everturn.tools.grep.python import run_python
+from everturn.tools.grep.python_engine import run_python
 from everturn.tools.grep.ripgrep import find_ripgrep, run_ripgrep
 from everturn.tools.grep.tool import choose_engine, run_grep
 from everturn.workspace.paths import locate
@@ -66,7 +67,7 @@ class Room:
 
     async def search(self, engine, holder, path="top"):
         place = locate(str(self.folder), path)
-        context = msgspec.structs.replace(self.desk.context, judged=Judged(target=place))
+        context = msgspec.structs.replace(self.desk.context, judged=JudgedPath(target=place))
         return (await run_grep(TOOL.parse({**LINES, "path": path}), context, engine, holder)).content
 
 

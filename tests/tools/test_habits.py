@@ -7,7 +7,7 @@ from tests.tools.test_contract import CALLS, NAMES, tool_named
 
 from everturn.core.errors import InputFault
 from everturn.core.inputs import settle_input
-from everturn.tools.define import tool
+from everturn.tools.definition.decorator import tool
 from everturn.tools.glob import glob_tool
 from everturn.tools.grep.tool import grep_tool
 
@@ -27,6 +27,10 @@ def list_fields():
         schema = tool_named(name).schema
         for field, part in schema["properties"].items():
             yield name, field, kinds_of(part, schema.get("$defs", {})), field in schema.get("required", ())
+
+
+def no_variable(field, name, rest):
+    return f"`{field}`: expected the path itself, got the variable {name} in '{name}{rest}' (`echo $TMPDIR` prints it)."
 
 
 SAMPLES = {"integer": 3, "number": 3, "boolean": True, "array": [], "object": {}}
@@ -180,6 +184,19 @@ def test_habits_of_single_tools_are_taken(name, given, settled):
             {"pattern": "x", "path": "*.py", "glob": "*.md"},
             "`path`: expected one file or folder, got the pattern '*.py' beside a `glob`. Give one of both.",
         ),
+        ("Write", {"file_path": "$TMPDIR/a", "content": ""}, no_variable("file_path", "$TMPDIR", "/a")),
+        (
+            "Edit",
+            {"file_path": "${TMPDIR}/a", "old_string": "a", "new_string": ""},
+            no_variable("file_path", "${TMPDIR}", "/a"),
+        ),
+        ("Glob", {"pattern": "$TMPDIR/*.py"}, no_variable("pattern", "$TMPDIR", "/*.py")),
+        ("Grep", {"pattern": "x", "path": "$TMPDIR"}, no_variable("path", "$TMPDIR", "")),
+        (
+            "Read",
+            {"file_path": "$HOME/a"},
+            "`file_path`: expected the path itself, got the variable $HOME in '$HOME/a' (variables are read by commands only).",
+        ),
     ],
 )
 def test_what_is_not_certain_is_refused_by_name(name, given, said):
@@ -187,6 +204,13 @@ def test_what_is_not_certain_is_refused_by_name(name, given, said):
         tool_named(name).settle(given, "/p")
 
     assert str(fault.value) == said
+
+
+def test_a_name_that_only_looks_like_a_variable_is_a_name(tmp_path):
+    (tmp_path / "$DATA").mkdir()
+
+    for path in ("$DATA/a.ts", "$lib/a.ts", "$TMPDIR.ts", "./$TMPDIR/a"):
+        assert tool_named("Read").settle({"file_path": path}, str(tmp_path)) == {"file_path": path}
 
 
 async def search(desk, made, **fields):

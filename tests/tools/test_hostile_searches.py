@@ -7,8 +7,8 @@ import pytest
 from tests.pace import measured
 
 from everturn.ports.abort import AbortSignal
-from everturn.tools.globs import translate_glob
 from everturn.tools.grep.program import run_program
+from everturn.tools.wildcards import translate_glob
 from everturn.workspace.programs import find_program
 
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from everturn.tools.nearest import explain_absence
+from everturn.tools.edit.nearest import explain_absence
 
 CODE = """\
 def total(items):
@@ -19,14 +19,14 @@ def total(items):
     ("old", "said"),
     [
         ("     1\tdef total(items):\n     2\t\tresult = 0", "begins with line numbers"),
-        ("def total(items):\\n\tresult = 0", "if its `\\n` were line ends"),
+        ("def total(items):\\n\tresult = 0", "if its `\\n` were real line ends"),
         (
             "    result = 0\n    for item in items:",
-            "but for its whitespace (indentation, tabs, blanks at line ends). From line 2 on the file has:\n\tresult = 0\n\tfor",
+            "differs only in whitespace (indentation, tabs, blanks at line ends). From line 2 on the file has:\n\tresult = 0\n\tfor",
         ),
         (
             "return result   # it’s done",  # noqa: RUF001 - the look-alike is the case
-            "but for typographic quotes, dashes or blanks. From line 5 on the file has:\n\treturn result   # it's done\n",
+            "differs only in typographic quotes, dashes or blanks. From line 5 on the file has:\n\treturn result   # it's done\n",
         ),
         ("DEF TOTAL(items):", "letter case. From line 1 on the file has:\ndef total(items):\n"),
         (

@@ -12,7 +12,7 @@ from PIL import Image
 
 from everturn.core.errors import InputFault, ToolFault
 from everturn.ports.files import FileState
-from everturn.tools.edit import edit_tool
+from everturn.tools.edit.tool import edit_tool
 from everturn.tools.notebook_edit import NotebookEditInput, notebook_edit_tool
 from everturn.tools.notebooks.change import plan_change
 from everturn.tools.notebooks.parse import parse_notebook

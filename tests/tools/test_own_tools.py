@@ -17,8 +17,8 @@ from msgspec import Meta
 
 from everturn.core.errors import InputFault, OptionError
 from everturn.ports.tool import ToolContext, ToolResult
-from everturn.tools.define import tool
-from everturn.tools.docstrings import Docstring, parse_docstring
+from everturn.tools.definition.decorator import tool
+from everturn.tools.definition.docstrings import Docstring, parse_docstring
 
 
 class Colour(StrEnum):

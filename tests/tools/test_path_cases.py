@@ -21,10 +21,10 @@ from everturn.permissions.policy import RulePolicy
 from everturn.permissions.rules.parsing import RuleProblem
 from everturn.ports.abort import AbortSignal
 from everturn.ports.files import FileStates
-from everturn.ports.judged import Judged
+from everturn.ports.judged_paths import JudgedPath
 from everturn.ports.policy import Call, Ruling, Verdict
 from everturn.ports.tool import ToolContext, ToolResult
-from everturn.tools.edit import edit_tool
+from everturn.tools.edit.tool import edit_tool
 from everturn.tools.read import read_tool
 from everturn.tools.write import write_tool
 
@@ -269,7 +269,7 @@ async def test_a_path_that_led_nowhere_when_it_was_judged_opens_nothing_later(wo
 
     result = await hands.use("read", verdict.judged, file_path=str(loop))
 
-    assert verdict.judged == Judged(target="")
+    assert verdict.judged == JudgedPath(target="")
     assert result.is_error
 
 

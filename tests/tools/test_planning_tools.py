@@ -9,12 +9,11 @@ from everturn.core.errors import InputFault, ToolFault
 from everturn.core.notes import Notes, Todo, TodoStatus
 from everturn.ports.abort import AbortSignal
 from everturn.ports.files import FileStates
-from everturn.ports.notes import Notepad
-from everturn.ports.tool import ToolContext
+from everturn.ports.tool import Notepad, ToolContext
 from everturn.tools.builtin import builtin_tools
-from everturn.tools.define import tool
+from everturn.tools.definition.decorator import tool
 from everturn.tools.plan_mode import enter_plan_mode_tool, exit_plan_mode_tool
-from everturn.tools.todo_write import MOST_TODOS, todo_write_tool
+from everturn.tools.todo_write import MAX_TODOS, todo_write_tool
 from everturn.tools.tool_search import tool_search_tool
 
 TEXTS = st.text(min_size=1, max_size=20)
@@ -52,7 +51,7 @@ async def test_any_list_replaces_the_one_before_and_leaves_the_other_notes(befor
         ([{"content": "a", "status": "pending"}], "missing required field `activeForm`"),
         ([{"content": "a", "status": "later", "activeForm": "b"}], "`todos[0].status`"),
         ([{"content": "", "status": "pending", "activeForm": "b"}], "`todos[0].content`"),
-        ([{"content": "a", "status": "pending", "activeForm": "b"}] * (MOST_TODOS + 1), "`todos`"),
+        ([{"content": "a", "status": "pending", "activeForm": "b"}] * (MAX_TODOS + 1), "`todos`"),
         ("one, two", "`todos`"),
     ],
 )

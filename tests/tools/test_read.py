@@ -8,7 +8,7 @@ from everturn.core.errors import InputFault, ToolFault
 from everturn.ports.files import FileState
 from everturn.ports.tool import ToolResult
 from everturn.tools.read import read_tool
-from everturn.tools.shown import FilePage, TextShown
+from everturn.tools.result_types import FilePage, TextShown
 from everturn.workspace.files import read_file
 
 

@@ -17,7 +17,7 @@ from everturn.tools.media.jobs import LONG_EDGE, PictureJob
 from everturn.tools.media.run import run_job
 from everturn.tools.read import read_tool
 from everturn.tools.read.pdf import parse_pages
-from everturn.tools.shown import PdfFile, PdfParts, PdfPartsShown, PdfShown
+from everturn.tools.result_types import PdfFile, PdfParts, PdfPartsShown, PdfShown
 
 
 def encode(picture, form, **options):

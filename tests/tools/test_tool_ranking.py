@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everturn.tools.tool_search.ranking import rank_tools
+from everturn.tools.tool_search import rank_tools
 
 
 class Named(msgspec.Struct):

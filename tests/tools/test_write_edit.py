@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from everturn.core.errors import InputFault, ToolFault
 from everturn.ports.files import FileState
-from everturn.tools.edit import edit_tool
+from everturn.tools.edit.tool import edit_tool
 from everturn.tools.patch import plan_patch
 from everturn.tools.read import read_tool
 from everturn.tools.write import write_tool
@@ -123,6 +123,8 @@ async def test_an_edit_says_where_and_shows_what(desk, shown):
     result = await desk.use(EDIT, file_path="a.py", old_string="return 1", new_string="return 2")
 
     assert result.content == f"Edited {path}: line 2."
+    longer = await desk.use(EDIT, file_path="a.py", old_string="return 2", new_string="one = 1\n    return one\n")
+    assert longer.content == f"Edited {path}: lines 2 to 3."
     form = shown(result)
     assert {key: form[key] for key in form if key != "structuredPatch"} == {
         "filePath": str(path),

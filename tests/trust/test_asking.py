@@ -101,7 +101,7 @@ async def test_what_is_shown_is_whole_and_obeyed_by_no_terminal(program, wishes)
 async def test_a_no_is_kept_too_and_nothing_of_the_folder_counts(program, wishes):
     for answer in ("\n", ""):
         _, shown = await ask(program, answer)
-        assert "held back" in shown
+        assert "are ignored" in shown
     assert QUESTION not in shown
 
 
@@ -109,12 +109,12 @@ async def test_what_was_typed_before_the_question_is_no_answer(program, wishes):
     """extra-terminal-04."""
     _, shown = await ask(program, "n\n", ahead="y\ny\n")
     assert "It is not trusted" in shown
-    assert "held back" in shown
+    assert "are ignored" in shown
 
 
 async def test_the_end_of_the_input_is_no_answer_and_is_not_kept(program, wishes):
     _, shown = await ask(program, "\x04")
-    assert "held back" in shown
+    assert "are ignored" in shown
     assert not (program.home / "trust.json").exists()
 
 
@@ -134,7 +134,7 @@ async def test_without_a_terminal_trust_needs_a_word(program, wishes):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--lst"], "trust knows no '--lst'; did you mean '--list'?"),
+        (["--lst"], "unknown flag '--lst'; did you mean '--list'?"),
         (["a", "b"], "one folder at a time"),
         (["nowhere"], "there is no folder nowhere"),
         (["--revoke"], "is not in the list of trusted folders"),
@@ -169,7 +169,7 @@ async def test_what_cannot_be_read_of_a_folder_is_said_before_it_is_trusted(prog
     done = await program.run("trust")
 
     assert f"  cannot be read, so that more may be in it than is shown: {local}:1: is not valid JSON" in done.out
-    assert "would run unasked: Bash(touch made)" in done.out
+    assert "would run without a question: Bash(touch made)" in done.out
 
 
 async def test_what_git_would_run_is_shown_before_a_folder_is_trusted(program):

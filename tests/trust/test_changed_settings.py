@@ -4,10 +4,11 @@ import json
 from contextlib import aclosing
 
 from everturn import Engine
-from everturn.compose.cli import Asked, build_live, plan_launch
+from everturn.compose.cli import build_live, plan_launch
 from everturn.core.events import CallDenied, CallEnded, Noticed
 from everturn.modelserver import ModelServer, calls, script
 from everturn.ports.policy import SETTINGS_QUESTION, Ruling, Scope, Verdict
+from everturn.settings.program_files import SettingsArguments
 
 
 class Person:
@@ -42,11 +43,11 @@ async def run_changing(
         server.play(script(*turns, "Done."))
         env = {"HOME": str(tmp_path), "EVERTURN_HOME": str(home), "ANTHROPIC_API_KEY": "k", "PATH": "/usr/bin:/bin"}
         launch = plan_launch(
-            {"cwd": str(folder), "base_url": server.url, **options}, env, Asked(managed=(), trust=trust)
+            {"cwd": str(folder), "base_url": server.url, **options}, env, SettingsArguments(managed=(), trust=trust)
         )
         left = texts[1:]
         async with (
-            Engine(launch.options, env=launch.env, live=build_live(launch)) as engine,
+            Engine(launch.options, env=launch.env, live=build_live(launch), written=launch.setup.written) as engine,
             aclosing(engine.submit("Go.")) as events,
         ):
             async for event in events:
@@ -130,9 +131,9 @@ async def test_a_folder_that_is_added_is_not_written_in_the_sandbox_where_nobody
     )
 
     assert list(more.iterdir()) == []
-    [notice] = [text for text in told if "held back" in text]
+    [notice] = [text for text in told if "do not count yet" in text]
     change = f"{tmp_path}/home/settings.json adds the working folder {more}"
-    assert notice.endswith(f"this of them is held back: {change} (a new session takes it)")
+    assert notice.endswith(f"these changes do not count yet: {change} (a new session takes it)")
 
 
 async def test_a_rule_that_is_removed_still_holds_and_is_told_once(tmp_path):
@@ -140,7 +141,7 @@ async def test_a_rule_that_is_removed_still_holds_and_is_told_once(tmp_path):
     denied, told, made = await run_changing(tmp_path, texts)
     assert made == ["made-0"]
     assert len(denied) == 2
-    [notice] = [text for text in told if "held back" in text]
+    [notice] = [text for text in told if "do not count yet" in text]
     assert "no longer denies Bash(touch made-1)" in notice
 
 
@@ -172,7 +173,7 @@ async def test_after_a_no_each_call_is_asked_about_and_the_settings_only_when_th
     ]
     assert person.calls == [f"touch {each}" for each in "abcde"]
     assert made == list("abcde")
-    assert len([text for text in told if "held back" in text]) == 2
+    assert len([text for text in told if "do not count yet" in text]) == 2
 
 
 async def test_calls_that_run_together_are_asked_about_settings_once(tmp_path):
@@ -194,7 +195,7 @@ async def test_a_mode_in_which_nobody_is_asked_holds_back_and_says_so(tmp_path):
 
     assert (person.settings, person.calls, made) == ([], [], [])
     assert len(denied) == 2
-    assert len([text for text in told if "held back" in text]) == 1
+    assert len([text for text in told if "do not count yet" in text]) == 1
 
 
 async def test_bypass_that_is_switched_off_ends_at_once(tmp_path):
@@ -263,7 +264,7 @@ async def test_settings_that_a_command_installed_are_held_back_where_nobody_is_t
 
     assert made == [".everturn", "install.py"]
     assert len(denied) == 1
-    [notice] = [text for text in told if "held back" in text]
+    [notice] = [text for text in told if "do not count yet" in text]
     assert ".everturn/settings.json:1 allows Bash(touch *); " in notice
 
 
@@ -309,12 +310,13 @@ async def test_a_new_conversation_lets_go_nothing_that_was_held(tmp_path):
         touching = [calls(("Bash", {"command": f"touch {name}"})) for name in "abc"]
         server.play(script(*(reply for each in touching for reply in (each, "Done."))))
         env = {"HOME": str(tmp_path), "EVERTURN_HOME": str(home), "ANTHROPIC_API_KEY": "k", "PATH": "/usr/bin:/bin"}
-        launch = plan_launch({"cwd": str(folder), "base_url": server.url}, env, Asked(managed=()))
-        async with Engine(launch.options, env=launch.env, live=build_live(launch)) as engine:
+        launch = plan_launch({"cwd": str(folder), "base_url": server.url}, env, SettingsArguments(managed=()))
+        async with Engine(
+            launch.options, env=launch.env, live=build_live(launch), written=launch.setup.written
+        ) as engine:
             await drain(engine)
             settings.write_text(allowing(deny=["Bash(touch *)"]))
             await drain(engine)
             settings.write_text(allowing(deny=[]))
-            engine.clear()
-            await drain(engine)
+            await drain(engine.clear())
     assert [path.name for path in folder.iterdir()] == ["a"]

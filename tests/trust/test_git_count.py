@@ -4,6 +4,8 @@ import os
 
 import pytest
 
+from everturn.workspace.git_count import COMMAND
+
 FAKE = "#!/bin/sh\necho \"$@\" >> {mark}\nprintf '?? a\\0 M b\\0'\n"
 
 
@@ -43,7 +45,8 @@ async def test_in_a_trusted_folder_it_only_looks_and_only_once_in_a_session(prog
     }
     # Where it was not ready in time it may have been ended before its first word.
     ran = mark.read_text().splitlines() if mark.exists() else []
-    assert ran in ([], ["--no-optional-locks status --porcelain --no-renames -z"])
+    place = f"--git-dir={program.folder}/.git --work-tree={program.folder}"
+    assert ran in ([], [f"{place} {' '.join(COMMAND)}"])
 
 
 async def test_a_folder_that_is_no_repository_needs_no_git(program, mark):

@@ -170,7 +170,7 @@ async def test_before_trust_nothing_runs_nothing_is_sent_elsewhere_and_nothing_i
     assert tree_of(program.folder) == before
     assert (traced.code, traced.out, len(program.requests)) == (0, "Hello.\n", 1)
     assert held in traced.err
-    assert ("held back" in traced.err) == bool(held)
+    assert ("are ignored" in traced.err) == bool(held)
 
 
 def make_repository(folder: Path) -> None:
@@ -298,7 +298,7 @@ async def test_a_deny_rule_that_cannot_work_is_told_with_the_way_to_run_without_
     assert (done.code, tested.code, listed.code, left_out.code) == (2, 2, 2, 0)
     for told in (done.err, tested.err, listed.err):
         assert f"{program.folder}/{file}:1: permissions.deny holds a rule that cannot work: " in told
-        assert told.endswith("Mend it, or run without it: --setting-sources user\n")
+        assert told.endswith("Repair it, or run without it: --setting-sources user\n")
 
 
 async def test_a_broken_file_can_be_left_out_and_everything_but_a_run_still_works(program):
@@ -320,7 +320,7 @@ async def test_what_is_a_value_is_never_read_as_a_flag(program, word):
     done = await program.run("-p", "--append-system-prompt=x", "--", word)
     assert done.code == 0
     assert program.said(0) == word
-    assert "held back" in done.err
+    assert "are ignored" in done.err
 
 
 async def test_deny_rules_of_an_untrusted_folder_hold(program):
@@ -359,7 +359,7 @@ async def test_one_run_can_be_trusted_by_flag_or_variable(program, words, env):
     write(program.folder / ".claude/settings.json", {"permissions": {"allow": ["Bash(touch made)"]}})
     program.model(calls(("Bash", {"command": "touch made"})), "Done.")
     done = await program.run("-p", "Do it.", *words, env=env)
-    assert (done.code, (program.folder / "made").exists(), "held back" in done.err) == (0, True, False)
+    assert (done.code, (program.folder / "made").exists(), "are ignored" in done.err) == (0, True, False)
     assert not (program.home / "trust.json").exists()
 
 
@@ -397,7 +397,7 @@ async def test_a_home_that_another_program_wrote_is_taken_as_it_is(program):
     write(home / "settings.json", values)
     done = await program.run("-p", "Hello?", env={"EVERTURN_HOME": None, "CLAUDE_CONFIG_DIR": str(home)})
     assert (done.code, done.out) == (0, "Hello.\n")
-    assert f"{home}/settings.json: not supported and passed over: permissions.disableAutoMode, hooks, " in done.err
+    assert f"{home}/settings.json: not supported and passed over: permissions.disableAutoMode, statusLine, " in done.err
     assert "a rule of permissions.allow cannot work and is passed over: Foo(" in done.err
     assert "Write(secret/**) is taken as Edit(secret/**)" in done.err
 

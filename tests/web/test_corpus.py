@@ -12,7 +12,7 @@ from everturn.core.errors import InputFault, ToolFault
 from everturn.permissions.policy import RulePolicy
 from everturn.ports.policy import Call, Ruling
 from everturn.tools.web.addresses import is_public
-from everturn.tools.web.get import MOST_BYTES
+from everturn.tools.web.get import MAX_BYTES
 from everturn.tools.web_fetch import web_fetch_tool
 from everturn.tools.web_fetch.fetch import plan_url, run_fetch
 
@@ -74,7 +74,7 @@ async def test_a_body_without_an_end_stops_at_the_size_limit(site, net):
 
     page = await run_fetch(net, plan_url("https://example.com/big"))
 
-    assert (page.size, page.complete) == (MOST_BYTES, False)
+    assert (page.size, page.complete) == (MAX_BYTES, False)
 
 
 async def test_a_bomb_stops_at_the_unpacked_size_limit(site, net):
@@ -84,7 +84,7 @@ async def test_a_bomb_stops_at_the_unpacked_size_limit(site, net):
 
     page = await run_fetch(net, plan_url("https://example.com/gz"))
 
-    assert (page.size, page.complete) == (MOST_BYTES, False)
+    assert (page.size, page.complete) == (MAX_BYTES, False)
 
 
 async def test_a_byte_now_and_then_stops_at_the_time_limit(site, net):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everturn.core.errors import ToolFault
-from everturn.permissions.domains import judge_domain, plan_pattern
+from everturn.permissions.rules.domains import judge_domain, plan_pattern
 from everturn.ports.web import WebUrl, parse_web_url
 from everturn.tools.web.addresses import is_public
 

@@ -12,7 +12,7 @@ from tests.tag_reader import ATTACK, check_nesting
 from everturn.core.errors import FaultKind, InputFault, ModelFault, ToolFault
 from everturn.core.marks import harmless
 from everturn.tools.web_fetch import web_fetch_tool
-from everturn.tools.web_fetch.cache import MOST_PAGES, Page, PageCache
+from everturn.tools.web_fetch.fetch import MAX_PAGES, FetchedPage, PageCache
 
 PROMPT = {"prompt": "What does it say?"}
 
@@ -279,7 +279,7 @@ async def test_an_empty_url_is_no_input(fetch):
 
 
 def page(text):
-    return Page(url="u", code=200, code_text="OK", size=1, text=text, complete=True)
+    return FetchedPage(url="u", code=200, code_text="OK", size=1, text=text, complete=True)
 
 
 def test_a_page_is_forgotten_after_a_quarter_of_an_hour():
@@ -295,7 +295,7 @@ def test_a_page_is_forgotten_after_a_quarter_of_an_hour():
 
 def test_the_cache_is_bounded_in_pages_and_in_size():
     cache = PageCache(lambda: 0.0)
-    for number in range(MOST_PAGES + 1):
+    for number in range(MAX_PAGES + 1):
         cache.keep(str(number), page("x"))
     assert (cache.get("0"), cache.get("1")) == (None, page("x"))
 

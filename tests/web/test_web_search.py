@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from everturn import Engine, Options
 from everturn.core.errors import InputFault, OptionError, ToolFault
-from everturn.ports.search import Hit, SearchQuestion
+from everturn.ports.web import Hit, SearchQuestion
 from everturn.tools.builtin import Web, builtin_tools
 from everturn.tools.web_search import web_search_tool
-from everturn.tools.web_search.brave import LONGEST, MOST_WORDS, BraveSearcher, plan_query
+from everturn.tools.web_search.brave import MAX_LENGTH, MAX_WORDS, BraveSearcher, plan_query
 from everturn.tools.web_search.domains import judge_hits
-from everturn.tools.web_search.tool import MOST_CALLS
+from everturn.tools.web_search.tool import MAX_CALLS
 
 KEY = "made-up-brave-key"
 
@@ -167,7 +167,7 @@ async def test_a_session_searches_only_so_often(use):
             return ()
 
     tool = web_search_tool(Empty())
-    for _ in range(MOST_CALLS):
+    for _ in range(MAX_CALLS):
         await use(tool, query="h11")
 
     with pytest.raises(ToolFault, match="200 times"):
@@ -181,8 +181,8 @@ async def test_a_session_searches_only_so_often(use):
 def test_a_question_never_outgrows_the_api(query, domains):
     planned = plan_query(SearchQuestion(query=query, blocked_domains=tuple(domains)))
 
-    assert len(planned) <= LONGEST
-    assert len(planned.split()) <= MOST_WORDS
+    assert len(planned) <= MAX_LENGTH
+    assert len(planned.split()) <= MAX_WORDS
 
 
 def test_hits_that_are_no_web_addresses_are_dropped():

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everturn.core.errors import ToolFault
-from everturn.ports.judged import Judged
-from everturn.workspace.files import MOST_BYTES, LocalFiles, exists, load_bytes, read_file, replace_file
+from everturn.ports.judged_paths import JudgedPath
+from everturn.workspace.files import MAX_BYTES, LocalFiles, exists, load_bytes, read_file, replace_file
 from everturn.workspace.text import Newline, decode_text, encode_text, is_binary
 
 ENCODINGS = ["utf-8", "utf-8-sig", "utf-16-le", "utf-16-be", "latin-1"]
@@ -143,7 +143,7 @@ def test_what_is_no_text_file_is_refused_with_a_reason(tmp_path, make, text):
 def test_a_file_beyond_the_limit_is_not_loaded(tmp_path):
     path = tmp_path / "large"
     with path.open("wb") as file:
-        file.truncate(MOST_BYTES + 1)
+        file.truncate(MAX_BYTES + 1)
 
     with pytest.raises(ToolFault, match="larger than 50 MB"):
         load_bytes(str(path))
@@ -183,7 +183,11 @@ def test_a_file_that_may_not_be_read_now_counts_as_changed_and_is_not_loaded(tmp
     os.utime(path, (1, 1))
     closed, elsewhere, open_ = (
         LocalFiles(judge)
-        for judge in (lambda _: None, lambda _: Judged(target=str(tmp_path / "b")), lambda path: Judged(target=path))
+        for judge in (
+            lambda _: None,
+            lambda _: JudgedPath(target=str(tmp_path / "b")),
+            lambda path: JudgedPath(target=path),
+        )
     )
 
     assert [files.changed(str(path), stamp) for files in (closed, elsewhere, open_)] == [True, True, False]

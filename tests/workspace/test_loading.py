@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import everturn
-from everturn.workspace.loading import CHILD, encode_child, list_libraries, list_module_folders
+from everturn.workspace.load_paths import CHILD, encode_child, list_libraries, list_module_folders
 
 
 @pytest.fixture

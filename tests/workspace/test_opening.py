@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everturn.core.errors import ToolFault
-from everturn.workspace.opening import MOST_LINKS, open_for_reading, open_in, open_place
+from everturn.workspace.opening import MAX_LINKS, open_for_reading, open_in, open_place
 
 
 @pytest.fixture
@@ -72,12 +72,12 @@ def test_a_loop_of_links_ends(folder):
 
 def test_as_many_links_are_followed_as_the_system_follows(folder):
     (folder / "0").write_text("end")
-    for number in range(MOST_LINKS + 1):
+    for number in range(MAX_LINKS + 1):
         (folder / str(number + 1)).symlink_to(str(number))
 
-    assert read(folder / str(MOST_LINKS)) == (str(folder / "0"), b"end")
+    assert read(folder / str(MAX_LINKS)) == (str(folder / "0"), b"end")
     with pytest.raises(ToolFault, match="Too many levels"):
-        read(folder / str(MOST_LINKS + 1))
+        read(folder / str(MAX_LINKS + 1))
 
 
 def test_a_folder_moved_and_replaced_meanwhile_stays_the_one_that_was_found(folder):

@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 
 from everturn.core.errors import ToolFault
 from everturn.ports.files import Stamp
-from everturn.workspace.files import MOST_BYTES, read_file
+from everturn.workspace.files import MAX_BYTES, read_file
 from everturn.workspace.opening import open_for_reading
-from everturn.workspace.pages import Line, Pager, Span, load_lines
+from everturn.workspace.pages import PageLine, Pager, PageSpan, load_lines
 
 TEXTS = st.text(st.sampled_from("ab\n\ré→"), max_size=60)
 
 
 def load(path, **fields):
     with open_for_reading(str(path)) as file:
-        return load_lines(file, Span(**fields))
+        return load_lines(file, PageSpan(**fields))
 
 
 def lines_of(text):
@@ -32,7 +32,7 @@ def lines_of(text):
 @settings(max_examples=300, deadline=None)
 @given(text=TEXTS, cuts=st.lists(st.integers(0, 60), max_size=5), first=st.integers(1, 8), count=st.integers(1, 5))
 def test_the_pieces_do_not_matter(text, cuts, first, count):
-    pager = Pager(Span(first=first, count=count))
+    pager = Pager(PageSpan(first=first, count=count))
     edges = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
     for start, end in pairwise(edges):
         pager.feed(text[start:end])
@@ -44,7 +44,7 @@ def test_the_pieces_do_not_matter(text, cuts, first, count):
 @settings(max_examples=200, deadline=None)
 @given(text=TEXTS, width=st.integers(1, 4), room=st.integers(0, 30))
 def test_what_is_left_out_is_known(text, width, room):
-    pager = Pager(Span(width=width, room=room))
+    pager = Pager(PageSpan(width=width, room=room))
     pager.feed(text)
     total = pager.finish()
 
@@ -82,7 +82,7 @@ def test_a_file_that_turns_out_to_be_latin_1_at_its_end_is_read_again(tmp_path):
 
     page = load(path, first=3)
 
-    assert page.lines == (Line("é", 1),)
+    assert page.lines == (PageLine("é", 1),)
     assert page.stamp == read_file(str(path)).stamp
 
 
@@ -101,7 +101,7 @@ def large(tmp_path):
     path = tmp_path / "large"
     row = b"0123456789abcdef\n"
     path.write_bytes(row * 60_000)
-    os.truncate(path, MOST_BYTES * 4)
+    os.truncate(path, MAX_BYTES * 4)
     return path
 
 
@@ -112,9 +112,9 @@ def test_of_a_large_file_only_the_page_is_read(large):
     tracemalloc.stop()
 
     status = large.stat()
-    assert page.lines == (Line("0123456789abcdef", 16),) * 2_000
+    assert page.lines == (PageLine("0123456789abcdef", 16),) * 2_000
     assert page.ended is False
-    assert page.total == pytest.approx(MOST_BYTES * 4 / 17, rel=0.01)
+    assert page.total == pytest.approx(MAX_BYTES * 4 / 17, rel=0.01)
     assert page.stamp == Stamp(size=status.st_size, mtime_ns=status.st_mtime_ns, digest="")
     assert peak < 3_000_000
 
@@ -127,7 +127,7 @@ def test_a_place_deep_in_a_large_file_is_found_in_little_memory(large):
 
     assert [line.text[:4] for line in page.lines[:2]] == ["0123", "0123"]
     assert (page.ended, page.total) == (True, 60_001)
-    assert page.lines[2].length == MOST_BYTES * 4 - 17 * 60_000
+    assert page.lines[2].length == MAX_BYTES * 4 - 17 * 60_000
     assert peak < 3_000_000
 
 

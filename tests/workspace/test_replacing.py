@@ -1,10 +1,12 @@
 """A replacement that fails leaves everything as it was."""
 
+import fcntl
 import os
 import resource
 import shutil
 import signal
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
@@ -82,3 +84,36 @@ def test_a_folder_moved_away_between_reading_and_writing_takes_the_write_along(t
 
     assert (tmp_path / "one/a").read_text() == "old"
     assert (tmp_path / "two/a").read_text() == "new"
+
+
+def test_a_file_that_another_program_keeps_locked_is_not_replaced_and_nothing_is_left_beside_it(tmp_path):
+    path = tmp_path / "a"
+    path.write_text("old")
+    seen = read_file(str(path))
+
+    with path.open() as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        with pytest.raises(ToolFault, match="is locked by another program, which may be about to write it"):
+            replace_file(str(path), "new", like=seen)
+
+    assert path.read_text() == "old"
+    assert names(tmp_path) == ["a"]
+    replace_file(str(path), "new", like=seen)
+    assert path.read_text() == "new"
+
+
+def test_who_waits_for_another_replacement_sees_it_and_does_not_undo_it(tmp_path):
+    path = tmp_path / "a"
+    path.write_text("old")
+    seen = read_file(str(path))
+
+    with ThreadPoolExecutor() as pool, path.open() as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        waiting = pool.submit(replace_file, str(path), "mine", like=seen)
+        (tmp_path / "b").write_text("theirs")
+        (tmp_path / "b").replace(path)
+        fcntl.flock(other, fcntl.LOCK_UN)
+        with pytest.raises(ToolFault, match="has changed on disk"):
+            waiting.result()
+
+    assert path.read_text() == "theirs"

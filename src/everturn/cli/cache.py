@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from everturn.cli.console import write
-from everturn.cli.json_output import render_json
-from everturn.cli.one_session import find_file, load_records, measure_output, parse_asked
+from everturn.cli.console import measure_output, render_json, write
+from everturn.cli.sessions.lookup import find_file, load_records
+from everturn.cli.syntax import JSON, Arguments
 from everturn.core.budget import Usage
 from everturn.core.cache_ledger import CacheStory, fold_story, share_of
 from everturn.core.money import add_usd
@@ -12,17 +12,11 @@ from everturn.core.records import CacheBroken
 from everturn.core.state import Exit
 
 
-def run_cache(words: list[str]) -> int:
+def run_cache(asked: Arguments) -> int:
     """Raises `UsageError`, and `JournalError` for a session that cannot be read."""
-    asked = parse_asked("cache", words)
-    if asked.for_help:
-        from everturn.cli.help import CACHE
-
-        write(CACHE)
-        return Exit.OK
-    path = find_file("cache", asked.name)
+    path = find_file("cache", asked.words)
     story = fold_story(load_records(path))
-    write(encode_story(path.stem, story) if asked.as_json else render_page(path.stem, story))
+    write(encode_story(path.stem, story) if JSON.name in asked else render_page(path.stem, story))
     return Exit.OK
 
 

@@ -6,28 +6,22 @@ from typing import Any
 
 import msgspec
 
-from everturn.cli.console import complain, write
-from everturn.cli.json_output import render_json
-from everturn.cli.one_session import find_file, load_records, measure_output, parse_asked
-from everturn.compose.cli import find_grounds, load_program_settings
+from everturn.cli.console import complain, measure_output, render_json, write
+from everturn.cli.sessions.lookup import find_file, load_records
+from everturn.cli.syntax import JSON, Arguments
 from everturn.core.bill import Bill, Entry, PriceLists, fold_bill
 from everturn.core.budget import Prices
 from everturn.core.errors import OptionError
 from everturn.core.money import PICO
 from everturn.core.state import Exit
+from everturn.settings.program_files import find_roots, load_program_settings
 
 
-def run_cost(words: list[str]) -> int:
+def run_cost(asked: Arguments) -> int:
     """Raises `UsageError`, and `JournalError` for a session that cannot be read."""
-    asked = parse_asked("cost", words)
-    if asked.for_help:
-        from everturn.cli.help import COST
-
-        write(COST)
-        return Exit.OK
-    path = find_file("cost", asked.name)
+    path = find_file("cost", asked.words)
     bill = fold_bill(load_records(path), load_prices())
-    write(encode_bill(path.stem, bill) if asked.as_json else render_page(path.stem, bill))
+    write(encode_bill(path.stem, bill) if JSON.name in asked else render_page(path.stem, bill))
     return Exit.OK
 
 
@@ -36,7 +30,7 @@ def load_prices() -> PriceLists:
     from everturn.compose.catalog import build_catalog
     from everturn.settings.options import Options
 
-    merged, _ = load_program_settings(find_grounds(os.environ), os.environ)
+    merged, _ = load_program_settings(find_roots(os.environ), os.environ)
     for problem in merged.problems:
         complain(str(problem))
     added = merged.options().get("models", ())

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TextIO
 
-from everturn.cli.usage import UsageError
+from everturn.cli.errors import UsageError
 from everturn.core.errors import ModelFault
 from everturn.core.events import (
     AnswerAdded,
@@ -19,6 +19,7 @@ from everturn.core.events import (
     Continued,
     ErrorReleased,
     Event,
+    HookRan,
     ModelSwitched,
     ModeSwitched,
     Noticed,
@@ -30,7 +31,7 @@ from everturn.core.events import (
     UsageReported,
 )
 from everturn.core.masking import mask_keys
-from everturn.models.anthropic.masking import mask_secrets
+from everturn.models.anthropic.key_mask import mask_secrets
 from everturn.ports.transport import Response, Transport
 
 FOLDER_MODE = 0o700
@@ -158,6 +159,7 @@ def describe_event(event: Event) -> tuple[str, dict[str, Any]] | None:
             | ModeSwitched()
             | ContextChanged()
             | CacheMissed()
+            | HookRan()
             | Noticed()
         ):
             return kind, {name: getattr(event, name) for name in event.__struct_fields__}

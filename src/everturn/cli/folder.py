@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from everturn.cli.usage import UsageError
+from everturn.cli.errors import UsageError
 
 
 def find_named_folder(given: str) -> str:

@@ -1,11 +1,18 @@
-"""The help, made from the table of flags and commands. Pure."""
+"""The help of the program and of each command, made from their tables; what no row can say stands here as prose. Pure."""
 
-from everturn.cli.flags import COMMANDS, FLAGS, Flag, Takes, Topic
+import textwrap
+
+from everturn.cli.arguments import PROGRAM, render_words
+from everturn.cli.commands import COMMANDS
+from everturn.cli.flags import FLAGS
+from everturn.cli.syntax import ProgramCommand
+from everturn.settings.declaration import CompletionOffer, Flag, Takes, Topic
 
 WIDTH = 34
 """Of the column with the flags."""
+MAX_WIDTH = 120
 INTRODUCTION = """\
-Everturn: an agentic coding loop that people can trust with their repository, their money and their afternoon.
+Everturn: an agentic coding loop. It calls a model and runs the tools that the model asks for, within your rules.
 
 Usage:
   everturn -p "prompt" [flags]      answer one prompt and exit
@@ -15,16 +22,16 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "Ask": (
         ('everturn -p "What does this project do?"', ""),
         ('git diff | everturn -p "Review this change"', "standard input is added to the prompt"),
-        ('everturn -p "Now shorter" --continue', "goes on with the newest session of this folder"),
+        ('everturn -p "Now shorter" --continue', "continues the newest session of this folder"),
     ),
     "Let it work": (
         ('everturn -p "Fix the failing test" --permission-mode acceptEdits --allowed-tools Bash', ""),
         ('everturn -p "Tidy the docs" --max-turns 20 --max-budget-usd 0.50', "stops at the first limit"),
-        ("everturn cost", "what the newest session of this folder cost, and for what"),
+        ("everturn cost", "shows what the newest session of this folder cost"),
     ),
     "Find it again": (
-        ("everturn sessions", "those of this folder; everturn sessions search WORDS finds what was said"),
-        ('everturn -p "Go on" --resume "Parser rewrite"', "by id, a beginning of it, or title"),
+        ("everturn sessions", "lists the sessions of this folder; everturn sessions search WORDS searches them"),
+        ('everturn -p "Go on" --resume "Parser rewrite"', "by its id, the beginning of its id, or its title"),
     ),
     "Use it in scripts": (
         ('everturn -p "List the TODOs" --output-format json | jq -r .result', ""),
@@ -32,10 +39,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ('everturn -p "Rate this file" --json-schema \'{"type":"object"}\' < main.py', ""),
     ),
     "Set it up": (
-        ("everturn doctor", "says what is missing and how to mend it"),
+        ("everturn doctor", "says what is missing and how to fix it"),
         ("everturn config set model opus", ""),
-        ('eval "$(everturn completion bash)"', "zsh and fish likewise"),
-        ("everturn demo", "needs no key"),
+        ('eval "$(everturn completion bash)"', "also for zsh and fish"),
+        ("everturn demo --interactive", "try the terminal without a key; everturn demo shows the loop alone"),
     ),
 }
 EXIT_CODES = """\
@@ -44,15 +51,18 @@ Exit codes:
   1    the run ended with an error: the model, a limit, a prompt that is too long
   2    the command line or a setting is wrong; nothing was sent
   130  interrupted with Ctrl-C
-  141  nobody reads the output any more
+  141  the program that reads the output has ended
   143  ended by SIGTERM
 """
-CONFIG = """\
-Usage:
-  everturn config list                 every setting, its value and where it comes from
-  everturn config get KEY              the value of one
-  everturn config set KEY VALUE        change the user's settings file
-  everturn config unset KEY            remove a setting from it
+NAMING_A_SESSION = """\
+SESSION is an id or its beginning, a title or a part of it that fits no other session, or latest for the newest session
+of this folder.
+"""
+DETAILS: dict[str, str] = {
+    "doctor": "Each line says ok, warn or fail, and how to fix a problem. Exit code 1 if something fails.\n",
+    "config": """\
+Settings do not hold API keys: set ANTHROPIC_API_KEY in the environment, or set apiKeyHelper to a command that
+prints a key.
 
 Examples:
   everturn config set model opus
@@ -60,91 +70,52 @@ Examples:
   everturn config set permissions.deny '["Bash"]'
   everturn config set everturn.limits.max_turns 50
   everturn config set env.HTTPS_PROXY http://proxy:3128
-
-Keys for the API are not kept in settings: set ANTHROPIC_API_KEY in the environment, or name a command that
-prints one with apiKeyHelper.
-"""
-COST = """\
-Usage:
-  everturn cost [SESSION] [--json]
-
-What a session cost, by round with the model: input, output, cache write and cache read, in tokens and USD, with bars on a
-terminal; the sums by model and by purpose; what the cache saved. SESSION is an id, a beginning of one that no other session
-has, or a title; without it, the newest session of this folder. --json prints the same, with exact figures, as one object.
+""",
+    "cost": """\
+Shows input, output, cache write and cache read of each round with the model, in tokens and USD, with bars on a
+terminal; the sums by model and by purpose; and what the cache saved. Without SESSION, the newest session of this
+folder. --json prints one object with exact figures.
 
 Examples:
   everturn cost
   everturn cost 5e17 --json | jq .total_usd
-"""
-CACHE = """\
-Usage:
-  everturn cache [SESSION] [--json]
-
-What the prompt cache gave a session, call by call: tokens read from it, written to it and sent beside it, and the share
-that was read. Each break is told with the part of the request that differed, what caused it, the tokens that were paid
-for again and their price; a break that nothing explains is called unexplained, and is worth a report. SESSION is an id, a
-beginning of one that no other session has, or a title; without it, the newest session of this folder. --json prints the
-same as one object.
+""",
+    "cache": """\
+Shows for each call the tokens read from the cache, written to it and sent without it, and the share that was read. For
+each break it shows the part of the request that differed, the cause, the tokens that were paid for again and their
+price. A break without a known cause is called unexplained; please report it. Without SESSION, it shows the newest
+session of this folder. --json prints one object.
 
 Examples:
   everturn cache
   everturn cache 5e17 --json | jq .causes
-"""
-PROMPT = """\
-Usage:
-  everturn prompt [--mode MODE] [--model NAME] [--person] [--trust] [--counts|--json]
-
-What the model is told in this folder before your prompt: the system prompt section by section, the environment, your memory
-files and the project's, and the tools; then the tokens of each, at four bytes to a token. Nothing is sent, and no key is needed.
-It reads as for a run that nobody watches; --person as for one with somebody at a terminal, --mode and --trust as for a run with
-that permission mode, or in a folder that you trust. --counts prints the table alone, --json all of it as one object.
+""",
+    "prompt": """\
+Prints what the model reads in this folder: the system prompt section by section, the environment, your memory files and
+the project's, and the tools; then the tokens of each, at four bytes to a token. Nothing is sent, and no key is needed.
+Without --person it prints the prompt of a run without a person at a terminal.
 
 Examples:
   everturn prompt
   everturn prompt --mode plan --person
   everturn prompt --counts
-"""
-SESSIONS = """\
-Usage:
-  everturn sessions [list] [--all] [--limit N] [--json|--ids]     this folder's sessions, the newest first; --all of every folder
-  everturn sessions search WORDS [--all] [--limit N] [--json]     in prompts, answers and results; "several words" are a phrase
-  everturn sessions show SESSION [--json]                         what is known of it, and what was said
-  everturn sessions rename SESSION TITLE                          --resume TITLE goes on with it from then on
-  everturn sessions tag SESSION TAG | --clear
-  everturn sessions export SESSION [--format markdown|html|json] [--output FILE] [--force]
-  everturn sessions delete SESSION… [--yes]                       with its media; never one that is open
-  everturn sessions prune [--older-than AGE] [--larger-than SIZE] [--keep-total SIZE] [--yes] [--json]
-  everturn sessions rebuild                                       the index anew; nothing is lost with it
-
-SESSION is an id, a beginning of one, a title, a part of one that no other session has, or latest: the newest of this folder.
-
-prune shows what would go; --yes does it. A session goes when it is older and larger than what is given, whichever is given;
---keep-total lets the oldest go until the rest takes no more. Without any, cleanupPeriodDays of the settings counts.
-
+""",
+    "sessions": """\
 Examples:
   everturn sessions search "connection reset" --all
   everturn sessions rename latest Parser rewrite
   everturn sessions export "Parser rewrite" --output parser.html
   everturn sessions prune --older-than 90d
-"""
-PERMISSIONS = """\
-Usage:
-  everturn permissions test COMMAND [--mode MODE] [--cwd DIR] [--json]    what would happen to it, and which rule decides
-  everturn permissions test --tool TOOL WORD [--input JSON]               the same for a file, a URL, any tool
-  everturn permissions test --cases FILE|- [--mode MODE]                  every case of a file; see below
-  everturn permissions [list] [--cwd DIR] [--json]                        the rules in force, and where each stands
-  everturn permissions replay RULE [--ask|--deny] [--session SESSION|--all] [--json]
-                                                                          what a new rule would have changed in past sessions
+""",
+    "sessions prune": """\
+With --older-than and --larger-than together, a session must be older and larger. --keep-total removes the oldest
+sessions until the rest takes at most SIZE. Without any of them, the setting cleanupPeriodDays is the age.
 
---allow RULE, --ask RULE and --deny RULE add rules to a test, each as often as you like.
-
-A file of cases is a test of your policy: a JSON object a line with command (or op and path, or tool and input), expect
-(allow, ask, deny or error), also_ok, id and why. A case that brings rules {allow, ask, deny} is judged by these alone, in
-/home/dev/proj; one without, by the settings of this folder. setup makes files for a case about one. Each answer is a line
-with id, decision, why and rule.
-
-Exit codes of test: 0 allowed, or every expectation met; 1 asked or denied, or one missed; 2 wrong arguments or settings.
-
+Examples:
+  everturn sessions prune --older-than 90d
+  everturn sessions prune --keep-total 10GB --yes
+""",
+    "permissions": """\
 Examples:
   everturn permissions test 'git push origin main'
   everturn permissions test 'npm test && rm -rf build' --allow 'Bash(npm test *)' --json
@@ -152,42 +123,76 @@ Examples:
   everturn permissions test --tool WebFetch https://example.com/ --allow 'WebFetch(domain:example.com)'
   everturn permissions test --cases policy.jsonl | jq -r 'select(.decision == "ask").id'
   everturn permissions replay 'Bash(npm run *)' --all
-"""
-DOCTOR = """\
-Usage:
-  everturn doctor [--json]
+""",
+    "permissions test": """\
+A file of cases is a test of your policy. Each line is a JSON object with command (or op and path, or tool and input),
+expect (allow, ask, deny or error), also_ok, id and why. A case with rules {allow, ask, deny} uses only these rules, in
+/home/dev/proj; a case without uses the settings of this folder. setup creates files for the case. For each case, a line
+with id, decision, why and rule is printed.
 
-Checks what a run needs. Each line says ok, warn or fail, and how to mend it. Exit code 1 if something fails.
-"""
-TRUST = """\
-Usage:
-  everturn trust [FOLDER] [--yes] [--below]
-  everturn trust --list
-  everturn trust --revoke [FOLDER]
+Exit codes: 0 allowed, or all expectations met; 1 asks or is denied, or an expectation not met; 2 wrong arguments or
+settings.
 
-A repository may bring settings of its own: hooks, MCP servers, allow rules, variables. None of them counts before you
-trust its folder; rules that deny or ask always count. Shows what they would do, and asks. The whole repository is
-trusted, but for a folder that is your home. Hooks and servers that change later are off until you trust them again.
-
-  --yes       trust what is shown without being asked
-  --below     also trust every folder below, but for programs that they define
-  --list      the folders that are trusted, or that you said no to
-  --revoke    take it back
-"""
-COMPLETION = """\
-Usage:
-  everturn completion bash|zsh|fish
-
+Examples:
+  everturn permissions test 'git push origin main'
+  everturn permissions test --tool Read ~/.ssh/id_rsa
+  everturn permissions test --cases policy.jsonl | jq -r 'select(.decision == "ask").id'
+""",
+    "permissions replay": """\
+Examples:
+  everturn permissions replay 'Bash(npm run *)' --all
+  everturn permissions replay 'WebFetch' --deny --session latest
+""",
+    "trust": """\
+A repository may contain settings: hooks, MCP servers, allow rules, variables. They do not count before you trust its
+folder; deny and ask rules always count. The command shows what the settings would do, and asks. It trusts the whole
+repository, unless the repository is your home. Hooks and servers that change later are off until you trust the folder
+again.
+""",
+    "completion": """\
 Examples:
   bash   echo 'eval "$(everturn completion bash)"' >> ~/.bashrc
   zsh    echo 'eval "$(everturn completion zsh)"' >> ~/.zshrc
   fish   everturn completion fish > ~/.config/fish/completions/everturn.fish
-"""
+""",
+    "demo": """\
+Examples:
+  everturn demo                  watch: the loop recovers from an overload, a broken connection and a cut answer
+  everturn demo --interactive    try: type to the scripted model yourself, in the interactive terminal
+
+The loop, the HTTP requests, the tools and the tests are real; only the model is scripted. No key and no network are
+needed. Everything happens in a folder that is removed in the end.
+
+Exit codes:
+  0    the tests of the repository pass
+  1    the tests fail, or the demo could not run
+  2    wrong arguments
+  130  interrupted; 143 when ended by SIGTERM
+""",
+}
+"""Behind the usage and the flags of a command, by its whole name."""
 
 
 def render_help() -> str:
     parts = [INTRODUCTION, _render_commands(), *(_render_topic(topic) for topic in Topic), _render_examples()]
     return "\n".join([*parts, EXIT_CODES])
+
+
+def render_command_help(command: ProgramCommand, title: str) -> str:
+    """Of a command, or of one of its actions; `title` is its whole name. What it does, how it is written, its flags, and more."""
+    does = command.help[0].upper() + command.help[1:]
+    parts = [f"{does}.\n"]
+    if command.actions:
+        parts.append(_render_actions(command))
+    else:
+        parts.append(f"Usage:\n{_render_form(command, title)}\n")
+        if command.flags:
+            parts.append(_render_table("Flags", [(render_flag(flag), flag.help) for flag in command.all_flags]))
+    if any(argument.offer is CompletionOffer.SESSIONS for argument in command.arguments):
+        parts.append(NAMING_A_SESSION)
+    if title in DETAILS:
+        parts.append(DETAILS[title])
+    return "\n".join(parts)
 
 
 def render_flag(flag: Flag) -> str:
@@ -211,6 +216,27 @@ def _render_commands() -> str:
 
 def _render_topic(topic: Topic) -> str:
     return _render_table(topic, [(render_flag(flag), flag.help) for flag in FLAGS if flag.topic is topic])
+
+
+def _render_actions(command: ProgramCommand) -> str:
+    """Each action under how it is written."""
+    lines = ["Usage:"]
+    for action in command.actions:
+        name = f"[{action.name}]" if action.name == command.default else action.name
+        lines += [_render_form(action, f"{command.name} {name}"), f"      {action.help}"]
+    return "\n".join([*lines, f"\neverturn {command.name} ACTION --help says more of each.\n"])
+
+
+def _render_form(command: ProgramCommand, title: str) -> str:
+    """`everturn sessions show SESSION [--json]`, in lines of a bearable length."""
+    flags = (
+        []
+        if command.form
+        else [f"[{flag.name}\0{flag.value}]" if flag.value else f"[{flag.name}]" for flag in command.flags]
+    )
+    written = " ".join(filter(None, (PROGRAM, title, render_words(command), *flags)))
+    lines = textwrap.wrap(written, MAX_WIDTH, initial_indent="  ", subsequent_indent=" " * 10, break_on_hyphens=False)
+    return "\n".join(lines).replace("\0", " ")
 
 
 def _render_table(title: str, rows: list[tuple[str, str]]) -> str:

@@ -4,15 +4,22 @@ import gc
 import os
 import sys
 
-from everturn.workspace.loading import leave_out_modules
+from everturn.workspace.load_paths import leave_out_modules
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 VERSION = (["--version"], ["-v"])
 INTERRUPTED = 130
 """`core.state.Exit.INTERRUPTED`, which is not loaded yet."""
 
 
-def main(argv: list[str] | None = None) -> int:
-    """Never raises. Nothing is imported before it is needed: asking for the version costs next to nothing."""
+def main(argv: list[str] | None = None, *, listen: "Callable[[], object]" = bool) -> int:
+    """Never raises. Nothing is imported before it is needed: asking for the version costs next to nothing.
+
+    `listen` is called before the command begins: from then on a Ctrl-C comes as `KeyboardInterrupt`.
+    """
     leave_out_modules((os.curdir,))
     words = sys.argv[1:] if argv is None else list(argv)
     if words in VERSION and sys.stdout is not None:
@@ -23,9 +30,10 @@ def main(argv: list[str] | None = None) -> int:
         load_msgspec()
         from everturn.cli.dispatch import run_guarded
 
+        listen()
         return run_guarded(words)
     except KeyboardInterrupt:
-        from everturn.cli.echo import end_echoed_line
+        from everturn.cli.console import end_echoed_line
 
         end_echoed_line()
         return INTERRUPTED

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from everturn.cli.flags import BY_SPELLING, FLAG_OF_OPTION
+from everturn.cli.flags import BY_SPELLING, FLAGS_OF_OPTION
 from everturn.settings.keys import KEYS
 
 NAMES = {"cwd": "the working folder"}
@@ -11,8 +11,8 @@ NAMES = {"cwd": "the working folder"}
 
 def name_option(field: str, typed: Collection[str]) -> str:
     """`typed` are names of flags."""
-    flag = FLAG_OF_OPTION.get(field)
-    if flag is not None and flag in typed:
+    flag = next((flag for flag in FLAGS_OF_OPTION.get(field, ()) if flag in typed), None)
+    if flag is not None:
         return flag
     return next((name for name, key in KEYS.items() if key.option == field), NAMES.get(field, field))
 

@@ -8,20 +8,19 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from everturn.cli.console import complain, write
-from everturn.cli.flags import PROMPT_FLAGS
-from everturn.cli.usage import UsageError
-from everturn.cli.words import Words, parse_words
-from everturn.compose.cli import Asked, Launch, naming_way_out, plan_launch
+from everturn.cli.flags import resolve_mode
+from everturn.cli.syntax import JSON, Arguments
+from everturn.compose.cli import Launch, plan_launch
 from everturn.core.state import Exit
 from everturn.core.stream import StreamEvent
 from everturn.ports.policy import Ruling, Verdict
+from everturn.settings.program_files import SettingsArguments, naming_way_out
 
 if TYPE_CHECKING:
     from everturn.ports.model import Request
-    from everturn.prompt.parts import Part
+    from everturn.prompt.parts import PromptPart
 
-SEE = "everturn prompt --help"
-SHORTEST = 24
+MIN_NAME_WIDTH = 24
 """Characters of the column with the names, at least."""
 
 
@@ -46,51 +45,46 @@ class SilentModel:
         return
 
 
-def run_prompt_command(words: list[str]) -> int:
-    """Raises `UsageError`, `OptionError`."""
-    parsed = parse_words("prompt", words, {**PROMPT_FLAGS, "--help": "", "-h": ""}, see=SEE)
-    if "--help" in parsed or "-h" in parsed:
-        from everturn.cli.help import PROMPT
-
-        write(PROMPT)
-        return Exit.OK
-    if parsed.names:
-        raise UsageError(f"prompt takes no words, only flags, not {parsed.names[0]!r:.60}", see=SEE)
-    flags = {"permission_mode": parsed.last("--mode"), "model": parsed.last("--model")}
+def run_prompt(asked: Arguments) -> int:
+    """Raises `OptionError`."""
+    flags = {"permission_mode": resolve_mode(asked.text("--mode")), "model": asked.text("--model")}
     launch = plan_launch(
-        {name: value for name, value in flags.items() if value}, os.environ, Asked(trust="--trust" in parsed)
+        {name: value for name, value in flags.items() if value}, os.environ, SettingsArguments(trust="--trust" in asked)
     )
     for warning in launch.warnings:
         complain(warning)
-    write(render(asyncio.run(list_prompt(launch, person="--person" in parsed)), parsed))
+    write(render(asyncio.run(list_prompt(launch, person="--person" in asked)), asked))
     return Exit.OK
 
 
-async def list_prompt(launch: Launch, *, person: bool) -> "tuple[Part, ...]":
-    from everturn.compose.git_count import begin_count
+async def list_prompt(launch: Launch, *, person: bool) -> "tuple[PromptPart, ...]":
+    from everturn.compose.system import begin_count
 
     # Before the engine is loaded, so that git has counted when it is asked.
     git = begin_count(launch.setup, launch.env)
-    from everturn.compose.library import Engine
+    from everturn.compose.engine import Engine, build_parts
+    from everturn.compose.prompt import list_prompt_parts
+    from everturn.compose.world import World
 
     changes = {"persist": False, "approver": Somebody() if person else None}
     options = msgspec.structs.replace(launch.options, **changes)
+    setup = msgspec.structs.replace(launch.setup, options=options)
     launch.memory.tell = complain
-    with naming_way_out(launch.grounds):
-        engine = Engine(options, env=launch.env, model=SilentModel(), git=git)
+    with naming_way_out(launch.roots):
+        engine = Engine(parts=build_parts(setup, World(env=launch.env, model=SilentModel(), git=git)))
     async with engine:
-        return engine.list_prompt()
+        return list_prompt_parts(engine, setup)
 
 
-def render(parts: "tuple[Part, ...]", parsed: Words) -> str:
-    if "--json" in parsed:
+def render(parts: "tuple[PromptPart, ...]", asked: Arguments) -> str:
+    if JSON.name in asked:
         return encode(parts)
-    if "--counts" in parsed:
+    if "--counts" in asked:
         return render_counts(parts)
     return f"{render_text(parts)}\n{render_counts(parts)}"
 
 
-def render_text(parts: "tuple[Part, ...]") -> str:
+def render_text(parts: "tuple[PromptPart, ...]") -> str:
     """The words themselves, as they are sent."""
     from everturn.frontends.harmless import make_harmless
     from everturn.prompt.parts import ENVIRONMENT
@@ -105,11 +99,11 @@ def render_text(parts: "tuple[Part, ...]") -> str:
     return make_harmless("\n".join(lines)) + "\n"
 
 
-def render_counts(parts: "tuple[Part, ...]") -> str:
+def render_counts(parts: "tuple[PromptPart, ...]") -> str:
     from everturn.frontends.harmless import make_line
     from everturn.prompt.parts import count_tokens
 
-    width = max(SHORTEST, *(len(part.name) + 4 for part in parts))
+    width = max(MIN_NAME_WIDTH, *(len(part.name) + 4 for part in parts))
     lines = ["Tokens, about (four bytes to a token):"]
     for place in dict.fromkeys(part.place for part in parts):
         inside = [part for part in parts if part.place == place]
@@ -119,7 +113,7 @@ def render_counts(parts: "tuple[Part, ...]") -> str:
     return "\n".join(lines) + "\n"
 
 
-def encode(parts: "tuple[Part, ...]") -> str:
+def encode(parts: "tuple[PromptPart, ...]") -> str:
     from everturn.prompt.parts import count_tokens
 
     page = {"tokens": count_tokens(parts), "parts": [msgspec.structs.asdict(part) for part in parts]}

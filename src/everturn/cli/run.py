@@ -7,39 +7,32 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
-from everturn.cli.ahead import HEAD_START_S, load_behind
-from everturn.cli.arguments import Arguments
-from everturn.cli.console import complain, complain_at_length
-from everturn.cli.echo import unechoed_controls
+from everturn.cli.console import complain, complain_at_length, unechoed_controls
+from everturn.cli.errors import UnknownSessionError
 from everturn.cli.folder import find_folder
-from everturn.cli.options import BYPASS, plan_asked, plan_fields
+from everturn.cli.options import plan_asked, plan_fields
+from everturn.cli.preload import HEAD_START_S, load_behind
 from everturn.cli.signals import Interruptions
 from everturn.cli.standard_input import compose_prompt
-from everturn.cli.usage import UnknownSessionError
-from everturn.compose.cli import (
-    Launch,
-    build_live,
-    build_model,
-    has_credentials,
-    naming_way_out,
-    plan_launch,
-    program_home,
-)
+from everturn.cli.syntax import Arguments
+from everturn.compose.cli import Launch, build_model, build_program_parts, plan_launch
 from everturn.core.errors import JournalError
-from everturn.core.limits import WATCHED_RETRY_AFTER
+from everturn.core.modes import PermissionMode
 from everturn.core.spelled_paths import spell_path
 from everturn.core.state import Exit
+from everturn.settings.program_files import program_home
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from everturn.cli.debug import DebugLog
     from everturn.cli.person import Person
-    from everturn.cli.watched import WatchedEngine
-    from everturn.compose.git_count import GitCount
+    from everturn.core.events import Event
+    from everturn.engine.engine import Engine
     from everturn.frontends.headless.view import Introduction
     from everturn.ports.model import Model
-    from everturn.settings.options import Options
+    from everturn.ports.policy import Approver
+    from everturn.workspace.git_count import GitCount
 
 NO_KEY = (
     "there is no key for the model. Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN) in the environment, or name a "
@@ -78,7 +71,7 @@ def answer_prompt(arguments: Arguments) -> int:
     fields = plan_fields(arguments, home, find_folder())
     launch = plan_trusted_launch(fields, arguments)
     prompt = compose_prompt(arguments.words, may_go_on="--continue" in arguments or "--resume" in arguments)
-    if not has_credentials(launch) and asks_the_model(prompt):
+    if not launch.has_credentials and asks_the_model(prompt):
         complain_at_length(NO_KEY)
         return Exit.USAGE
     # Tools inherit the environment of the process, and with it what the settings add.
@@ -97,9 +90,9 @@ def plan_trusted_launch(fields: dict[str, Any], arguments: Arguments) -> Launch:
     asked = plan_asked(arguments)
     launch = plan_launch(fields, os.environ, asked)
     if launch.merged.held and shows_text(arguments) and sys.stdin is not None and sys.stdin.isatty():
-        from everturn.cli.trust.asking import ask_for_trust
+        from everturn.cli.trust.question import ask_for_trust
 
-        if ask_for_trust(launch.grounds, os.environ, asked):
+        if ask_for_trust(launch.roots, os.environ, asked):
             return plan_launch(fields, os.environ, asked)
     return launch
 
@@ -111,7 +104,9 @@ def asks_the_model(prompt: str | None) -> bool:
     from everturn.frontends.commands import COMMANDS, Invoked, parse_command
 
     invoked = parse_command(prompt, COMMANDS)
-    return invoked is None or (isinstance(invoked, Invoked) and invoked.command.name == "compact")
+    if not isinstance(invoked, Invoked):
+        return invoked is None
+    return bool(invoked.command.prompt) or invoked.command.name in {"compact", "btw"}
 
 
 def open_asked_log(arguments: Arguments, home: Path) -> "DebugLog | None":
@@ -136,15 +131,18 @@ async def run_query(launch: Launch, prompt: str | None, arguments: Arguments, lo
         # Off the loop, which opens the connection meanwhile: imports take as long as a handshake.
         await asyncio.to_thread(load_engine)
         person = find_asked_person(launch, arguments)
-        async with build_engine(launch, model, arguments, log, person, git=git) as engine:
+        async with build_engine(launch, model, arguments, person, git=git) as engine:
             interruptions.guard(engine)
             gc.enable()
             gc.freeze()
             loading = asyncio.get_running_loop().call_later(HEAD_START_S, load_behind)
             try:
-                return await show_answer(engine, prompt, launch, arguments, person)
+                return await show_answer(
+                    engine, prompt, launch, arguments, person=person, watch=choose_watch(arguments, log)
+                )
             finally:
                 loading.cancel()
+                warn_of_running(engine)
     except asyncio.CancelledError:
         if interruptions.exit is None:
             raise
@@ -158,13 +156,13 @@ def begin_git_count(launch: Launch) -> "GitCount | None":
     """Before the engine is loaded, so that git has counted when the first request is made."""
     if not launch.setup.trusted:
         return None
-    from everturn.compose.git_count import begin_count
+    from everturn.compose.system import begin_count
 
     return begin_count(launch.setup, launch.env)
 
 
 def load_engine() -> None:
-    import everturn.cli.watched
+    import everturn.compose.engine
     import everturn.frontends.headless.run  # noqa: F401 (both are imported again, by name, where they are used)
 
 
@@ -181,58 +179,60 @@ def build_engine(
     launch: Launch,
     model: "Model",
     arguments: Arguments,
-    log: "DebugLog | None",
-    person: "Person | None" = None,
+    person: "Approver | None" = None,
     *,
     git: "GitCount | None" = None,
-) -> "WatchedEngine":
-    from everturn.cli.watched import WatchedEngine
-    from everturn.sessions.patience import tell_slow_reading
+) -> "Engine":
+    from everturn.cli.names import name_option
+    from everturn.engine.engine import Engine
+    from everturn.sessions.line_reader import tell_slow_reading
 
-    watch = log.note if log else None
-    if log is None and "--verbose" in arguments and shows_plain_text(arguments):
-        from everturn.cli.verbose import tell_event
-
-        watch = tell_event
-    options = plan_options(launch.options, person, is_watched=shows_text(arguments) and _is_terminal())
     tell_slow_reading(complain)
-    with naming_way_out(launch.grounds):
-        engine = WatchedEngine(
-            options,
-            env=launch.env,
-            model=model,
-            watch=watch,
-            typed=arguments.given,
-            live=build_live(launch),
-            git=git,
-        )
+    parts = build_program_parts(
+        launch,
+        model,
+        person=person,
+        is_watched=shows_text(arguments) and _is_terminal(),
+        name_option=lambda field: name_option(field, arguments.given),
+        git=git,
+    )
+    engine = Engine(parts=parts)
     launch.memory.tell = engine.tell
     for warning in launch.warnings:
         engine.note(warning)
-    if engine.permission_mode == BYPASS:
-        from everturn.cli.root import warn_root
+    if engine.permission_mode == PermissionMode.BYPASS:
+        from everturn.cli.options import warn_root
 
-        if warning := warn_root(BYPASS, launch.options.sandbox):
+        if warning := warn_root(PermissionMode.BYPASS, launch.options.sandbox):
             engine.note(warning)
     return engine
 
 
-def plan_options(options: "Options", person: "Person | None", *, is_watched: bool) -> "Options":
-    """What depends on who is there: a person who answers questions, and one who can end a long wait."""
-    if person is not None:
-        options = msgspec.structs.replace(options, approver=person)
-    if is_watched and isinstance(options.limits, dict):
-        patient = {"max_retry_after": WATCHED_RETRY_AFTER, **options.limits}
-        options = msgspec.structs.replace(options, limits=patient)
-    return options
+def choose_watch(arguments: Arguments, log: "DebugLog | None") -> "Callable[[Event], None] | None":
+    """What sees every event besides the frontend: the debug log, or sentences on standard error."""
+    if log is not None:
+        return log.note
+    if "--verbose" in arguments and shows_plain_text(arguments):
+        from everturn.cli.verbose import tell_event
+
+        return tell_event
+    return None
+
+
+def warn_of_running(engine: "Engine") -> None:
+    """What runs in the background ends with the program."""
+    for task in engine.tasks.running:
+        complain(f"still running in the background, and ended now: {task.report().description}")
 
 
 async def show_answer(
-    engine: "WatchedEngine",
+    engine: "Engine",
     prompt: str | None,
     launch: Launch,
     arguments: Arguments,
+    *,
     person: "Person | None" = None,
+    watch: "Callable[[Event], None] | None" = None,
 ) -> int:
     from everturn.frontends.headless.run import run_headless
     from everturn.frontends.headless.view import OutputFormat
@@ -249,10 +249,11 @@ async def show_answer(
         card_of=engine.card_of,
         env=launch.env,
         floor=person.floor if person else None,
+        watch=watch,
     )
 
 
-def introduce(engine: "WatchedEngine", launch: Launch) -> "Introduction":
+def introduce(engine: "Engine", launch: Launch) -> "Introduction":
     from everturn import __version__
     from everturn.frontends.headless.view import Introduction
 
@@ -263,7 +264,7 @@ def introduce(engine: "WatchedEngine", launch: Launch) -> "Introduction":
         api_key_source=launch.key_source,
         betas=launch.setup.betas,
         is_kept=lambda: engine.is_kept,
-        only_managed_rules=launch.options.only_managed_rules,
+        only_managed_rules=launch.setup.written.only_managed_rules,
     )
 
 

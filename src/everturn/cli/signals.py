@@ -19,7 +19,7 @@ MEANING = {
 
 class Abortable(Protocol):
     @property
-    def at_work(self) -> bool: ...
+    def is_busy(self) -> bool: ...
 
     @property
     def tasks(self) -> Tasks: ...
@@ -46,7 +46,7 @@ class Interruptions:
         cause, code = MEANING[number]
         is_first = self.exit is None
         self.exit = self.exit or code
-        if is_first and self._engine is not None and self._engine.at_work:
+        if is_first and self._engine is not None and self._engine.is_busy:
             self._engine.abort(cause)
             return
         self._task.cancel()

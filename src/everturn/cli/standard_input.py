@@ -6,9 +6,9 @@ import sys
 
 from everturn.cli.arguments import clean_text
 from everturn.cli.console import complain
-from everturn.cli.usage import HELP, UsageError
+from everturn.cli.errors import HELP, UsageError
 
-MOST_BYTES = 10_000_000
+MAX_BYTES = 10_000_000
 PATIENCE_S = 3.0
 STANDARD_INPUT = "-"
 """In place of a prompt, as with other programs."""
@@ -25,7 +25,7 @@ def compose_prompt(words: tuple[str, ...], *, may_go_on: bool = False) -> str | 
     is_named = STANDARD_INPUT in words
     piped = load_piped(is_addition=bool(asked), is_named=is_named).rstrip()
     if is_named and not piped:
-        raise UsageError("standard input, which - stands for, is empty", see=HELP)
+        raise UsageError("standard input is empty (- means standard input)", see=HELP)
     if not asked and not piped and may_go_on:
         return None
     if not asked and not piped:
@@ -64,7 +64,7 @@ def _read_bounded(descriptor: int) -> bytes:
     while piece := os.read(descriptor, _PIECE):
         pieces.append(piece)
         size += len(piece)
-        if size > MOST_BYTES:
-            limit = MOST_BYTES // 1_000_000
+        if size > MAX_BYTES:
+            limit = MAX_BYTES // 1_000_000
             raise UsageError(f"standard input is larger than {limit} MB; name a file in the prompt instead")
     return b"".join(pieces)

@@ -7,7 +7,7 @@ from everturn.cli.debug import known_secrets
 from everturn.core import events as ev
 from everturn.frontends.figures import render_count, render_duration, render_usage, render_usd
 from everturn.frontends.harmless import make_line
-from everturn.models.anthropic.masking import mask_secrets
+from everturn.models.anthropic.key_mask import mask_secrets
 
 
 def tell_event(event: ev.Event) -> None:
@@ -23,7 +23,7 @@ def render_told(event: ev.Event) -> str:
         case ev.RetryScheduled(attempt=attempt, max_tries=most, delay_s=delay_s, text=text):
             return f"attempt {attempt} of {most} failed: {text.rstrip('.')}; next in {render_duration(delay_s)}"
         case ev.Retracted(cause=cause):
-            return f"what had come of the answer is taken back ({cause})"
+            return f"the part of the answer that came is withdrawn ({cause})"
         case ev.ModelSwitched(before=before, model=model, cause=cause):
             return f"{model} answers instead of {before}: {cause}"
         case ev.CallBegan(line=line):
@@ -35,6 +35,8 @@ def render_told(event: ev.Event) -> str:
         case ev.CallEnded(name=name, is_error=is_error, duration_s=duration_s, line=line):
             done = f": {line}" if line else ""
             return f"{name} {'failed' if is_error else 'ended'} after {render_duration(duration_s)}{done}"
+        case ev.HookRan(hook=hook, name=name, duration_s=duration_s, decision=decision):
+            return f"{hook} hook {name} took {render_duration(duration_s)}: {decision or 'nothing to say'}"
         case ev.ModeSwitched(before=before, mode=mode):
             return f"permission mode {mode} instead of {before}"
         case ev.ContextChanged(stage=stage, cause=cause, tokens_before=before, tokens_after=after):
@@ -46,6 +48,11 @@ def render_told(event: ev.Event) -> str:
             return f"cost {render_usd(usd)} for {model}: {render_usage(usage)}"
         case ev.Continued(transition=transition, turn=turn):
             return f"goes on with turn {turn}: {transition}"
+        case ev.VerificationBegan(command=command, attempt=attempt, max_attempts=most):
+            return f"verifies the goal ({attempt} of at most {most}): {command}"
+        case ev.VerificationEnded(passed=passed, ended=ended, duration_s=duration_s):
+            said = "the goal is met" if passed else "the goal is not met"
+            return f"{said}: the command {ended} after {render_duration(duration_s)}"
         case ev.Noticed(text=text, level=ev.Level.INFO):
             return text
         case ev.ResultEvent(terminal_reason=reason, num_turns=turns, duration_s=duration_s, total_usd=usd):

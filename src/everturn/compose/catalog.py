@@ -1,21 +1,31 @@
-"""The model catalogue as the options extend it, and the name of the model that a setup means."""
+"""The model catalogue as the options extend it, the name of the model that a setup means, and whether it can what is demanded."""
 
 import os
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from everturn.core.errors import OptionError
+from everturn.models.anthropic.thinking import check_effort, check_thinking
 from everturn.models.catalog import JsonCatalog
-from everturn.ports.model import ModelCard
+from everturn.ports.model import Catalog, ModelCard
 from everturn.settings.options import Options
 from everturn.settings.setup import Setup
 
 
 def build_catalog(options: Options) -> JsonCatalog:
     """Raises `OptionError` that names file or entry."""
-    return JsonCatalog(catalog_entries(options.models))
+    entries = catalog_entries(options.models)
+    return load_catalog() if entries is None else JsonCatalog(entries)
+
+
+@cache
+def load_catalog() -> JsonCatalog:
+    """Ours alone. Nothing of it changes, so that all sessions of a process share it."""
+    return JsonCatalog()
 
 
 def resolve_model(name: str, setup: Setup, catalog: JsonCatalog) -> str:
@@ -36,3 +46,21 @@ def catalog_entries(models: Any) -> Any:
         fields.pop("known", None)
         entries[id_] = fields
     return {"models": entries} if entries else None
+
+
+def check_model(model: str, setup: Setup, catalog: Catalog, name_option: Callable[[str], str]) -> list[str]:
+    """Notices about the model. Raises `OptionError` where it cannot do what is demanded."""
+    card, effort = catalog.card(model), setup.options.effort
+    notes = []
+    if not card.known:
+        notes.append(
+            f"The model {model} is not in the catalogue; window, caps and prices are those of its family "
+            f"({card.family or 'generic'}). Describe it with {name_option('models')}."
+        )
+    # What stands in the environment or the settings is meant for all models, and no demand on each of them.
+    is_demand = setup.options.thinking is not None and not isinstance(setup.options.thinking, bool)
+    if is_demand and (problem := check_thinking(setup.thinking, card, effort)):
+        raise OptionError("thinking", problem)
+    if effort is not None and (problem := check_effort(effort, card)):
+        raise OptionError("effort", problem)
+    return notes

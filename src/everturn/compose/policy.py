@@ -3,13 +3,14 @@
 import os
 from collections.abc import Callable, Collection, Mapping
 
-from everturn.compose.own_code import find_own_code
-from everturn.compose.rules import find_missing, join_rules
+from everturn.compose.hooks import list_own_files
+from everturn.core.modes import PermissionMode
 from everturn.permissions.policy import RulePolicy
 from everturn.permissions.rules.loading import advise_rule, find_strangers, parse_given
 from everturn.permissions.rules.names import find_alike
 from everturn.permissions.rules.rule import Rule, Source
-from everturn.permissions.standing import Grounds
+from everturn.permissions.rules.written import find_missing, join_rules
+from everturn.permissions.rules_in_force import Workplace
 from everturn.ports.outputs import Outputs
 from everturn.ports.policy import Ruling
 from everturn.ports.scratch import NO_SCRATCH, Scratch
@@ -24,31 +25,33 @@ def build_policy(
     setup: Setup, env: Mapping[str, str], outputs: Outputs, shell: ShellFolder, scratch: Scratch = NO_SCRATCH
 ) -> tuple[RulePolicy, tuple[str, ...]]:
     """And a warning for each rule that was passed over and each folder that is not there. Raises `OptionError`."""
-    options, folder = setup.options, str(setup.folder)
+    options, written, folder = setup.options, setup.written, str(setup.folder)
     given = [
         rule for ruling, field in GIVEN.items() for rule in parse_given(field, getattr(options, field), ruling, folder)
     ]
     homes = (str(setup.home), env.get("EVERTURN_HOME"), env.get("CLAUDE_CONFIG_DIR"))
-    grounds = Grounds(
+    workplace = Workplace(
         folder=folder,
         added=tuple(_place(folder, each) for each in options.add_dirs),
-        own=tuple(dict.fromkeys((*(_place(folder, home) for home in homes if home), *find_own_code()))),
+        own=tuple(dict.fromkeys((*(_place(folder, home) for home in homes if home), *list_own_files(setup)))),
         trusted=options.trusted,
     )
     policy = RulePolicy(
-        options.permission_mode or "default",
-        grounds,
+        options.permission_mode or PermissionMode.DEFAULT,
+        workplace,
         rules=given,
         outputs=outputs,
         shell=shell,
-        bypass_disabled=options.bypass_disabled,
+        bypass_disabled=written.bypass_disabled,
         try_held=options.try_held,
         scratch=scratch,
+        permitted=(options.verify or "").strip(),
     )
-    rules, warnings = join_rules(options.rules)
-    folders = tuple(os.fspath(each) for each in options.additional_directories)
-    policy.replace_rules(rules, folders)
-    return policy, (*warnings, *find_missing((*grounds.added, *folders)))
+    rules, warnings = join_rules(written.permissions.rules)
+    folders = written.permissions.paths
+    if rules or folders:
+        policy.replace_rules(rules, folders)
+    return policy, (*warnings, *find_missing((*workplace.added, *folders)))
 
 
 def advise(policy: RulePolicy, known: Collection[str], name_option: Callable[[str], str]) -> list[str]:

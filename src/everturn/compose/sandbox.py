@@ -4,23 +4,22 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from everturn.compose.covered import walk
-from everturn.compose.holding import list_own_folders
-from everturn.compose.own_code import find_own_code
+from everturn.compose.holder import list_own_folders
+from everturn.compose.hooks import list_own_files
 from everturn.core.errors import OptionError
-from everturn.permissions.domains import DomainRules
 from everturn.permissions.policy import RulePolicy
+from everturn.permissions.rules.domains import DomainRules
 from everturn.permissions.rules.rule import Rule, RuleSet
 from everturn.ports.policy import Ruling
 from everturn.ports.scratch import NO_SCRATCH, Scratch
-from everturn.sandbox.confining import CommandSandbox, Ruled, Surroundings
+from everturn.sandbox.command_sandbox import CommandSandbox, SandboxRules, SandboxSurroundings
 from everturn.sandbox.probe import find_means
 from everturn.sandbox.settings import parse_wishes
-from everturn.settings.environment import find_user_home
+from everturn.settings.environment import find_shell_home
 from everturn.settings.setup import Setup
 
 if TYPE_CHECKING:
-    from everturn.permissions.paths.covered import Coverage
+    from everturn.permissions.paths.coverage import Coverage
 
 
 NO_NETWORK = "Commands in the sandbox reach no network, although hosts are allowed: that takes bubblewrap ({})."
@@ -39,15 +38,15 @@ def build_sandbox(
     What rules deny to Read, Edit and WebFetch is denied to commands, too, from the next one on.
     """
     options, folder = setup.options, str(setup.folder)
-    user_home = find_user_home(env)
+    user_home = find_shell_home()
     wishes = parse_wishes(options.sandbox or False, folder, user_home)
     if not wishes.enabled:
         return None, ""
     means = find_means(wishes.program, folders=policy.folders)
     if means.kind == "none" and wishes.required:
         raise OptionError("sandbox", f"is required, and there is none here: {means.why}")
-    surroundings = Surroundings(
-        folders=(folder,), home=user_home, own=list_own_folders(setup, env), code=find_own_code()
+    surroundings = SandboxSurroundings(
+        folders=(folder,), home=user_home, own=list_own_folders(setup, env), code=list_own_files(setup)
     )
     warning = f"COMMANDS RUN WITHOUT A SANDBOX, although the settings want one: {means.why}."
     if means.kind != "none":
@@ -68,14 +67,14 @@ class RulesNow:
     def __init__(self, policy: RulePolicy, folder: str, user_home: str) -> None:
         self._policy, self._folder, self._user_home = policy, folder, user_home
         self._seen: RuleSet | None = None
-        self._ruled = Ruled()
+        self._ruled = SandboxRules()
 
-    def __call__(self) -> Ruled:
+    def __call__(self) -> SandboxRules:
         rules = self._policy.rules
         if rules is not self._seen:
             denied = [rule for rule in rules.rules if rule.ruling is Ruling.DENY and rule.specifier is not None]
             self._seen = rules
-            self._ruled = Ruled(
+            self._ruled = SandboxRules(
                 deny_read=tuple(name_paths(denied, "Read", self._folder, self._user_home)),
                 deny_write=tuple(name_paths(denied, "Edit", self._folder, self._user_home)),
                 find_unread=Finder(self._policy.find_coverage("read", Ruling.DENY)),
@@ -93,7 +92,11 @@ class Finder:
         self._coverage = coverage
 
     def __call__(self) -> tuple[str, ...] | None:
-        return () if self._coverage is None else self._coverage.find(walk)
+        if self._coverage is None:
+            return ()
+        from everturn.permissions.paths.coverage import walk_folders
+
+        return self._coverage.find(walk_folders)
 
 
 class DomainObjections:

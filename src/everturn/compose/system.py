@@ -1,8 +1,13 @@
-"""Time, chance and ids of the real world."""
+"""The real world: time, chance, ids, and the files that git finds changed."""
 
 import asyncio
 import os
 import time
+from collections.abc import Mapping
+
+from everturn.settings.setup import Setup
+from everturn.workspace.git_branch import load_branch
+from everturn.workspace.git_count import GitCount
 
 
 class SystemClock:
@@ -30,3 +35,12 @@ class RandomIds:
         number[8] = number[8] & 0x3F | 0x80
         text = number.hex()
         return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def begin_count(setup: Setup, env: Mapping[str, str]) -> GitCount | None:
+    """For a new session in a folder that the user has trusted; a resumed one was told."""
+    options = setup.options
+    resumes = options.continue_conversation or options.resume is not None
+    if not setup.trusted or resumes or not options.environment or not load_branch(setup.folder):
+        return None
+    return GitCount(str(setup.folder), env)

@@ -1,7 +1,7 @@
 """Which tools a model is offered: the built-in ones that the options name, and the caller's own."""
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from everturn.core.errors import OptionError
@@ -34,6 +34,7 @@ def build_web(setup: Setup, env: Mapping[str, str], small_model: str) -> Web:
 
 def choose_tools(
     options: Options,
+    own_tools: Sequence[Tool],
     web: Web,
     *,
     removes: Callable[[str], bool],
@@ -54,12 +55,12 @@ def choose_tools(
     for name in offered:
         if name not in NAMES:
             raise OptionError("builtin_tools", f"there is no {name!r} (there are: {', '.join(NAMES)})")
-    own = {tool.name: tool for tool in options.tools}
-    if len(own) != len(options.tools):
+    own = {tool.name: tool for tool in own_tools}
+    if len(own) != len(own_tools):
         raise OptionError("tools", "two of them have the same name")
     names = {name for name in offered if name not in own and not removes(name)}
     kept = [tool for name, tool in own.items() if not removes(name)]
-    deferred = tuple(tool for tool in kept if "ToolSearch" in names and getattr(tool, "deferred", False))
+    deferred = tuple(tool for tool in kept if "ToolSearch" in names and tool.deferred)
     listed = (tool for tool in kept if tool not in deferred)
     made = builtin_tools(
         names,

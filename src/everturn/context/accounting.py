@@ -10,11 +10,11 @@ from everturn.ports.context import Situation
 
 UNSCALED = Scale()
 IMPLAUSIBLE = 2
-"""A meter that shows more than this many windows is wrong."""
+"""Number of windows that a count cannot exceed; a larger one is wrong."""
 COUNT_S = 10.0
-"""Time that a count of tokens may take."""
+"""Seconds that a count of tokens may take."""
 GUESSED_SHARE = 0.33
-"""Of the window: where more than that is estimated, a count is worth a call before something is lost."""
+"""Share of the window: if more than that is only estimated, the API is asked for a count before anything is removed."""
 
 
 def estimate_request(
@@ -32,7 +32,7 @@ def estimate_request(
 
 
 def is_guess(view: Sequence[Message], situation: Situation) -> bool:
-    """Much of the estimate was never counted."""
+    """Whether much of the size is only estimated."""
     meter, window = situation.meter, situation.card.window
     if meter is None or not is_plausible(meter, view, window):
         return True
@@ -40,7 +40,7 @@ def is_guess(view: Sequence[Message], situation: Situation) -> bool:
 
 
 async def run_count(view: Sequence[Message], situation: Situation) -> int | None:
-    """What the API counts, where it says so soon: an estimate will do, and nobody should wait for better."""
+    """The API's count; None where it does not come soon: an estimate will do."""
     if situation.count is None:
         return None
     try:
@@ -51,7 +51,7 @@ async def run_count(view: Sequence[Message], situation: Situation) -> int | None
 
 
 def is_plausible(meter: Meter, view: Sequence[Message], window: int) -> bool:
-    """It is of this view, and shows what a window can hold."""
+    """Whether the count belongs to this view, and is one that a window can hold."""
     return meter.messages <= len(view) and meter.tokens <= IMPLAUSIBLE * window
 
 
@@ -60,17 +60,17 @@ def estimate_messages(messages: Sequence[Message]) -> int:
 
 
 def costs_of(messages: Iterable[Message], refused: Collection[str]) -> list[int]:
-    """Message by message. What is not sent costs nothing; refused media is sent as a short note."""
+    """Estimates message by message. What is not sent costs nothing; refused media is sent as a short note."""
     return [0 if message.kind in UNSENT else _cost(message, refused) for message in messages]
 
 
 def usable_window(situation: Situation) -> int:
-    """What a request may take: the window without the output that is reserved in it."""
+    """Tokens that a request may take: the window without the reserved output."""
     return max(1, situation.card.window - min(situation.output_cap, situation.card.max_output))
 
 
 def threshold(situation: Situation) -> int:
-    """Above it the conversation is compacted."""
+    """Tokens above which the conversation is compacted."""
     return int(situation.limits.compact_share * usable_window(situation))
 
 

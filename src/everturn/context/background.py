@@ -1,41 +1,41 @@
 """Finished stretches are summarised by the small model while the main one works: staged, and committed when room is needed."""
 
-import re
 from collections.abc import Sequence
 
 from everturn.context import digest
 from everturn.context.accounting import usable_window
 from everturn.context.collapse import CollapseState, CollapseStore, find_span
 from everturn.context.finished import Stretch
-from everturn.context.sight import Sight
+from everturn.context.view_index import ViewIndex
 from everturn.core.errors import ModelFault
 from everturn.core.marks import harmless, in_brackets, join_harmless, quote
 from everturn.core.messages import UNSENT, Kind, Message, Text, ToolResult, ToolUse, result_text, text_block
+from everturn.core.patterns import compile_late
 from everturn.ports.ask import Ask, Question
 from everturn.ports.clock import Ids
 from everturn.ports.context import Situation
 
 PURPOSE = "collapse"
 OUTPUT = 1_024
-LEAST_TOKENS = 1_000
-"""Of a stretch that is worth summarising; less where the window is small."""
-LEAST_SHARE = 50
-LONGEST_PART = 2_000
-"""Characters of one text, call or result that the small model is shown."""
-MOST = 120_000
-"""Characters of the whole stretch that it is shown."""
+MIN_TOKENS = 1_000
+"""Tokens of a stretch that is worth summarising; fewer where the window is small."""
+MIN_SHARE = 50
+MAX_PART_LENGTH = 2_000
+"""Characters of one text, call or result that the small model gets."""
+MAX_COUNT = 120_000
+"""Characters of the whole stretch that the small model gets."""
 INSTRUCTION = """\
 Below is a finished stretch of an agent's work ({why}). Write at most 150 words that can stand in its place: what was wanted, what was found or changed, with exact names, paths and figures, and what did not work. Answer with that alone.
 
 {stretch}"""
 STANDS_FOR = "[A finished stretch of work, a {why}, in short: {summary}]"
 
-_NEXT_PART = re.compile(r"(?<=\n\n)(?=(?:user|assistant|result(?: \(failed\))?): |call \w)")
-"""Where a text looks as if another part of the stretch began."""
+_NEXT_PART = compile_late(r"(?<=\n\n)(?=(?:user|assistant|result(?: \(failed\))?): |call \w)")
+"""Matches text that looks as if another part of the stretch began."""
 
 
 class Background:
-    """One stretch at a time. One that could not be summarised is not tried again."""
+    """Summarises one stretch at a time. A stretch that failed is not tried again."""
 
     def __init__(self, ids: Ids, store: CollapseStore) -> None:
         self._ids = ids
@@ -43,21 +43,21 @@ class Background:
         self._tried: set[Stretch] = set()
         self._busy = False
         self._nothing_at: tuple[int, str] | None = None
-        """How things were when there was nothing to choose: until they change, nobody need look again."""
+        """Number of finished stretches and id of the last prompt when there was nothing to choose: until they change, nothing is searched."""
 
     def choose(
-        self, view: Sequence[Message], sight: Sight, tokens: int, situation: Situation
+        self, view: Sequence[Message], index: ViewIndex, tokens: int, situation: Situation
     ) -> tuple[Stretch, Sequence[Message]] | None:
-        """The oldest that is worth it and not staged yet, with its messages; where there is none, what can be told together."""
+        """The oldest stretch that is worth a summary and has none, with its messages; if there is none, several small ones together."""
         room = usable_window(situation)
-        if self._busy or not sight.finished or not situation.collapse or not situation.small_model:
+        if self._busy or not index.finished or not situation.collapse or not situation.small_model:
             return None
         if tokens <= situation.limits.collapse_from * room or self._nothing_at == (
-            now := (len(sight.finished), sight.prompt)
+            now := (len(index.finished), index.prompt)
         ):
             return None
-        least = min(LEAST_TOKENS, room // LEAST_SHARE)
-        for stretch in [each for each in sight.finished if each not in self._tried]:
+        least = min(MIN_TOKENS, room // MIN_SHARE)
+        for stretch in [each for each in index.finished if each not in self._tried]:
             span = find_span(view, stretch.first, stretch.last)
             if span is None:
                 continue
@@ -66,7 +66,7 @@ class Background:
                 self._tried.add(stretch)
                 continue
             return stretch, messages
-        old = digest.plan_digest(view, sight, self._store.all)
+        old = digest.plan_digest(view, index, self._store.all)
         if old is not None and old not in self._tried and (span := find_span(view, old.first, old.last)) is not None:
             return old, view[slice(*span)]
         self._nothing_at = now
@@ -102,7 +102,7 @@ class Background:
         return STANDS_FOR.format(why=stretch.why, summary=in_brackets(harmless(summary)))
 
     def _is_barred(self, messages: Sequence[Message]) -> bool:
-        """There was a summary of it already, or of a part. One that only waits gives way to a stretch that holds all of it."""
+        """Whether it, or a part of it, has a summary. A summary that is only staged gives way to a stretch that contains all of it."""
         ids, whole = {message.id for message in messages}, (messages[0].id, messages[-1].id)
         for note in self._store.all:
             begins, ends = note.first in ids, note.last in ids
@@ -114,7 +114,7 @@ class Background:
 
 
 def render_stretch(messages: Sequence[Message]) -> str:
-    """In the middle of what is too long, something is missing. What a tool or a model said cannot pass for the user's words."""
+    """The stretch as text for the small model; long parts lose their middle. Text of tools and models cannot pass for the user's words."""
     parts = []
     for message in messages:
         if message.kind in UNSENT:
@@ -122,16 +122,16 @@ def render_stretch(messages: Sequence[Message]) -> str:
         for block in message.blocks:
             match block.view:
                 case Text(text=text):
-                    text = _cut(text, LONGEST_PART)
+                    text = _cut(text, MAX_PART_LENGTH)
                     parts.append(f"{message.role}: {text if message.role == 'user' else _keep_apart((text,))}")
                 case ToolUse(name=name, input=input_):
-                    input_text = _cut(bytes(input_).decode("utf-8", "replace"), LONGEST_PART)
+                    input_text = _cut(bytes(input_).decode("utf-8", "replace"), MAX_PART_LENGTH)
                     parts.append(f"call {_keep_apart((f'{name} {input_text}',))}")
                 case ToolResult() as result:
-                    text = _cut(result_text(result), LONGEST_PART)
+                    text = _cut(result_text(result), MAX_PART_LENGTH)
                     failed = " (failed)" if result.is_error else ""
                     parts.append(f"result{failed}: {_keep_apart(quote(text) if result.is_error else (text,))}")
-    return _cut("\n\n".join(parts), MOST)
+    return _cut("\n\n".join(parts), MAX_COUNT)
 
 
 def _keep_apart(pieces: tuple[str, ...]) -> str:

@@ -15,13 +15,13 @@ from everturn.core.messages import UNSENT, Block, Message, Text, ToolResult, res
 from everturn.core.refused_media import find_refused
 from everturn.core.tokens import BYTES_PER_TOKEN
 from everturn.ports.context import Situation
-from everturn.ports.shelf import Shelf
+from everturn.ports.outputs import Shelf
 
-MOST_PINNED = 0.64
-"""Of a conversation: beside what must stay word for word and is larger, there is no room for a summary."""
+MAX_PINNED = 0.64
+"""Share of the conversation's tokens: if what must stay takes more, there is no room for a summary."""
 SUMMARY_SHARE = 8
 """At most one part in so many of the window is kept free for a summary."""
-UNREAD = "Nobody has read these messages yet, and there was no room for them: {where}."
+UNREAD = "You have not read these messages yet, because there was no room for them: {where}."
 IN_FILE = "they are in {path}; read it with Read before you go on"
 LOST = "they could not be kept"
 
@@ -58,7 +58,7 @@ def plan_fitting(view: Sequence[Message], tokens: int, situation: Situation, *, 
     room = threshold(situation) - situation.fixed_tokens - window // SUMMARY_SHARE
     if refused:
         room = int(room * min(1.0, tokens / window))
-    excess = estimate_pinned(view) - min(int(MOST_PINNED * estimate_messages(view)), room)
+    excess = estimate_pinned(view) - min(int(MAX_PINNED * estimate_messages(view)), room)
     preview = situation.limits.result_preview // BYTES_PER_TOKEN
     unseen = [
         block

@@ -1,4 +1,4 @@
-"""Stage five: summaries that stand for stretches of the history in what is sent, while the history stays whole."""
+"""Stage five: summaries that replace stretches of the conversation in what is sent; the transcript stays whole."""
 
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
@@ -16,7 +16,7 @@ from everturn.ports.clock import Ids
 STAGE = "collapse"
 View = Sequence[Message]
 Recall = Callable[[View], str]
-"""What of a stretch must stay in sight, word for word."""
+"""Returns what of a stretch must stay word for word."""
 
 
 class CollapseState(StrEnum):
@@ -27,30 +27,31 @@ class CollapseState(StrEnum):
 
 
 class CollapseStore:
-    """Filled by the library's user or in the background; read when a view is made.
+    """Staged and committed summaries. They come from the library's user or from the background.
 
-    Staging never fails on the range: whether it is whole, present and finished is judged when it would be committed.
+    Staging does not check the range: whether it is whole, present and finished is judged when it would be
+    committed.
     """
 
     def __init__(self, ids: Ids) -> None:
         self._ids = ids
         self._collapses: dict[str, CollapseNoted] = {}
         self._replaced: dict[str, View] = {}
-        """What each projected collapse stands for."""
+        """The messages that each committed summary replaces, by its id."""
         self._news: dict[str, CollapseNoted] = {}
         self.version = 0
-        """Changes with what is projected."""
+        """Raised when the set of committed summaries changes."""
 
     def stage(self, first_id: str, last_id: str, summary: str) -> str:
-        """From one message to another, both included. Returns the collapse's id."""
+        """Stages a summary of the messages from one id to another, both included. Returns its id."""
         if not summary.strip():
-            raise OptionError("summary", "must say something: it stands for messages that are no longer sent")
+            raise OptionError("summary", "must not be empty: it replaces messages that are no longer sent")
         id_ = self._ids.new()
         self._note(CollapseNoted(id=id_, first=first_id, last=last_id, summary=summary, state=CollapseState.STAGED))
         return id_
 
     def undo(self, id_: str) -> bool:
-        """The messages are sent again from the next request on. False where there is nothing to undo."""
+        """Takes the summary back: its messages are sent again from the next request on. False where there is nothing to undo."""
         collapse = self._collapses.get(id_)
         if collapse is None or collapse.state == CollapseState.UNDONE:
             return False
@@ -63,7 +64,7 @@ class CollapseStore:
 
     @property
     def staged(self) -> tuple[CollapseNoted, ...]:
-        """Oldest first."""
+        """The staged summaries, oldest first."""
         return self._in_state(CollapseState.STAGED)
 
     @property
@@ -76,18 +77,18 @@ class CollapseStore:
         self.version += 1
 
     def take_news(self) -> tuple[CollapseNoted, ...]:
-        """What was staged or undone since the last call, for the journal."""
+        """Returns what was staged or undone since the last call, for the journal."""
         news, self._news = tuple(self._news.values()), {}
         return news
 
     def take_back(self, notes: Iterable[CollapseNoted]) -> None:
-        """They were never told to the journal: what was committed waits again, and all of it is news again."""
+        """Undoes changes that the journal never got: what was committed is staged again, and all of it is news again."""
         for note in notes:
             if note.state == CollapseState.COMMITTED:
                 self._replaced.pop(note.id, None)
                 self.version += 1
                 if note.stage != STAGE:
-                    # It was decided and done in one go: it is decided anew.
+                    # A snip is decided and committed at once, so it is decided anew.
                     del self._collapses[note.id]
                     continue
                 self._note(msgspec.structs.replace(note, state=CollapseState.STAGED))
@@ -95,7 +96,7 @@ class CollapseStore:
                 self._note(note)
 
     def is_back(self, note: CollapseNoted) -> bool:
-        """Its summary was sent, and from now on its messages are again."""
+        """Whether the summary was committed and then undone."""
         return note.state == CollapseState.UNDONE and note.id in self._replaced
 
     def project(self, view: View) -> View:
@@ -156,13 +157,13 @@ class CollapseStore:
         return smaller, note
 
     def sources(self, id_: str) -> tuple[str, ...]:
-        """Ids in the transcript behind a message of the view: its own, or those of what it stands for."""
+        """Ids of the messages of the transcript that a message of the view stands for."""
         if id_ not in self._replaced:
             return (id_,)
         return tuple(source for message in self._replaced[id_] for source in self.sources(message.id))
 
     def originals(self, view: View) -> View:
-        """With all that summaries stand for in their place, however deep."""
+        """The view with every summary replaced by its messages, however deep."""
         return tuple(
             part
             for message in view
@@ -216,7 +217,7 @@ def find_span(view: View, first_id: str, last_id: str) -> tuple[int, int] | None
     if first >= end or (prompt is not None and first <= prompt < end):
         return None
     if (prompt is None or end > prompt) and any(map(has_thoughts, view[first:end])):
-        # Thoughts of the trajectory in progress go back exactly as received.
+        # Thinking of the unfinished trajectory goes back exactly as received.
         return None
     return first, end
 

@@ -1,4 +1,4 @@
-"""Stage six: one model call makes a summary, and a boundary lets it stand for what is no longer sent."""
+"""Stage six: one model call makes a summary, and a boundary puts it in place of the messages that are no longer sent."""
 
 from bisect import bisect_left
 from itertools import accumulate
@@ -6,7 +6,7 @@ from itertools import accumulate
 import msgspec
 
 from everturn.context.accounting import costs_of, estimate_messages, threshold
-from everturn.context.carried import MOST_PINNED, count_carried, estimate_pinned, find_unseen
+from everturn.context.carried import MAX_PINNED, count_carried, estimate_pinned, find_unseen
 from everturn.context.rounds import last_prompt, round_starts
 from everturn.core.errors import FaultKind, ModelFault
 from everturn.core.marks import Tag, enclose_summary, harmless
@@ -19,17 +19,17 @@ from everturn.ports.context import Situation
 PURPOSE = "summary"
 MANUAL = "manual"
 TOO_LONG = "too_long"
-"""The cause when the API refused: its word counts more than our estimate."""
+"""Cause of a compaction after the API refused the request as too long; its refusal counts more than our estimate."""
 SMALL_SUMMARY = 1_500
-"""Tokens of a summary that is worth trying whatever it replaces, once the API has refused."""
+"""Tokens of a summary that is always worth trying after a refusal."""
 KEPT_SHARE = 4
-"""At most one part in so many of the window stays word for word."""
+"""At most this fraction of the window is kept word for word: one part in so many."""
 WORTHWHILE = 2 / 3
-"""Of what it was before: a result that is larger is not worth the details that it costs."""
+"""Share of the former size up to which a compaction is worth the details that it loses."""
 UNENDED = frozenset({"tool_use", "max_tokens", "pause_turn"})
-"""Stop reasons of an answer that the model had not ended."""
-LEAST_UNENDED = 1_000
-"""Characters of such a one that is a summary all the same, and not a few words before a call."""
+"""Stop reasons of a summary that the model did not end."""
+MIN_UNENDED = 1_000
+"""Characters from which on such an unended text still counts as a summary."""
 WINDOW_FULL = "model_context_window_exceeded"
 CUT = "[The summary was cut off here.]"
 EMPTY = "The summary was empty."
@@ -51,52 +51,52 @@ Say, in this order and only what is known:
 
 Be exact about names, paths, figures and error texts; leave out what no longer matters."""
 INSTRUCTION_TOKENS = 1_000
-"""Its own, and what the user may add."""
+"""Tokens of the instructions for a summary, those of the user included."""
 WRAPPER = f"""\
-The earlier part of this conversation was compacted. This summary stands for it:
+The earlier part of this conversation was compacted. This summary replaces it:
 
 {enclose_summary("{summary}")}
 
-What follows stands as it was. Go on from there, without asking again for what the summary answers."""
+The messages after it are unchanged. Continue from there, and do not ask again for what the summary answers."""
 
 PROMPT_HEAD = "The prompt you are working on, word for word:"
 LAST_PROMPT_HEAD = "The last prompt, word for word:"
-"""Where nobody works on it any more."""
+"""Heading of the last prompt where it is answered already."""
 
 
 class NoSummaryError(Exception):
-    """Why there is none; caught where the compaction reports."""
+    """Says why there is no summary; caught where the compaction reports."""
 
 
 class TooLargeError(NoSummaryError):
-    """Not even the last round alone could be summed up."""
+    """Not even the last round alone could be summarised."""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """What stays word for word and what the summary is to replace."""
+    """The messages that stay word for word, and those that the summary replaces."""
 
     kept: tuple[Message, ...]
     left_out: tuple[Message, ...]
     against_estimate: bool = False
-    """By our own count there was no need: only a refusal justifies a result that is not smaller."""
+    """By our estimate the conversation would fit: only a refusal justifies a result that is not smaller."""
     unread: tuple[Message, ...] = ()
-    """Of what is left out, the messages that no request has carried."""
+    """Messages that no request has carried and that are left out."""
 
     @property
     def is_idle(self) -> bool:
-        """There is nothing to summarise but, at most, a summary."""
+        """Whether there is nothing to summarise except an earlier summary."""
         sent = [message for message in self.left_out if message.kind not in UNSENT]
         return not sent or (len(sent) == 1 and sent[0].kind is Kind.SUMMARY)
 
 
 def can_compact(view: tuple[Message, ...]) -> bool:
-    """There is more than the last prompt and what came after the last answer, led at most by a summary."""
+    """Whether there is more than an earlier summary, the last prompt and what came after the last answer."""
     return not _split(view, last_prompt(view), find_unseen(view)).is_idle
 
 
 def is_worth_asking(view: tuple[Message, ...]) -> bool:
-    """No summary makes it smaller by a third where what has to stay leaves no room for even a small one."""
-    return estimate_pinned(view) <= MOST_PINNED * estimate_messages(view)
+    """Whether a summary can help: not where what must stay leaves no room for even a small one."""
+    return estimate_pinned(view) <= MAX_PINNED * estimate_messages(view)
 
 
 def plan_compaction(
@@ -118,7 +118,7 @@ def plan_compaction(
 
 
 def plan_prompt_alone(view: tuple[Message, ...]) -> Plan:
-    """After a refusal, where nothing else helps: what came after the last answer goes, too, and has to be put aside."""
+    """Keeps the last prompt alone, after a refusal where nothing else helps: what came after the last answer goes into a file."""
     plan = _split(view, last_prompt(view), len(view))
     unseen = {message.id for message in view[find_unseen(view) :]}
     unread = tuple(message for message in plan.left_out if message.id in unseen)
@@ -147,7 +147,7 @@ def render_boundary(keeps: tuple[str, ...], ids: Ids) -> Message:
 
 
 def render_summary(text: str, *additions: str) -> tuple[Block, ...]:
-    """What the model wrote, then what we add to it."""
+    """The summary as it is sent: the model's text, then what we add."""
     summary = WRAPPER.format(summary=harmless(text.strip(), Tag.SUMMARY))
     return tuple(text_block(part) for part in (summary, *additions) if part)
 
@@ -167,7 +167,7 @@ def plan_shown(view: tuple[Message, ...], tokens: int, situation: Situation) -> 
 async def ask_for_summary(
     view: tuple[Message, ...], situation: Situation, ask: Ask, ids: Ids, *, instructions: str
 ) -> str:
-    """Leaves out the older half of the rounds each time the call is itself too long. Raises `NoSummaryError`."""
+    """Asks for a summary; each time the request is itself too long, the older half of the rounds is left out. Raises `NoSummaryError`."""
     limits = situation.limits
     words = f"{INSTRUCTION}\n\nThe user adds: {instructions.strip()}" if instructions.strip() else INSTRUCTION
     request = Message(id=ids.new(), role="user", kind=Kind.HIDDEN, blocks=(text_block(words),))
@@ -195,10 +195,10 @@ async def ask_for_summary(
 
 
 async def _ask(ask: Ask, question: Question, situation: Situation) -> Reply:
-    """Once more with a larger cap, where thoughts took almost all of it. Raises `ModelFault`."""
+    """Asks once more with a larger output cap where thinking took almost all of it. Raises `ModelFault`."""
     reply = await ask.ask(question)
     most = min(situation.limits.output_cap_escalated, situation.card.max_output) if situation.limits.escalate else 0
-    if reply.stop_reason == "max_tokens" and len(reply.text.strip()) < LEAST_UNENDED and question.max_tokens < most:
+    if reply.stop_reason == "max_tokens" and len(reply.text.strip()) < MIN_UNENDED and question.max_tokens < most:
         reply = await ask.ask(msgspec.structs.replace(question, max_tokens=most))
     if reply.stop_reason == WINDOW_FULL:
         raise ModelFault(FaultKind.TOO_LONG, "There was no room left for it.")
@@ -206,15 +206,15 @@ async def _ask(ask: Ask, question: Question, situation: Situation) -> Reply:
 
 
 def read_summary(reply: Reply) -> str:
-    """Raises `NoSummaryError`."""
+    """The summary in the model's answer. Raises `NoSummaryError`."""
     text, stop_reason = reply.text.strip(), reply.stop_reason
     if stop_reason == "refusal":
         raise NoSummaryError("The model refused to write a summary.")
-    if stop_reason == "tool_use" and len(text) < LEAST_UNENDED:
+    if stop_reason == "tool_use" and len(text) < MIN_UNENDED:
         raise NoSummaryError(CALLED)
     if not text:
         raise NoSummaryError(EMPTY)
-    if stop_reason in UNENDED and len(text) < LEAST_UNENDED:
+    if stop_reason in UNENDED and len(text) < MIN_UNENDED:
         raise NoSummaryError(CUT_SHORT)
     return f"{text}\n{CUT}" if stop_reason == "max_tokens" else text
 
@@ -226,14 +226,14 @@ def drop_older_half(view: tuple[Message, ...]) -> tuple[Message, ...] | None:
 
 
 def drop_oldest(view: tuple[Message, ...], most: int) -> tuple[Message, ...]:
-    """The same with as many of the latest rounds as these tokens hold, and one at least."""
+    """The view with as many of the latest rounds as fit into these tokens, and at least one."""
     starts = _droppable(view)
     fitting = bisect_left(starts, True, key=lambda start: estimate_messages(_from(view, start)) <= most)
     return _from(view, starts[min(fitting, len(starts) - 1)]) if starts else view
 
 
 def _droppable(view: tuple[Message, ...]) -> list[int]:
-    """Where rounds begin that may be left out of what is summed up."""
+    """Indices of the rounds that may be left out of what is summarised."""
     lead, prompt = _count_lead(view), last_prompt(view)
     return [start for start in round_starts(view) if start >= lead and start != prompt]
 
@@ -249,7 +249,7 @@ def _from(view: tuple[Message, ...], start: int) -> tuple[Message, ...]:
 
 
 def _room(summary_tokens: int, view_tokens: int, situation: Situation) -> int:
-    """Tokens that may stay word for word."""
+    """Tokens that may be kept word for word."""
     worthwhile = int(WORTHWHILE * view_tokens)
     return min(
         situation.card.window // KEPT_SHARE,

@@ -1,4 +1,4 @@
-"""Stage six at work: hooks, the call for a summary, what is put back beside it, and whether the result is worth having."""
+"""Runs a compaction: hooks, the call for a summary, what is added to it, and whether the result is worth having."""
 
 from collections.abc import Callable
 
@@ -25,8 +25,8 @@ from everturn.context.compact import (
     render_boundary,
     render_summary,
 )
-from everturn.context.following import Known
-from everturn.context.reshowing import Reshown, load_recent
+from everturn.context.fact_tracker import FactTracker
+from everturn.context.reshown_files import Reshown, load_recent
 from everturn.context.retention import recall, shorten_part
 from everturn.core.messages import UNSENT, Block, Kind, Message, text_block
 from everturn.core.tokens import BYTES_PER_TOKEN
@@ -36,16 +36,16 @@ from everturn.ports.clock import Ids
 from everturn.ports.context import Change, Prepared, Situation, Tracking
 from everturn.ports.files import Files
 from everturn.ports.hooks import CompactInput, Hooks
-from everturn.ports.shelf import Shelf
+from everturn.ports.outputs import Shelf
 
 STAGE = "compact"
 NO_WORDS = "(There is none: what was said and done last was too long to be summed up.)"
 PART_SHARE = 32
-"""Of the window, what one kind of fact may take at least, however many kinds there are."""
+"""Share of the window that one kind of fact may take at least, however many kinds there are."""
 
 
 class Draft(msgspec.Struct, frozen=True, kw_only=True):
-    """A compaction that may still be judged too large."""
+    """A compaction before it is checked for its size."""
 
     summary: Message
     plan: Plan
@@ -57,13 +57,13 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Extras(msgspec.Struct, frozen=True, kw_only=True):
-    """What stands in the summary besides the model's words and the facts, and how long a part of these may be."""
+    """What a summary holds besides the model's text and the facts, and how long a part of it may be."""
 
     files: bool = False
     refused: bool = False
     """The API has refused the conversation as it is."""
     alone: bool = False
-    """Nothing stays as it is but the prompt."""
+    """Only the prompt is kept as it is."""
     prompts_room: int = 0
     prompt_head: str = PROMPT_HEAD
     shorten: Callable[[str], str] | None = None
@@ -74,7 +74,7 @@ class Compactor:
         self,
         *,
         ids: Ids,
-        known: Known,
+        tracker: FactTracker,
         collapses: CollapseStore,
         files: Files | None,
         hooks: Hooks | None,
@@ -82,7 +82,7 @@ class Compactor:
     ) -> None:
         self._ids = ids
         self._shelf = shelf
-        self._known = known
+        self._tracker = tracker
         self._collapses = collapses
         self._files = files
         self._hooks = hooks
@@ -98,7 +98,7 @@ class Compactor:
         instructions: str,
         is_last_resort: bool,
     ) -> Prepared:
-        """Never raises but what `ask` does when the query is aborted. `problem` says why it did not work."""
+        """Compacts the view. `problem` of the result says why it did not work. Raises only what `ask` raises when the query is aborted."""
         tracking = situation.tracking
         if situation.on_compaction is not None:
             situation.on_compaction(cause)
@@ -123,9 +123,9 @@ class Compactor:
         return self._take(draft, tokens, estimate_messages(view), situation, cause)
 
     def plan_wordless(self, view: View, tokens: int, situation: Situation, cause: str) -> Prepared | None:
-        """With what must not be lost, and nothing else: nobody can sum up a round that is larger than the window.
+        """A compaction without a model's summary, for a round larger than the window: it keeps only what must not be lost.
 
-        None where that would still be too much, because the prompt itself is.
+        None where even that is too much, because the prompt is.
         """
         estimated = estimate_messages(view)
         for alone in (False, True):
@@ -138,10 +138,7 @@ class Compactor:
     def _draft(
         self, view: tuple[Message, ...], text: str, situation: Situation, cause: str, *, is_last_resort: bool
     ) -> Draft:
-        """With all that is good to have; where that is too much, with what must be, at last with its ends alone.
-
-        Raises `NoSummaryError`.
-        """
+        """The compaction with everything useful; if that is too large, with less, at last with shortened parts. Raises `NoSummaryError`."""
         room = situation.limits.recalled_tokens
         least = Extras(refused=cause == TOO_LONG, prompt_head=LAST_PROMPT_HEAD if cause == MANUAL else PROMPT_HEAD)
         for extras in (
@@ -162,7 +159,7 @@ class Compactor:
         return threshold(situation) - situation.fixed_tokens
 
     def _shorten(self, situation: Situation) -> Callable[[str], str]:
-        """For facts that are larger than the window: what is left out is in a file."""
+        """Returns what shortens facts that are larger than the window; the whole goes into a file."""
         most = situation.card.window * BYTES_PER_TOKEN // PART_SHARE
         return lambda part: shorten_part(part, most, self._shelf)
 
@@ -190,11 +187,11 @@ class Compactor:
         self, text: str, kept: tuple[Message, ...], situation: Situation, extras: Extras
     ) -> tuple[tuple[Block, ...], Reshown]:
         facts = recall(
-            self._known.facts,
+            self._tracker.facts,
             situation.notes,
             kept,
             changed=situation.changed_files,
-            calls=self._known.calls,
+            calls=self._tracker.calls,
             folder=situation.folder,
             prompts_room=extras.prompts_room,
             shorten=extras.shorten,
@@ -217,13 +214,14 @@ class Compactor:
         plan, summary, fixed = draft.plan, draft.summary, situation.fixed_tokens
         keeps = tuple(source for message in plan.kept for source in self._collapses.sources(message.id))
         after = tokens * (fixed + draft.tokens) // max(fixed + estimated, 1)
+        boundary = render_boundary(keeps, self._ids)
         return Prepared(
             messages=(summary, *plan.kept),
-            added=(render_boundary(keeps, self._ids), summary),
-            facts=self._known.keep(),
+            added=(boundary, summary),
+            facts=self._tracker.keep(),
             restored=draft.reshown.states,
             changes=(Change(stage=STAGE, cause=cause, tokens_before=tokens, tokens_after=after),),
-            tracking=Tracking(count=situation.tracking.count + 1),
+            tracking=Tracking(count=situation.tracking.count + 1, id=boundary.id),
             tokens=after,
             compacted=True,
         )

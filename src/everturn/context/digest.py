@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from everturn.context.collapse import CollapseState
 from everturn.context.finished import Stretch
 from everturn.context.retention import choose_prompts
-from everturn.context.sight import Sight
+from everturn.context.view_index import ViewIndex
 from everturn.core.commands import SENT_MEANWHILE
 from everturn.core.contexts import REMINDER
 from everturn.core.facts import Said
@@ -15,9 +15,9 @@ from everturn.core.records import CollapseNoted
 
 KEPT = 6
 """Answered prompts that stay as they are, each with its answer and the summary of its work: the latest."""
-LEAST_TOKENS = 6_000
+MIN_TOKENS = 6_000
 """Of all that one digest stands for: with each new one, everything behind it is written to the cache again."""
-LONGEST_PROMPT = 600
+MAX_PROMPT_LENGTH = 600
 """Characters of a prompt that stays word for word; of a longer one both ends do."""
 WHY = "prompts that were answered"
 INSTRUCTION = """\
@@ -28,21 +28,21 @@ STANDS_FOR = "[Earlier work, in short: {summary}]"
 PROMPTS = "What the user had asked for in it:"
 
 
-def plan_digest(view: Sequence[Message], sight: Sight, notes: Iterable[CollapseNoted]) -> Stretch | None:
+def plan_digest(view: Sequence[Message], index: ViewIndex, notes: Iterable[CollapseNoted]) -> Stretch | None:
     """From the oldest prompt that still stands by itself to the last that is old; None where that is not worth it.
 
     What somebody took back is to be seen: it stays, and all before it.
     """
-    *old, end = sight.prompts[: max(0, len(sight.prompts) - KEPT)] or [0]
+    *old, end = index.prompts[: max(0, len(index.prompts) - KEPT)] or [0]
     seen = {note.last for note in notes if note.state == CollapseState.UNDONE}
-    begin = max((sight.places[id_] for id_ in seen if id_ in sight.places), default=-1)
+    begin = max((index.places[id_] for id_ in seen if id_ in index.places), default=-1)
     first = next((at for at in old if at > begin), None)
     if first is None:
         return None
     stretch = Stretch(view[first].id, view[end - 1].id, WHY)
     if any(note.state == CollapseState.STAGED and note.first == stretch.first for note in notes):
         return None
-    return stretch if sight.weigh(stretch.first, stretch.last) >= LEAST_TOKENS else None
+    return stretch if index.weigh(stretch.first, stretch.last) >= MIN_TOKENS else None
 
 
 def render_digest(summary: str, originals: Iterable[Message], room: int) -> str:
@@ -66,7 +66,7 @@ def _find_words(message: Message) -> list[str]:
 
 
 def _shorten(text: str) -> str:
-    if len(text) <= LONGEST_PROMPT:
+    if len(text) <= MAX_PROMPT_LENGTH:
         return text
-    half = LONGEST_PROMPT // 2
+    half = MAX_PROMPT_LENGTH // 2
     return f"{text[:half]}\n[… {len(text) - 2 * half:,} characters …]\n{text[-half:]}"

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from everturn.context.following import LONGEST_COMMAND, SHELL, field_of, task_of
+from everturn.context.fact_tracker import MAX_COMMAND_LENGTH, SHELL, field_of, task_of
 from everturn.core.messages import Kind, Message, ToolResult, ToolUse, result_text
 from everturn.core.notes import TodoStatus
 
@@ -12,15 +12,15 @@ ANSWERED = "prompt that was answered"
 OPENERS = {"Read": "file_path", "Edit": "file_path", "NotebookEdit": "notebook_path"}
 PAGES = "WebFetch"
 WORK_ROUNDS = 2
-"""Rounds with calls that make an answered prompt's work worth a summary."""
-MOST_SEARCHES = 20
-"""Searches that may still lead somewhere; older ones led nowhere."""
-LEAST_NAME = 3
-"""Characters of a name that is not found by chance."""
+"""Number of rounds with calls from which on the work on an answered prompt is worth a summary."""
+MAX_SEARCHES = 20
+"""Number of searches that are remembered; older ones are taken to have led nowhere."""
+MIN_NAME = 3
+"""Characters of the shortest name that is looked for in results."""
 
 
 class Stretch(msgspec.Struct, frozen=True):
-    """From one message to another, both included; whole rounds."""
+    """A finished stretch of work: ids of its first and last message. It consists of whole rounds."""
 
     first: str
     last: str
@@ -43,25 +43,25 @@ class Stretches:
         self.finished: list[Stretch] = []
         """In the order in which they ended."""
         self._round = ""
-        """Id of the answer that began it."""
+        """Id of the answer that began the present round."""
         self._last = ""
         self._before = ""
         """Id of the last message of the round before."""
         self._uses: dict[str, ToolUse] = {}
         self._closing: list[tuple[str, str]] = []
-        """Ends with the present round: where it began, and why."""
+        """Stretches that end with the present round: where each began, and why it ends."""
         self._open_tasks: dict[str, str] = {}
-        """Where the work on each began."""
+        """Where the work on each open task began, by its text."""
         self._pending: frozenset[str] = frozenset()
         self._listed: str | None = None
         """The round after the one in which the list was written last, where it has come."""
         self._failing: dict[str, str] = {}
         self._searches: dict[str, str] = {}
-        """What was found, by the round of the search."""
+        """Names that a search found, by the round of the search."""
         self._has_calls = self._is_answer = False
-        """Of the present round."""
+        """The present round has calls."""
         self._work: tuple[str, str] | None = None
-        """On the last prompt: its first message and its last. Neither the prompt nor the answer to it."""
+        """First and last message of the work on the last prompt, without the prompt and the answer to it."""
         self._work_rounds = 0
 
     def take(self, message: Message) -> None:
@@ -102,7 +102,7 @@ class Stretches:
         self._work, self._work_rounds = None, 0
 
     def _open(self, use: ToolUse) -> None:
-        """A file that an earlier search had found: the search has done its work, before this round."""
+        """Ends the stretch of an earlier search whose result is opened now."""
         if not self._searches:
             return
         names = name_opened(use)
@@ -118,7 +118,7 @@ class Stretches:
         elif use.name == TASKS and not result.is_error:
             self._settle_tasks(use)
         elif use.name == SHELL:
-            self._settle_command(field_of(use, "command")[:LONGEST_COMMAND], result)
+            self._settle_command(field_of(use, "command")[:MAX_COMMAND_LENGTH], result)
 
     def _settle_command(self, command: str, result: ToolResult) -> None:
         from everturn.context.shell_words import find_test, is_search, says_failed
@@ -136,7 +136,7 @@ class Stretches:
         if result.is_error:
             return
         self._searches[self._round] = self._searches.get(self._round, "") + result_text(result)
-        while len(self._searches) > MOST_SEARCHES:
+        while len(self._searches) > MAX_SEARCHES:
             del self._searches[next(iter(self._searches))]
 
     def _settle_test(self, test: str, *, failed: bool) -> None:
@@ -159,7 +159,7 @@ class Stretches:
         self._pending, self._listed = frozenset(pending), None
 
     def _finish_task(self, content: str, *, is_last: bool) -> None:
-        """A list that says what comes next must stay in sight: only the last task ends with the round that closes it."""
+        """Ends the work on a task. The list that names the next task must stay, so only the last task ends with the round that closes it."""
         first, why = self._close_task(content), f"task that was done: {content}"
         if first is None:
             return
@@ -176,13 +176,13 @@ class Stretches:
 
 
 def name_opened(use: ToolUse) -> list[str]:
-    """What a search had to show for this to be its fruit."""
+    """The name that a call opens, as a search would have shown it; empty where it opens nothing."""
     if use.name == PAGES:
         named = [field_of(use, "url")]
     elif use.name == SHELL:
         from everturn.context.shell_words import list_opened
 
-        named = [name for name in list_opened(field_of(use, "command")) if len(name) >= LEAST_NAME]
+        named = [name for name in list_opened(field_of(use, "command")) if len(name) >= MIN_NAME]
     else:
         named = [field_of(use, OPENERS[use.name]).rpartition("/")[2]] if use.name in OPENERS else []
     return [name for name in named if name]

@@ -1,6 +1,5 @@
 """Taking media out of what is sent: a notice names the pieces and holds the text in their place; the messages stay as they are."""
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -9,7 +8,8 @@ import msgspec
 from everturn.context.accounting import estimate_messages
 from everturn.core.marks import harmless, in_brackets, one_line
 from everturn.core.messages import UNSENT, Kind, Message, ToolResult, ToolUse, text_block
-from everturn.core.refused_media import Piece, find_refused, is_refused, list_pieces
+from everturn.core.patterns import compile_late
+from everturn.core.refused_media import MediaPiece, find_refused, is_refused, list_pieces
 from everturn.ports.clock import Ids
 from everturn.ports.context import Change, Prepared
 
@@ -20,7 +20,7 @@ ALL = "is no longer sent: the API went on refusing after others were taken out. 
 NO_ROOM = "is no longer sent: the conversation did not fit into the context window."
 UNTOLD = "the API refused it."
 MAX_SAID = 300
-_PLACE = re.compile(r"messages\.[\w.]+: ")
+_PLACE = compile_late(r"messages\.[\w.]+: ")
 _PATHS = ("file_path", "notebook_path", "path", "url")
 _KILO = 1_000
 
@@ -64,7 +64,7 @@ def plan_without_media(
     )
 
 
-def render_place(piece: Piece, uses: Mapping[str, ToolUse], reason: str) -> str:
+def render_place(piece: MediaPiece, uses: Mapping[str, ToolUse], reason: str) -> str:
     """What is sent in place of a piece: what it was, where it came from, how large it was, and why it is gone."""
     kind, size = describe_piece(piece.raw)
     path = find_path(piece, uses)
@@ -84,7 +84,7 @@ def describe_piece(raw: bytes) -> tuple[str, str]:
     return str(block["type"]), ", ".join(filter(None, parts)) or "of unknown size"
 
 
-def find_path(piece: Piece, uses: Mapping[str, ToolUse]) -> str:
+def find_path(piece: MediaPiece, uses: Mapping[str, ToolUse]) -> str:
     """The file or address that the call read; empty for what the user or a command brought."""
     view = piece.message.blocks[piece.block].view
     use = uses.get(view.tool_use_id) if isinstance(view, ToolResult) else None

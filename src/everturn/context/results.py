@@ -15,7 +15,7 @@ from everturn.core.messages import Block, ToolResult, encode_block, result_text
 from everturn.core.records import ResultSpilled
 from everturn.core.tokens import BYTES_PER_TOKEN
 from everturn.ports.context import Change, Fitted
-from everturn.ports.shelf import Shelf
+from everturn.ports.outputs import Shelf
 
 STAGE = "tool_results"
 HEAD_SHARE = 0.6

@@ -1,17 +1,17 @@
-"""What no stage may lose: put back word for word where it would be out of sight. No model is trusted with it."""
+"""What no stage may lose is put back word for word, where it would no longer be sent. No model is trusted with it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
-from everturn.context.following import PLAN, fold_facts, full_path
+from everturn.context.fact_tracker import PLAN, fold_facts, full_path
 from everturn.core.facts import Facts, Said
 from everturn.core.marks import Own, join_harmless, one_line, quote
 from everturn.core.messages import UNSENT, Kind, Message, ToolUse
 from everturn.core.notes import Notes
 from everturn.core.records import ResultSpilled
 from everturn.core.tokens import estimate_bytes
-from everturn.ports.shelf import Shelf
+from everturn.ports.outputs import Shelf
 
 HEAD = "What was kept word for word from the part that is no longer shown:"
 TASK_TOOLS = frozenset({"TodoWrite", PLAN})
@@ -48,7 +48,7 @@ def recall(
 
 
 def tell_when(facts: Facts, changed: Mapping[str, str], calls: Mapping[str, ToolUse]) -> dict[str, str]:
-    """Of each command that failed, how long ago, and whether files changed since: nobody should take it for news."""
+    """For each failed command, how long ago that was, and whether files changed since."""
     if not facts.failing:
         return {}
     order = {id_: place for place, id_ in enumerate(calls)}
@@ -102,7 +102,7 @@ def recall_from(
 
 
 def choose_prompts(prompts: Sequence[Said], room: int) -> tuple[Said, ...]:
-    """The latest that fit, in their order."""
+    """The latest prompts that fit into the room, in their order."""
     chosen: list[Said] = []
     for said in reversed(prompts):
         room -= estimate_bytes(len(said.text.encode(errors="replace")))
@@ -113,7 +113,7 @@ def choose_prompts(prompts: Sequence[Said], room: int) -> tuple[Said, ...]:
 
 
 def shorten_part(part: str, most: int, shelf: Shelf | None) -> str:
-    """Both its ends, in characters, and where the whole is; as it is where it is short enough."""
+    """Both ends of the text, and the path of a file with all of it; a short text stays as it is."""
     if len(part) <= most:
         return part
     path = put_aside(part, shelf)
@@ -122,8 +122,8 @@ def shorten_part(part: str, most: int, shelf: Shelf | None) -> str:
     return f"{part[:half]}\n[… {len(part) - 2 * half:,} characters are left out here; {where} …]\n{part[-half:]}"
 
 
-class Aside:
-    """A shelf that tells what was put there since it was asked last, for the journal."""
+class NotingShelf:
+    """A shelf that remembers what was put there, for the journal."""
 
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
@@ -140,7 +140,7 @@ class Aside:
 
 
 def put_aside(text: str, shelf: Shelf | None) -> str:
-    """The path, or nothing where it could not be written."""
+    """Writes the text into a file. Returns its path, or None where that failed."""
     try:
         return shelf.put(text) if shelf is not None else ""
     except OSError:

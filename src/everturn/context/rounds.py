@@ -25,12 +25,12 @@ def round_starts(view: Sequence[Message]) -> list[int]:
 
 
 def last_prompt(view: Sequence[Message]) -> int | None:
-    """The index of the user's last word."""
+    """Index of the last prompt."""
     return next((index for index in range(len(view) - 1, -1, -1) if view[index].kind is Kind.PROMPT), None)
 
 
 def _bars(view: Sequence[Message]) -> list[int]:
-    """For each index, how many pairs stand with one half before it and the other at it or after."""
+    """For each index, the number of pairs of call and result that a cut there would part."""
     spans: dict[str, tuple[int, int]] = {}
     for index, message in enumerate(view):
         for id_ in (*(use.id for use in message.uses), *(result.tool_use_id for result in message.results)):

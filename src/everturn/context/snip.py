@@ -11,7 +11,7 @@ from everturn.core.view import View
 
 STAGE = "snip"
 LEFT_SHARE = 0.75
-"""Of the budget: so much is left, since each snip makes the API read everything anew."""
+"""Share of the budget that is left after a snip, since each snip makes the API read everything anew."""
 NOTE = "[{count} earlier messages of this conversation are no longer sent.]"
 
 

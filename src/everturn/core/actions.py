@@ -7,6 +7,10 @@ class Action(msgspec.Struct, frozen=True):
     """The root of a closed set."""
 
 
+class AdmitPrompt(Action, frozen=True):
+    """The first of a query: the user's hooks may refuse the prompt, or add to it, before the model sees it."""
+
+
 class CallModel(Action, frozen=True):
     """Prepare the context, send it, fold the stream. Retry and fallback happen inside."""
 

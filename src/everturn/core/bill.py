@@ -20,16 +20,16 @@ PriceLists = Callable[[str], tuple[Prices, ...]]
 
 
 class Paid(msgspec.Struct, frozen=True, kw_only=True):
-    """In pico-dollars."""
+    """Amounts in pico-dollars."""
 
     input: int = 0
     output: int = 0
     cache_write: int = 0
     cache_read: int = 0
     unsplit: int = 0
-    """Of which only the sum is known."""
+    """Amount of the charges of which only the sum is known."""
     saved: int = 0
-    """By reading from the cache, against the price of plain input."""
+    """Amount that reading from the cache saved, compared with the price of plain input."""
     premium: int = 0
     """For writing to the cache, beyond the price of plain input."""
     exact: bool = True

@@ -62,7 +62,7 @@ def price_usage(usage: Usage, prices: Prices) -> float:
         usage.cache_write_1h * prices.cache_write_1h,
         usage.cache_read * prices.cache_read,
     )
-    return add_usd(part / MILLION for part in parts)
+    return add_usd([part / MILLION for part in parts if part])
 
 
 def decode_usage(report: Any) -> Usage:

@@ -15,7 +15,7 @@ RESUMED, REWOUND = "resume", "rewind"
 UNEXPLAINED = "unexplained"
 """Nobody reported it: a fault of ours, or of the API's."""
 HARMLESS_STAGES = frozenset({"tool_results"})
-"""They change a message before it is sent for the first time."""
+"""Stages that change a message only before it is sent for the first time."""
 _SPOKEN = {"signatures": "model"}
 """A stage whose name says less than what made it act."""
 
@@ -52,7 +52,7 @@ class Break(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def judge_break(before: Circumstances, usage: Usage, prices: Prices) -> Break | None:
-    """None where the request began with all of the one before it, and the cache still had that."""
+    """Why the cache had less of this request than expected. None where it had all of the request before."""
     lost = count_lost(before.expected, usage)
     departure = before.departure
     if departure is None and not lost:
@@ -88,7 +88,7 @@ def price_loss(lost: int, usage: Usage, prices: Prices) -> float:
     return add_usd((max(0.0, dearer) / MILLION,))
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class ChargedCall(msgspec.Struct, frozen=True, kw_only=True):
     """One call that was charged."""
 
     query: int
@@ -101,12 +101,12 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def share(self) -> float:
-        """Of what was sent, the part that the cache gave."""
+        """Share of what was sent that came from the cache."""
         return share_of(self.usage)
 
 
 class CacheStory(msgspec.Struct, frozen=True, kw_only=True):
-    calls: tuple[Asked, ...] = ()
+    calls: tuple[ChargedCall, ...] = ()
 
     @property
     def usage(self) -> Usage:
@@ -145,7 +145,7 @@ def share_of(usage: Usage) -> float:
 
 def fold_story(records: Iterable[Record]) -> CacheStory:
     """A call counts once, however often its record stands in the journal."""
-    calls: dict[str, Asked] = {}
+    calls: dict[str, ChargedCall] = {}
     breaks: dict[str, list[CacheBroken]] = {}
     query = 0
     for number, record in enumerate(records):
@@ -155,7 +155,7 @@ def fold_story(records: Iterable[Record]) -> CacheStory:
             case UsageCharged(request_id=id_):
                 calls.setdefault(
                     id_ or str(number),
-                    Asked(
+                    ChargedCall(
                         query=query,
                         turn=record.turn,
                         purpose=record.purpose,

@@ -19,6 +19,8 @@ class CommandState(StrEnum):
     STARTED = "started"
     """Taken into a query. One that is never completed was interrupted."""
     COMPLETED = "completed"
+    WITHDRAWN = "withdrawn"
+    """Taken back before any query had started it."""
 
 
 class QueuedCommand(msgspec.Struct, frozen=True, kw_only=True):

@@ -35,7 +35,7 @@ class ChangedEntry(msgspec.Struct, frozen=True, kw_only=True):
     before: str | None
     now: str | None
     first: str | None
-    """At the beginning of the session, where that is worth referring to. None, here and above: there was none."""
+    """Text at the beginning of the session, where it is worth referring to. None, here and above, means that there was none."""
 
 
 def list_changes(first: Contexts, before: Contexts, now: Contexts) -> list[ChangedEntry]:
@@ -66,7 +66,7 @@ def _compare(
 
 
 def name_entry(kind: str, name: str) -> str:
-    """As JSON: whatever a name holds, it ends where it ends."""
+    """The name of an entry, quoted as JSON, so that its text cannot run into what follows."""
     return kind + msgspec.json.encode(name).decode()
 
 
@@ -78,7 +78,7 @@ def find_change(text: str) -> str | None:
 
 
 def find_head(told: str) -> str:
-    """Which entry it is about."""
+    """The words that say which entry the message is about."""
     at = told.find('"') + 1
     while at < len(told) and told[at] != '"':
         at += 2 if told[at] == "\\" else 1

@@ -4,7 +4,7 @@ from typing import assert_never
 
 import msgspec
 
-from everturn.core.actions import Action, CompactNow, DrainCollapses, RunStopPhase, RunTools
+from everturn.core.actions import Action, CallModel, CompactNow, DrainCollapses, RunStopPhase, RunTools
 from everturn.core.budget import WorkBudget, WorkVerdict, judge_work
 from everturn.core.limits import Limits
 from everturn.core.outcomes import (
@@ -15,12 +15,15 @@ from everturn.core.outcomes import (
     Compacted,
     Drained,
     Failed,
+    GoalFailed,
     LimitReached,
     MediaTooLarge,
     NoRoom,
     Outcome,
     Paused,
     Problem,
+    PromptAdmitted,
+    PromptBlocked,
     Refused,
     StopBlocked,
     StopPassed,
@@ -31,7 +34,9 @@ from everturn.core.outcomes import (
 from everturn.core.state import Guards, Phase, Reason, Transition
 
 AnyOutcome = (
-    CallsRequested
+    PromptAdmitted
+    | PromptBlocked
+    | CallsRequested
     | Answered
     | Truncated
     | TooLong
@@ -46,19 +51,20 @@ AnyOutcome = (
     | StopPassed
     | StopBlocked
     | StopPrevented
+    | GoalFailed
     | Aborted
     | LimitReached
 )
 
 
 class Do(msgspec.Struct, frozen=True):
-    """Stay in the iteration: the action's outcome is decided on again."""
+    """Stay in the turn: the action's outcome is decided on again."""
 
     action: Action
 
 
 class Continue(msgspec.Struct, frozen=True):
-    """Start the next iteration with these guards."""
+    """Begin the next turn, or the same one again, with these guards."""
 
     transition: Transition
     guards: Guards
@@ -69,7 +75,7 @@ class Terminal(msgspec.Struct, frozen=True, kw_only=True):
     release: Problem | None = None
     """The error that was withheld, to be shown now."""
     overridden: bool = False
-    """Stop hooks wanted to go on, but had their say often enough."""
+    """Stop hooks wanted to go on, but had blocked as often as they may."""
     work: WorkVerdict | None = None
     """How the work budget ended, where one was set."""
 
@@ -84,10 +90,19 @@ def decide(guards: Guards, outcome: AnyOutcome, limits: Limits) -> Decision:
         case LimitReached(which=which, error=error):
             return Terminal(reason=which, release=error)
 
+        case PromptAdmitted(deferred=True):
+            return Do(RunTools())
+        case PromptAdmitted():
+            return Do(CallModel())
+        case PromptBlocked(error=error):
+            return Terminal(reason=Reason.PROMPT_BLOCKED, release=error)
+
         case CallsRequested():
             return Do(RunTools())
         case CallsFinished(stopped_by_hook=True):
             return Terminal(reason=Reason.HOOK_STOPPED)
+        case CallsFinished(deferred=True):
+            return Terminal(reason=Reason.TOOL_DEFERRED)
         case CallsFinished():
             return next_turn(guards, limits, pauses=0)
         case Paused(error=error) if guards.pauses >= limits.pauses:
@@ -140,6 +155,10 @@ def decide(guards: Guards, outcome: AnyOutcome, limits: Limits) -> Decision:
             return Terminal(reason=Reason.STRUCTURED_OUTPUT_RETRIES, release=error)
         case StopBlocked():
             return Terminal(reason=Reason.COMPLETED, overridden=True)
+        case GoalFailed(stuck=False) if guards.goal_failures + 1 < limits.goal_attempts:
+            return fresh_start(guards, Transition.GOAL_RETRY, goal_failures=guards.goal_failures + 1)
+        case GoalFailed(error=error):
+            return Terminal(reason=Reason.GOAL_NOT_MET, release=error)
         case StopPassed(spent=spent, may_continue=True) if verdict := judge_query_work(guards, spent, limits):
             if verdict.go_on:
                 return fresh_start(guards, Transition.TOKEN_BUDGET_CONTINUATION, work=verdict.work)
@@ -186,7 +205,7 @@ def next_turn(guards: Guards, limits: Limits, *, pauses: int) -> Decision:
 
 
 def fresh_start(guards: Guards, transition: Transition, **changes: bool | int | WorkBudget) -> Continue:
-    """The model stopped and is sent on: what concerned the answer before is forgotten, the compaction guard is not."""
+    """The model stopped and is sent on: counters about the answer before are reset, the compaction guard is not."""
     return go_on(guards, transition, output_recoveries=0, max_output_override=None, pauses=0, **changes)
 
 
@@ -195,5 +214,5 @@ def go_on(guards: Guards, transition: Transition, **changes: bool | int | WorkBu
 
 
 def members(root: type[Outcome] | type[Action]) -> tuple[type, ...]:
-    """Every constructor of a closed set, found by reflection; the exploration walks all of them."""
+    """Every class of a closed set, found by reflection; the exploration walks all of them."""
     return tuple(sorted(root.__subclasses__(), key=lambda member: member.__name__))

@@ -8,30 +8,41 @@ EverturnError
 ├── ToolFault              a tool could not do what it was asked; the text goes to the model
 ├── TranscriptError        an invariant of the transcript does not hold
 ├── JournalError           a session file cannot be read, written or understood
-├── ApproverError          an approver answered with something that is no verdict
-├── BusyError              the engine is at work on another prompt
+├── ApproverError          an approver returned something other than a verdict
+├── BusyError              the engine still answers another prompt
 └── ClosedError            the engine is closed
 ```
 
-Nothing else leaves the library. Texts never hold a credential: whoever builds one from foreign text masks it first.
+The library raises nothing else. The texts never contain a credential: text from elsewhere is masked before it goes into one.
 """
 
 from enum import StrEnum
 
 
 class EverturnError(Exception):
-    """The root: catch this to catch us."""
+    """The class of all errors that Everturn raises: `except EverturnError` catches each of them."""
 
 
 class OptionError(EverturnError):
-    def __init__(self, field: str, problem: str) -> None:
-        super().__init__(f"{field}: {problem}")
+    """An option, a variable, a setting or a tool is wrong. `field` names it, `problem` says what is wrong.
+
+    `others` are the errors of other fields; `all` has one for each field.
+    """
+
+    def __init__(self, field: str, problem: str, others: tuple["OptionError", ...] = ()) -> None:
+        super().__init__("\n".join((f"{field}: {problem}", *map(str, others))))
         self.field = field
         self.problem = problem
+        self.others = others
+
+    @property
+    def all(self) -> tuple["OptionError", ...]:
+        """One for each field."""
+        return (OptionError(self.field, self.problem), *self.others)
 
 
 class FaultKind(StrEnum):
-    """What kind of failure an attempt met. The kind alone decides whether another attempt makes sense."""
+    """Kind of a failed attempt. It alone decides whether another attempt makes sense."""
 
     OVERLOADED = "overloaded"
     RATE_LIMITED = "rate_limit"
@@ -69,11 +80,11 @@ RETRYABLE = frozenset(
         FaultKind.STALLED,
     }
 )
-"""Faults that pass by themselves: another attempt is worth a wait."""
+"""Faults that may pass by themselves, so another attempt is made after a wait."""
 
 
 class ModelFault(EverturnError):
-    """One attempt failed. Raised by a `Model`; never by the engine, which turns it into an outcome."""
+    """One attempt at a model call failed. A `Model` raises it; the engine never does, but turns it into an outcome."""
 
     def __init__(
         self,
@@ -95,36 +106,36 @@ class ModelFault(EverturnError):
         """Seconds the server asked us to wait, or None."""
         self.request_id = request_id
         self.reached = reached
-        """False where no connection came about: nobody was there to ask."""
+        """False where no connection could be opened."""
         self.answered = answered and reached
-        """False where nothing of an answer came, not even a refusal."""
+        """False where the server sent no part of an answer, not even a refusal."""
         self.place = place
-        """What in the request the refusal names: a message, one of its blocks, and a part of that; empty where it names none."""
+        """Part of the request that the refusal names: index of a message, of one of its blocks, and of a part of that; empty where it names none."""
 
 
 class InputFault(EverturnError):
-    """The text is written for the model: it names the field and what was expected, so that it can correct itself."""
+    """The input of a call does not fit. The text is for the model: it names the field and what was expected."""
 
 
 class ToolFault(EverturnError):
-    """An expected failure of a tool; its text is the error result."""
+    """Raised by a tool, your own included, to give the model an error as the result. The text is that result."""
 
 
 class TranscriptError(EverturnError):
-    pass
+    """A transcript breaks one of its rules, such as one result for each call."""
 
 
 class JournalError(EverturnError):
-    pass
+    """The file of a session cannot be read, written or understood."""
 
 
 class ApproverError(EverturnError):
-    """A mistake in the caller's own code: it ends the query and is raised where the query was started."""
+    """The approver returned something other than a `Verdict`. It ends the query and is raised where the query was started."""
 
 
 class BusyError(EverturnError):
-    pass
+    """The engine still answers another prompt."""
 
 
 class ClosedError(EverturnError):
-    pass
+    """The engine is closed."""

@@ -1,4 +1,4 @@
-"""What happens, for eyes: each event says what precedes and what follows it. Records (for disk) are in `records`."""
+"""Events, which show what happens: each says what precedes and what follows it. Records, which are written to disk, are in `records`."""
 
 from enum import StrEnum
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from everturn.core.budget import Usage
+from everturn.core.denials import Denial, DenialCause
 from everturn.core.messages import Block, Message
 from everturn.core.notes import Notes
 from everturn.core.outcomes import Problem
@@ -13,54 +14,59 @@ from everturn.core.state import Reason, Transition
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag_field="event"):
-    """The root of a closed set."""
+    """The base of all events."""
 
 
 class RequestStarted(Event, frozen=True, kw_only=True, tag="request_start"):
-    """An iteration begins. Everything up to the next one, or to the terminal, belongs to it."""
+    """A round with the model begins. Every event up to the next `request_start`, or to `terminal`, belongs to this round."""
 
     turn: int
     model: str
 
 
 class MessageBegan(Event, frozen=True, kw_only=True, tag="message_start"):
-    """The API answers. Blocks follow, then `assistant`; where nothing came after it, nothing is retracted."""
+    """The API begins to answer. Blocks follow, then `assistant`. An answer that breaks off before its first block is not retracted."""
 
     message_id: str
     model: str
-    """The one that answers, as the API calls it."""
+    """Id of the model that answers, as the API reports it."""
     usage: Usage
-    """As far as it is known now: what was sent."""
+    """Tokens of the request; the output is counted at the end of the answer."""
     api_id: str = ""
-    """The API's own id of the message; empty where it gave none."""
+    """The API's id of the message; empty where it gave none."""
 
 
 class BlockBegan(Event, frozen=True, kw_only=True, tag="block_start"):
-    """Follows `message_start`; deltas of this index follow, then `block` unless the message is retracted."""
+    """A block of the answer begins. Follows `message_start`; deltas with the same index follow, then `block`, unless the message is retracted."""
 
     message_id: str
     index: int
     kind: str
+    """Kind of the block, such as `text`, `thinking` or `tool_use`."""
     name: str = ""
-    """Of a tool call."""
+    """Name of the tool, where the block is a call."""
     tool_use_id: str = ""
-    """Of a tool call: under this id it will run."""
+    """Id of the call, where the block is one."""
 
 
 class TextDelta(Event, frozen=True, kw_only=True, tag="text_delta"):
+    """A piece of the answer's text."""
+
     message_id: str
     index: int
     text: str
 
 
 class ThinkingDelta(Event, frozen=True, kw_only=True, tag="thinking_delta"):
+    """A piece of the model's thinking."""
+
     message_id: str
     index: int
     text: str
 
 
 class InputDelta(Event, frozen=True, kw_only=True, tag="input_delta"):
-    """A piece of a call's JSON; not valid by itself."""
+    """A piece of the JSON of a call's input. Only all pieces together are valid JSON."""
 
     message_id: str
     index: int
@@ -68,19 +74,21 @@ class InputDelta(Event, frozen=True, kw_only=True, tag="input_delta"):
 
 
 class BlockFinished(Event, frozen=True, kw_only=True, tag="block"):
+    """A block of the answer is complete. It may still be retracted."""
+
     message_id: str
     index: int
     block: Block
 
 
 class AnswerAdded(Event, frozen=True, kw_only=True, tag="assistant"):
-    """The response is in the transcript and will not be retracted."""
+    """The whole answer is in the transcript. It will not be retracted."""
 
     message: Message
 
 
 class UserAdded(Event, frozen=True, kw_only=True, tag="user"):
-    """A user message that the loop yields: a prompt, tool results, a hidden word. Prompts and results count as turns."""
+    """A user message was added to the transcript: a prompt, the results of a round's calls, or a message of Everturn to the model."""
 
     message: Message
 
@@ -91,16 +99,16 @@ class RetractionCause(StrEnum):
     ESCALATION = "escalation"
     REPAIR = "repair"
     WITHHELD = "withheld"
-    """The response ended in an error that recovery may still mend."""
+    """The response ended in an error, and a recovery may still help."""
     REFUSED = "refused"
     ABORTED = "aborted"
-    """Aborted before anything worth keeping had come."""
+    """Aborted before any part of the answer was complete."""
 
 
 class Retracted(Event, frozen=True, kw_only=True, tag="tombstone"):
-    """What was shown under `message_id` must be removed: the answer is being made again.
+    """The answer with this `message_id` no longer counts: the model is asked again.
 
-    Follows any number of deltas and blocks of that message; after it, no event carries that id.
+    Follows any number of deltas and blocks of that message; no later event has that id.
     """
 
     message_id: str
@@ -108,147 +116,173 @@ class Retracted(Event, frozen=True, kw_only=True, tag="tombstone"):
 
 
 class RetryScheduled(Event, frozen=True, kw_only=True, tag="api_retry"):
-    """The wait begins now; the next attempt follows, or an abort."""
+    """An attempt failed, and the wait before the next one begins. The next attempt follows, or an abort."""
 
     attempt: int
-    """The one that failed, from 1."""
+    """Number of the attempt that failed, from 1."""
     max_tries: int
     delay_s: float
     status: int | None
+    """HTTP status, where there was an answer."""
     error: str
-    """The kind of fault."""
+    """Kind of the fault, such as `overloaded`."""
     text: str
+    """The error, as a sentence."""
 
 
 class ModelSwitched(Event, frozen=True, kw_only=True, tag="fallback"):
-    """The rest of the query, and of the session, runs on `model`."""
+    """Another model takes over for the rest of the session."""
 
     before: str
+    """Id of the model until now."""
     model: str
+    """Id of the model from now on."""
     cause: str
+    """The error of the first model, as a sentence."""
 
 
 class Continued(Event, frozen=True, kw_only=True, tag="transition"):
-    """The iteration ends here and another follows."""
+    """The round ends, and another one follows."""
 
     transition: Transition
     turn: int
-    """Of the iteration that follows."""
+    """Number of the round that follows."""
 
 
 class CallBegan(Event, frozen=True, kw_only=True, tag="tool_start"):
-    """Passed the gate and runs; progress may follow, then `tool_end`, unless the response is retracted."""
+    """A call is allowed and begins to run. Progress may follow, then `tool_end`, unless the answer is retracted."""
 
     tool_use_id: str
     name: str
     line: str
-    """What it does, in one line for people."""
+    """What the call does, in one line for people."""
+    derived: dict[str, Any] = {}
+    """Fields that the tool adds to the input for people. The model never sees them."""
 
 
 class CallProgressed(Event, frozen=True, kw_only=True, tag="tool_progress"):
+    """A running call reports progress: a piece of its output, or a message."""
+
     tool_use_id: str
     text: str
 
 
 class CallEnded(Event, frozen=True, kw_only=True, tag="tool_end"):
-    """Exactly one per call of a response that was not retracted, also for those that never began (`began` is False)."""
+    """A call has ended. Comes exactly once for each call of an answer that was not retracted, also if the call never began; but not for a call that a hook deferred."""
 
     tool_use_id: str
     name: str
     is_error: bool
     duration_s: float
-    """Without the time in which a person was asked."""
+    """Seconds that the call took, without the time in which a person was asked."""
     shown: Any = None
-    """The half of the result that is for people."""
+    """The result as a value for people and programs; the tools page lists its fields."""
     line: str = ""
-    """How it ended, in one line for people; empty where there is nothing to say."""
+    """How the call ended, in one line for people; empty where there is nothing to say."""
     began: bool = True
     """False where no `tool_start` came: the call was denied, could not be read, or the query ended before its turn."""
     call_line: str = ""
     """What the call did, or would have done, in one line for people; empty where its input could not be read."""
     block: Block | None = None
-    """The result as the call gave it. What the model reads may be shorter, once the results of the round are together."""
+    """The result as the call gave it. The model may be sent a shorter one."""
     message_id: str = ""
-    """Of the user message that will carry the result, at this index; it comes when all calls of the response have ended."""
+    """Id of the user message that will hold the result; that message comes when all calls of the answer have ended."""
     index: int = 0
+    """Place of the result in that message."""
 
 
 class PermissionAsked(Event, frozen=True, kw_only=True, tag="permission_request"):
-    """A person, or a program in their place, is asked now. `tool_start`, `permission_denied` or an abort follows.
+    """The approver is asked about a call. `tool_start`, `permission_denied` or an abort follows.
 
-    After the call's `tool_start` it is about something that the call has come to, such as a host; the call goes on.
+    After the call's `tool_start` the question is about something that the running call wants, such as a host.
     """
 
     tool_use_id: str
     name: str
     reason: str
-    """Which rule or mode asks."""
+    """The rule or the mode that asks."""
     line: str = ""
     """What the call would do, in one line for people."""
 
 
 class CallDenied(Event, frozen=True, kw_only=True, tag="permission_denied"):
-    """In place of `tool_start`: the call will not run. Its `tool_end` follows."""
+    """A call is denied and does not run. Comes in place of `tool_start`; the call's `tool_end` follows."""
 
     tool_use_id: str
     name: str
     reason: str
     by: str = ""
-    """What decided: `rule` or `mode`; empty where neither did, such as a person's no."""
+    """What decided, "rule" or "mode"; empty where a person or the approver said no."""
     line: str = ""
-    """What it would have done, in one line for people."""
+    """What the call would have done, in one line for people."""
+    cause: DenialCause | None = None
+    """Kind of the reason."""
+    unasked: bool = False
+    """A person could have allowed the call, but nobody could be asked."""
 
 
 class ContextChanged(Event, frozen=True, kw_only=True, tag="context"):
-    """A stage changed what is sent. The prefix of the next request differs from the last one's, and this is why."""
+    """A context stage changed what is sent, so the next request does not begin with the bytes of the last one."""
 
     stage: str
     cause: str
+    """Why the stage changed something."""
     tokens_before: int
     tokens_after: int
 
 
 class CompactionBegan(Event, frozen=True, kw_only=True, tag="compaction_start"):
-    """The conversation is about to be summed up, and the query waits for it. `compaction_end` follows, whatever comes of it."""
+    """A summary of the conversation is being made, and the query waits for it. `compaction_end` always follows."""
 
     cause: str
+    """`auto`, `too_long` or `manual`."""
 
 
 class CompactionEnded(Event, frozen=True, kw_only=True, tag="compaction_end"):
-    """Follows the `context` events of what it changed, if it changed anything."""
+    """The summary is made, or has failed. Where it changed what is sent, a `context` event comes before this one."""
+
+    id: str = ""
+    """Id of the compaction; empty where it failed."""
 
 
 class CacheMissed(Event, frozen=True, kw_only=True, tag="cache_break"):
-    """The cache had less of this request than the one before it left there. Follows the `usage` of the call."""
+    """The prompt cache held less of this request than it should have. Follows the `usage` of the call."""
 
     segment: str
+    """First part of the request that differs, such as `messages`."""
     cause: str
+    """What changed it, such as a stage of the context pipeline."""
     kept: int
+    """Number of messages that stayed the same."""
     tokens: int
     usd: float
+    """Additional cost, compared with reading these tokens from the cache."""
     turn: int
 
 
 class TaskBegan(Event, frozen=True, kw_only=True, tag="task_start"):
-    """Something runs beside the conversation from now on. Its `tool_end` follows; the task's own end comes when it comes.
+    """A command continues in the background. The `tool_end` of its call follows at once.
 
-    That is `task_end`, or `attachment` of the kind `finished_task`; neither, when the session ends before.
+    When the command ends, `task_end` comes, or an `attachment` of the kind `finished_task`; neither comes when the session ends first.
     """
 
     task_id: str
     tool_use_id: str
-    """The call that started it."""
+    """Id of the call that started it."""
     kind: str
+    """Kind of the task: `local_bash`."""
     description: str
+    """The command, in one line for people."""
 
 
 class TaskEnded(Event, frozen=True, kw_only=True, tag="task_end"):
-    """A task has ended and the model learns it from the result of a call, whose `tool_end` follows."""
+    """A command in the background has ended. The result of a call tells the model; the `tool_end` of that call follows."""
 
     task_id: str
     tool_use_id: str
-    """The call that started it."""
+    """Id of the call that started it."""
     status: str
+    """`completed`, `failed` or `stopped`."""
     summary: str
     output_path: str | None
 
@@ -258,20 +292,23 @@ class CommandNoted(Event, frozen=True, kw_only=True, tag="command"):
 
     command_id: str
     state: str
+    """`queued`, `started` or `completed`."""
 
 
 class Attached(Event, frozen=True, kw_only=True, tag="attachment"):
-    """Something was added beside what the user said.
+    """Something was added to the conversation that the user did not write.
 
     `kind` is `max_turns_reached`, `changed_files`, `gone_files`, `changed_context`, `queued_command` or `finished_task`.
     """
 
     kind: str
+    """Kind of the attachment."""
     detail: dict[str, Any]
+    """Contents; the fields depend on the kind."""
 
 
 class NotesChanged(Event, frozen=True, kw_only=True, tag="notes"):
-    """The list of tasks, the plan or the found tools changed. Follows the `tool_end`s of the round that changed them."""
+    """The list of tasks, the plan, the goal or the list of found tools has changed. Follows the last `tool_end` of the round if calls changed it."""
 
     notes: Notes
 
@@ -280,16 +317,87 @@ class ModeSwitched(Event, frozen=True, kw_only=True, tag="mode"):
     """Another permission mode is in force, because a tool or an approval switched it."""
 
     before: str
+    """The permission mode until now."""
     mode: str
 
 
+class HookRan(Event, frozen=True, kw_only=True, tag="hook"):
+    """A hook has answered or failed. Comes before the effects of its answer."""
+
+    hook: str
+    """Name of the hook event, such as `PreToolUse`."""
+    kind: str
+    """Kind of the hook: "command", "http", "prompt", "agent" or "function"."""
+    name: str
+    """The hook, in one line for people."""
+    source: str
+    """The settings that define it: "managed", "user", "project" and so on; "program" for a function."""
+    duration_s: float
+    """Seconds that it took."""
+    exit_code: int | None = None
+    """Exit code, if the hook is a program that has ended."""
+    decision: str = ""
+    """The decision, in a word or two; empty if it decided nothing."""
+    problem: str = ""
+    """What went wrong; empty if nothing did. A hook that fails counts as if it had not answered, except functions at `PreToolUse` and `UserPromptSubmit`, which refuse."""
+
+
 class StopPhaseProgressed(Event, frozen=True, kw_only=True, tag="stop_phase"):
+    """A stop hook, or another step after the model's answer, has done something."""
+
     step: str
+    """`stop_hook` or `structured_output`."""
+    text: str
+    """Message for people."""
+
+
+class VerificationBegan(Event, frozen=True, kw_only=True, tag="verification_start"):
+    """The command of the goal begins to run. `verification_end` follows, or an abort."""
+
+    command: str
+    attempt: int
+    """Number of the verification in this query, from 1."""
+    max_attempts: int
+
+
+class GoalFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that the goal's command reads or names, and that has changed since the query began."""
+
+    path: str
+    """Path in the working folder."""
+    found: str
+    """How it was found, such as "the command names it"."""
+    change: str
+    """`changed`, `new` or `removed`."""
+
+
+class VerificationEnded(Event, frozen=True, kw_only=True, tag="verification_end"):
+    """The command of the goal has ended. Where it failed, a `transition` follows, or the end of the query."""
+
+    command: str
+    attempt: int
+    passed: bool
+    """Exit code 0: the goal is met."""
+    ended: str
+    """How it ended, as a continuation of "the command …"."""
+    exit_code: int | None
+    """Exit code. Negative: the number of the signal that ended it. None: Everturn ended it."""
+    output: str
+    """The end of its output, as the model reads it."""
+    duration_s: float
+    stuck: bool = False
+    """It has printed the same output for the third time in a row, apart from times, durations, addresses and temporary paths."""
+    files: tuple[GoalFile, ...] = ()
+
+
+class PromptSuggested(Event, frozen=True, kw_only=True, tag="suggestion"):
+    """The small model suggests what the person may want to write next. If the query ends before that, only `engine.suggestion` has it."""
+
     text: str
 
 
 class ToolsSummarised(Event, frozen=True, kw_only=True, tag="tool_summary"):
-    """One line on the calls of an earlier turn."""
+    """The small model describes the calls of an earlier round in one line."""
 
     text: str
     tool_use_ids: tuple[str, ...]
@@ -301,12 +409,14 @@ class Level(StrEnum):
 
 
 class Noticed(Event, frozen=True, kw_only=True, tag="notice"):
+    """A message to the person that belongs to no other event."""
+
     text: str
     level: Level = Level.INFO
 
 
 class UsageReported(Event, frozen=True, kw_only=True, tag="usage"):
-    """A model call was billed, or a part of one; also an attempt that was thrown away."""
+    """A model call was charged, or a part of one. Discarded attempts are charged, too."""
 
     purpose: str
     model: str
@@ -316,6 +426,8 @@ class UsageReported(Event, frozen=True, kw_only=True, tag="usage"):
 
 
 class WorkCompleted(Event, frozen=True, kw_only=True, tag="work_budget"):
+    """A query with a work budget ends."""
+
     continuations: int
     percent: int
     diminishing: bool
@@ -323,13 +435,13 @@ class WorkCompleted(Event, frozen=True, kw_only=True, tag="work_budget"):
 
 
 class ErrorReleased(Event, frozen=True, kw_only=True, tag="error"):
-    """An error that nothing helped against. At most one per query, directly before the terminal."""
+    """An error after which no recovery helped. Comes at most once in a query, directly before `terminal`."""
 
     problem: Problem
 
 
 class Terminated(Event, frozen=True, kw_only=True, tag="terminal"):
-    """The last event of a query, exactly one."""
+    """The query has ended. Comes exactly once; only `result` follows."""
 
     reason: Reason
     problem: Problem | None = None
@@ -342,52 +454,74 @@ class ModelUsage(msgspec.Struct, frozen=True, kw_only=True):
     calls: int = 0
 
 
-class Denial(msgspec.Struct, frozen=True, kw_only=True):
-    tool_use_id: str
-    tool_name: str
-    tool_input: dict[str, Any]
-    reason: str
-    by: str = ""
-    """As in `CallDenied`."""
-    rules: tuple[str, ...] = ()
-    """Where nobody was asked: allow rules that would have let it run."""
-    mode: str = ""
-    """Where nobody was asked: the permission mode that would have."""
-
-
 class ResultEvent(Event, frozen=True, kw_only=True, tag="result"):
-    """The last event of a submit, exactly one; follows the terminal."""
+    """The result. The last event, exactly one; follows `terminal`."""
 
     subtype: str
+    """`success`, or the kind of error, as in JSON output."""
     is_error: bool
+    """The query failed."""
     duration_s: float
+    """Seconds from the prompt to the result."""
     api_duration_s: float
+    """Seconds that the model calls took."""
     num_turns: int
-    """User messages: prompts and tool results. `rounds` counts something else."""
+    """Number of user messages in this query: the prompt, and each message with results. `rounds` counts rounds with the model."""
     text: str
-    """The model's last answer, which need not be complete; or what went wrong."""
+    """The model's last answer, which may be incomplete; or what went wrong."""
     stop_reason: str | None
+    """Why the last answer ended, as the API reports it."""
     reason: Reason
+    """Why the query ended."""
     terminal_reason: str
-    """The public name of the reason."""
+    """Why the query ended, by the name that JSON output uses."""
     exit: int
+    """Exit code of the program."""
     total_usd: float
-    """Of the session so far, all model calls included."""
+    """USD of the session so far, all model calls included."""
     usage: Usage
-    """Of the main loop in this query."""
+    """Tokens of the main loop in this query."""
     models: dict[str, ModelUsage]
+    """Tokens, USD and calls of the session so far, by model."""
     denials: tuple[Denial, ...]
-    """Of the session so far."""
+    """Calls of the session so far that were denied."""
     errors: tuple[str, ...]
+    """Errors, one sentence each."""
     session_id: str
+    """Id of the session, to resume it."""
     structured_output: Any = None
+    """The answer as a value, where `output_schema` asks for one."""
+    deferred_tool_use: Any = None
+    """The call that a hook deferred, with its `id`, `name` and `input`; None where there is none."""
     answered: bool = False
     """A limit ended the query, but the answer in `text` is complete."""
     rounds: int = 0
     """Rounds with the model in this query, as `max_turns` counts them; 0 where it was not asked."""
     denied_before: int = 0
-    """So many of the denials are of earlier queries."""
+    """Number of the denials that are from earlier queries."""
+    goal: str = ""
+    """`met`; `not_met`, by the last verification; or `not_verified`, where there was none. Empty without a goal."""
+    goal_attempts: int = 0
+    """Verifications of the goal."""
+    goal_files: tuple[GoalFile, ...] = ()
+    """Files that the goal's command reads or names and that were changed, as of the last verification."""
+
+    @property
+    def ok(self) -> bool:
+        """The query did not fail."""
+        return not self.is_error
+
+    @property
+    def usd(self) -> float:
+        """USD of the session so far, all model calls included."""
+        return self.total_usd
+
+    @property
+    def structured(self) -> Any:
+        """The answer as a value, where `output_schema` asks for one."""
+        return self.structured_output
 
     @property
     def new_denials(self) -> tuple[Denial, ...]:
+        """The denials of this query."""
         return self.denials[self.denied_before :]

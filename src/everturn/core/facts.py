@@ -4,10 +4,10 @@ import msgspec
 
 from everturn.core.contexts import find_head
 
-SURE_FAILING, MOST_FAILING = 3, 20
+SURE_FAILING, MAX_FAILING = 3, 20
 """Commands that failed and have not passed since: so many are kept, and so many more as their errors are short."""
-MOST_BEHIND = 20
-MOST_ERRORS = 24_000
+MAX_BEHIND = 20
+MAX_ERRORS = 24_000
 """Characters of all errors, beyond which only the sure ones are kept."""
 
 
@@ -15,7 +15,7 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
     """Words of the person, as they were said."""
 
     id: str
-    """Of the message, or of the call that asked."""
+    """Id of the message, or of the call that asked."""
     text: str
 
 
@@ -44,11 +44,11 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     answers: tuple[Said, ...] = ()
     """To questions and to plans."""
     changed_files: tuple[str, ...] = ()
-    """In the order of their first change."""
+    """Paths of changed files, in the order of their first change."""
     failing: tuple[Failing, ...] = ()
     """The last one last."""
     contexts: tuple[Said, ...] = ()
-    """Of each that changed since the session began, what the model was told last."""
+    """What the model was told last about each context that changed since the session began."""
     behind: tuple[Said, ...] = ()
     """Commands in the background, by their task: how they ended is told later."""
     changed_by: str = ""
@@ -73,10 +73,10 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def with_failure(self, failing: Failing) -> "Facts":
         """The oldest are forgotten: a command that nobody tries again would otherwise be kept for ever."""
-        kept, room = [failing], MOST_ERRORS - len(failing.error)
+        kept, room = [failing], MAX_ERRORS - len(failing.error)
         for each in reversed(self.failing):
             room -= len(each.error)
-            if each.name != failing.name and len(kept) < (MOST_FAILING if room >= 0 else SURE_FAILING):
+            if each.name != failing.name and len(kept) < (MAX_FAILING if room >= 0 else SURE_FAILING):
                 kept.append(each)
         return msgspec.structs.replace(self, failing=tuple(reversed(kept)))
 
@@ -86,9 +86,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return msgspec.structs.replace(self, contexts=(*others, said))
 
     def with_behind(self, said: Said) -> "Facts":
-        return (
-            self if said in self.behind else msgspec.structs.replace(self, behind=(*self.behind, said)[-MOST_BEHIND:])
-        )
+        return self if said in self.behind else msgspec.structs.replace(self, behind=(*self.behind, said)[-MAX_BEHIND:])
 
     def with_success(self, command: str, test: str = "") -> "Facts":
         left = tuple(each for each in self.failing if each.command != command and each.name != (test or command))

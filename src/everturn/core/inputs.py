@@ -9,12 +9,14 @@ from typing import Any
 
 import msgspec
 
-_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
+from everturn.core.patterns import compile_late
+
+_NUMBER = compile_late(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
 _TRUTHS = {"true": True, "True": True, "false": False, "False": False}
 _CHOICES = ("anyOf", "oneOf")
 _PLAIN = {"string": str, "integer": int, "boolean": bool}
 """Types without anything inside."""
-_MOST_STEPS = 20
+_MAX_STEPS = 20
 """References that are followed: a schema may refer to itself."""
 
 Schema = dict[str, Any]
@@ -148,7 +150,7 @@ def _fits(value: Any, form: Schema) -> bool:
 
 
 def _resolve(part: Any, defined: Schema) -> Any:
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         if not isinstance(part, dict) or "$ref" not in part:
             break
         part = defined.get(str(part["$ref"]).removeprefix("#/$defs/"), {})

@@ -28,41 +28,45 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     work_min_continuations: int = 3
 
     output_cap: int = 8_192
-    """Output tokens asked for, as long as nothing raised it."""
+    """Output tokens that are requested at first."""
     output_cap_thinking: int = 32_000
-    """The same for a model that thinks: its thoughts count as output."""
+    """The same for a model that thinks: thinking counts as output."""
     output_cap_escalated: int = 64_000
     output_recoveries: int = 3
     escalate: bool = True
-    """A caller's own output cap switches this off: it is an override already."""
+    """Request a cut answer again with a larger cap. `max_output_tokens` switches this off."""
     stop_hook_blocks: int = 8
+    goal_attempts: int = 20
+    """Failed verifications of a goal after which the query ends."""
+    goal_s: float = 600.0
+    """Seconds that the command of a goal may take; 0 = no limit."""
     pauses: int = 10
     reactive_compact: bool = True
     media_drops: int = 3
-    """Times that refused media is taken out between two tool rounds: what the refusal names, or the newest; at the last time all."""
+    """How many times refused media is removed between two tool rounds: first the one that the refusal names, or the newest; the last time all of it."""
 
     tries: int = 10
     """Attempts per model in one call."""
     unreached_tries: int = 5
-    """Attempts, at most `tries`, while no connection and no answer comes in a session that has no answer yet: its address may be wrong."""
+    """Attempts (at most `tries`) without a connection in a session that has no answer yet, because the address may be wrong."""
     unanswered_s: float = 180.0
-    """Seconds after which no further attempt begins in such a session, however few there were; 0 = no limit."""
+    """Seconds after which no further attempt begins in such a session; 0 = no limit."""
     overloads_before_fallback: int = 3
     backoff_first_s: float = 0.5
     backoff_most_s: float = 32.0
     max_retry_after: float = 60.0
-    """Seconds that a server may ask us to wait; where it asks for more, the query ends and says when to try again."""
+    """Longest wait in seconds that a server may ask for. If it asks for more, the query ends and says when to try again."""
     retry_scale: float = 1.0
     """Shortens the sleep, not the announced delay; for tests."""
     stall_s: float = 90.0
-    """Silence after which a stream counts as broken; pings are not silence."""
+    """Seconds of silence after which a stream counts as broken; a ping ends the silence."""
     first_event_s: float = 300.0
-    """Seconds until an answer begins, pings do not count; after that the attempt has failed. 0 = no limit."""
+    """Seconds until an answer must begin, pings not counted; then the attempt fails. 0 = no limit."""
     connect_s: float = 20.0
 
     tool_concurrency: int = 10
     read_tokens: int = 25_000
-    """Tokens that one Read may bring; a whole file beyond it is shown up to there."""
+    """Tokens that one Read may return; a larger file is cut there."""
     command_memory_mb: int = 7_500
     """Memory that one process of a command may hold, at most three quarters of the machine's; 0 = no limit."""
     command_processes: int = 4_096
@@ -70,44 +74,44 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     command_threads: int = 16_384
     """Threads of all processes of one command at the same time; 0 = no limit."""
     abort_grace_s: float = 2.0
-    """From the abort signal to the end of a tool that does not obey."""
+    """Seconds in which a tool must end after an interruption."""
 
     result_preview: int = 4_000
-    """Characters that stay in sight of a result that is too large, from both its ends; the whole is in a file."""
+    """Characters that the model sees of a result that is too large, from its beginning and end; a file has the whole."""
     message_results: int = 200_000
-    """Characters that the results of one round may bring together; beyond it the largest go into files."""
+    """Characters that the results of one round may have together; above it the largest are saved to files."""
     snip_tokens: int = 0
     """Tokens of messages above which the oldest finished rounds are no longer sent; 0 = never."""
     clear_share: float = 0.25
-    """Of the window without the reserved output: above it stale results are cleared, the oldest first, until it is reached."""
+    """Share of the window, without the reserved output, above which stale results are cleared: the oldest first, until the share is reached."""
     clear_gain: float = 0.38
-    """Of the same, up to 375,000 tokens of it: what clearing must free at once, since it makes the API read everything after it anew."""
+    """Share of the window, counted up to 375,000 tokens, that clearing must free at once, because the API must read everything after it again."""
     clear_worth: float = 0.5
-    """And of what stands behind the first cleared result: what clearing must free at once."""
+    """Share of the tokens after the first cleared result that clearing must also free."""
     clear_keeps: int = 5
-    """Results that are not stale: the latest, besides those that no request has carried yet."""
+    """Number of the latest results that are never stale, besides those that no request has sent yet."""
     clear_small: int = 2_000
-    """Tokens of a result up to which it stays while it is not old: of as many before the latest, and never more than 1.2 % of the window."""
+    """Tokens up to which a small result is kept, too, among as many results before the latest ones; never more than 1.2 % of the window."""
     clear_kept: float = 0.06
-    """Of the window without the reserved output: what these may take together. At least half of them stay."""
+    """Share of the window, without the reserved output, that the kept results may take together. At least half of them stay."""
     auto_compact: bool = True
     compact_share: float = 0.9
-    """Of the window without the reserved output."""
+    """Share of the window, without the reserved output, above which the conversation is summarised."""
     compact_failures: int = 3
-    """Failed compactions in a row after which it stops trying in this session."""
+    """Failed compactions in a row after which no more is tried in this session."""
     collapse_share: float = 0.8
-    """Above it staged collapses are committed, one at a time; below it only where the cache is broken anyway."""
+    """Share of the window above which summaries of finished work are used, one at a time; below it only if the cache is broken anyway."""
     collapse_from: float = 0.15
-    """Above it finished stretches of work are summarised in the background."""
+    """Share of the window above which finished stretches of work are summarised in the background."""
     summary_tries: int = 3
-    """Times a summary that is itself too long is cut and sent again."""
+    """How many times a summary request that is itself too long is shortened and sent again."""
     summary_output: int = 8_192
     summary_s: float = 180.0
-    """Time that a summary may take, all tries included; 0 = no limit."""
+    """Seconds that a summary may take, all tries included; 0 = no limit."""
     restored_files: int = 5
     """Files read last that are shown again after a compaction."""
     restored_tokens: int = 20_000
-    """What these files may take together; never more than a tenth of the window."""
+    """Tokens that these files may take together; never more than a tenth of the window."""
     recalled_tokens: int = 4_000
-    """Earlier prompts that are repeated word for word after a compaction, the latest first."""
+    """Tokens of earlier prompts that are sent again word for word after a compaction, the latest first."""
     file_states: int = 1_000

@@ -1,12 +1,14 @@
 """Characters that a reader takes for a letter or an opening bracket though they are others. Pure; used by `core.marks`."""
 
+import re
+from collections.abc import Iterator
 from functools import cache
 
 BRACKETS = "<\uff1c\ufe64\u2039\u3008\u2329\u27e8\u276e\u276c\u2770\u1438\u02c2\u29fc\u226e\u227a\u00ab\u300a\u27ea\u226a\u2989\u2991\u2aa1\u22d6\U0001d236"
 """Taken for the opening bracket of a tag. Not `&lt;`, `\\u003c` and `%3C`: those are how a tag is written as text."""
 SCRIPTS = (
     "\u00c0-\u02e4\u0370-\u058f\u10d0-\u10ff\u13a0-\u13f5\u15ea\u1d00-\u1d6a\u1e00-\u1eff\u2070-\u209c\u2100-\u218f\u249c-\u24e9\u2c80-\u2cff\ua4d0-\ua4f7\ua720-\ua7ff\uab70-\uabbf"
-    "\u3371-\u33df\ufb00-\ufb06\uff21-\uff5a\U0001d400-\U0001d6a3\U0001f110-\U0001f189\U0001f1e6-\U0001f1ff"
+    "\u20a8\u221e\u3371-\u33df\ua698-\ua699\ufb00-\ufb06\uff21-\uff5a\U0001d400-\U0001d6a3\U0001f110-\U0001f189\U0001f1e6-\U0001f1ff"
 )
 """For a class of a regular expression: where the letters are that a word of ours can be written in."""
 HIDDEN = "\U000e0020-\U000e007e"
@@ -14,6 +16,7 @@ HIDDEN = "\U000e0020-\U000e007e"
 
 Variation selectors stand for nothing: what somebody has hidden in them only a program finds. They are passed over, like other invisible ones.
 """
+_FIRST_PLANE = 0x10000
 _PLANE, _ROW = 0x0E, 0x00
 """The upper bytes of tag characters."""
 _LETTERS = "acdegilmnoprstuy"
@@ -38,6 +41,66 @@ _DRAWN = {
     "y": "\u0443\u0423\u03b3\u03a5\u04af\u04ae\u10e7\u028f\ua4ec\u1eff\u13a9\u2ca8",
 }
 """In other scripts, and as small capitals."""
+_CONFUSABLE = {
+    "a": (
+        "386 3ac 4d0-4d3 13ce 15c5 1f00-1f0f 1f70-1f71 1f80-1f8f 1fb0-1fb4 1fb6-1fbc 2376 237a 102a0 118af "
+        "16f40 1d6a8 1d6c2 1d6e2 1d6fc 1d71c 1d736 1d756 1d770 1d790 1d7aa 1d7d2 1d7dc 1d7e6 1d7f0 1d7fa "
+        "1fbf4"
+    ),
+    "c": "a2 23c 3f9 4aa-4ab 20a1 2ca4 abaf 102a2 10302 10415 1043d 1051c 118e9 118f2 1f74c",
+    "d": "d0 110-111 189 18c 256 13e7 146f 15de 20ab a4d2",
+    "e": (
+        "1b7 1ee 21c 246-247 388 400-401 417 450-451 498 4bf 4d6-4d7 4de 4e0 1f18-1f1d 1fc8-1fc9 22ff 2ccc "
+        "2d39 a76a a7ab ab32 10286 118a6 118ae 118ca 16f3b 1d206 1d6ac 1d6e6 1d720 1d75a 1d794 1d7d1 1d7db "
+        "1d7e5 1d7ef 1d7f9 1fbf3"
+    ),
+    "g": "18d 1e4-1e5 260 50c 13f3 1d83",
+    "il": (
+        "141-142 196-197 19a 1c0 268-269 26b 26d 2db 37a 38a 390 3aa 3af 3ca 407 457 5c0 5d5 5df 622-623 625 "
+        "627 661 673 6f1 7ca 13a5 14aa 16c1 1d7b-1d7c 1f30-1f3f 1f76-1f77 1fbe 1fd0-1fd3 1fd6-1fdb 2223-2224 "
+        "2373 2378 23fd 2cd0 2d4f a647 ab75 fb35 fb4b fd3c-fd3d fe87-fe88 fe8d-fe8e ffe8 1028a 10309 10320 "
+        "1041b 10526 118a3 118b2 118c3 16f16 16f28 1d22a 1d6a4 1d6b0 1d6ca 1d6ea 1d704 1d724 1d73e 1d75e "
+        "1d778 1d798 1d7b2 1d7cf 1d7d9 1d7e3 1d7ed 1d7f7 1e8c7 1ee00 1ee80 1fbf1"
+    ),
+    "m": "271 3fa 4cd 15f0 16d6 1d6f 20a5 102b0 10311 11700 118e3 1d6b3 1d6ed 1d727 1d761 1d79b",
+    "n": (
+        "19d-19e 273 3ae 57c 1d70 1f20-1f27 1f74-1f75 1f90-1f97 1fc2-1fc4 1fc6-1fc7 1018e 10513 1d6b4 1d6c8 "
+        "1d6ee 1d702 1d728 1d73c 1d762 1d776 1d79c 1d7b0"
+    ),
+    "o": (
+        "d8 f8 19f 1fe-1ff 275 38c 398 3b8 3cc 3d1 3f4 472-473 4e6-4eb 555 5e1 647 665 6be 6c0-6c2 6d5 6f5 "
+        "6ff 7c0 966 9e6 a66 ae6 b20 b66 be6 c02 c66 c82 ce6 d02 d20 d66 d82 e50 ed0 101d 1040 10ff 12d0 13be "
+        "13eb 1d11 1f40-1f45 1f48-1f4d 1f78-1f79 1ff8-1ff9 2296 229d 236c 2d31 2d41 2d54 3007 a74a-a74b "
+        "ab3d-ab3e ab74 ab8e abbb fb41 fba6-fbad fcd9 fee9-feec 10292 102ab 10404 1042c 104c2 104ea 10516 "
+        "114d0 118b5 118c8 118d7 118e0 1d21a 1d6af 1d6b6 1d6b9 1d6c9 1d6d0 1d6d4 1d6dd 1d6e9 1d6f0 1d6f3 "
+        "1d703 1d70a 1d70e 1d717 1d723 1d72a 1d72d 1d73d 1d744 1d748 1d751 1d75d 1d764 1d767 1d777 1d77e "
+        "1d782 1d78b 1d797 1d79e 1d7a1 1d7b1 1d7b8 1d7bc 1d7c5 1d7ce 1d7d8 1d7e2 1d7ec 1d7f6 1ee24 1ee64 "
+        "1ee84 1f714 1fbf0"
+    ),
+    "p": (
+        "1a5 3f1 146d 1d7d 1fe4-1fe5 1fec 2374 10295 1d6b8 1d6d2 1d6e0 1d6f2 1d70c 1d71a 1d72c 1d746 1d754 "
+        "1d766 1d780 1d78e 1d7a0 1d7ba 1d7c8"
+    ),
+    "r": "1a6 24d 27c-27d 453 493 13d2 1587 1d72 2c85 ab47-ab48 ab81 104b4 16f35 1d216",
+    "s": "1bc 282 13d5 1d74 10296 10420 10448 118bb 118c1 16f3a 1d7d3 1d7dd 1d7e7 1d7f1 1d7fb 1fbf5",
+    "t": (
+        "166-167 1ad-1ae 23e 4ac 1d75 20ae 22a4 2361 27d9 10297 102b1 10315 104d2 118bc 118c6 16f0a 1d212 "
+        "1d6bb 1d6f5 1d72f 1d769 1d7a3 1d7d5 1d7df 1d7e9 1d7f3 1d7fd 1f768 1fbf7"
+    ),
+    "u": (
+        "244 3b0 3cb 3cd 1200 13cc 144c 1d7e 1f50-1f57 1f7a-1f7b 1fe0-1fe3 1fe6-1fe7 222a 22c3 a79f ab4e ab52 "
+        "ab9c 104ce 104f6 118b8 118d8 16f42 1d6d6 1d710 1d74a 1d784 1d7be"
+    ),
+    "y": (
+        "a5 1b4 24e-24f 263 38e 3ab 3d2-3d4 40e 45e 4b0-4b1 4ee-4f3 13bd 1d8c 1f59 1f5b 1f5d 1f5f 1fe8-1feb "
+        "213d ab5a 102b2 118a4 118dc 16f43 1d6bc 1d6c4 1d6f6 1d6fe 1d730 1d738 1d76a 1d772 1d7a4 1d7ac"
+    ),
+}
+"""By letter, or by those that look like each other: what else Unicode 15 lists as confusable with it (`confusables.txt`), in hexadecimal.
+
+`tests/core/confusables.txt` has the whole list. Characters of `SCRIPTS` may stand beside those of the same word that are no letters of ours; all
+others count as no letter first, and then, in a second reading of the whole text, as this one (`reveal`).
+"""
 _ALPHABETS = (
     0x249C,
     0x24B6,
@@ -68,16 +131,51 @@ _JOINED = (
     *range(0xFB00, 0xFB07),
 )
 """Among these are ligatures and signs of units: several letters in one character."""
+_PAIRS = {"oo": "\u221e\ua698\ua699\ua74e\ua74f"}
+"""More of these."""
+
+
+def has_hidden(text: str) -> bool:
+    """Whether `reveal` may change it."""
+    return not text.isascii() and _find_hidden().search(text) is not None
 
 
 def reveal(text: str) -> str:
-    """The text with what its tag characters stand for, each in its place. By whole columns of bytes, since a text may be long."""
+    """The text with the letters that tag characters and letters outside of `SCRIPTS` stand for, each in its place.
+
+    By whole columns of bytes, since a text may be long.
+    """
+    text = text.translate(find_foreign())
     data = bytearray(text.encode("utf-32-le", "surrogatepass"))
     planes = int.from_bytes(data[2::4], "little")
     in_plane = int.from_bytes(data[2::4].translate(_mark(_PLANE)), "little")
     in_row = int.from_bytes(data[1::4].translate(_mark(_ROW)), "little")
     data[2::4] = (planes ^ (planes & in_plane & in_row)).to_bytes(len(text), "little")
     return data.decode("utf-32-le", "surrogatepass")
+
+
+@cache
+def _find_hidden() -> re.Pattern[str]:
+    """Beyond the first plane by ranges: to look for each of them would take long."""
+    near = "".join(chr(code) for code in find_foreign() if code < _FIRST_PLANE)
+    return re.compile(
+        f"[{HIDDEN}{near}\U00010000-\U0001d3ff\U0001d6a4-\U0001f0ff\U0001f700-\U0001f77f\U0001fbf0-\U0001fbff]"
+    )
+
+
+@cache
+def find_foreign() -> dict[int, str]:
+    """By its number, what stands outside of `SCRIPTS` for a letter of ASCII."""
+    ours = re.compile(f"[{SCRIPTS}]")
+    return {
+        ord(each): letters[-1] for letters in _CONFUSABLE for each in _list_confusable(letters) if not ours.match(each)
+    }
+
+
+def _list_confusable(letters: str) -> Iterator[str]:
+    for piece in _CONFUSABLE[letters].split():
+        first, _, last = piece.partition("-")
+        yield from map(chr, range(int(first, 16), int(last or first, 16) + 1))
 
 
 @cache
@@ -92,7 +190,12 @@ def letters_like(letter: str) -> str:
 
 
 def all_letters_like(letter: str) -> str:
-    """The same in all of Unicode."""
+    """The same in `SCRIPTS`."""
+    letters = next(letters for letters in _CONFUSABLE if letter in letters)
+    return "".join(map(_all_like, letters)) + _find_near()[letters]
+
+
+def _all_like(letter: str) -> str:
     place = ord(letter) - ord("a")
     return (
         letters_like(letter)
@@ -103,11 +206,20 @@ def all_letters_like(letter: str) -> str:
 
 
 @cache
+def _find_near() -> dict[str, str]:
+    foreign = find_foreign()
+    return {
+        letters: "".join(each for each in _list_confusable(letters) if ord(each) not in foreign)
+        for letters in _CONFUSABLE
+    }
+
+
+@cache
 def find_joined() -> dict[str, str]:
     """By two or more letters, the characters that are all of them at once."""
     from unicodedata import normalize
 
-    found: dict[str, str] = {}
+    found = dict(_PAIRS)
     for character in map(chr, _JOINED):
         letters = normalize("NFKC", character).lower()
         if len(letters) > 1 and letters.isascii() and letters.isalpha():

@@ -18,10 +18,10 @@ from functools import cache
 
 from everturn.core.lookalikes import (
     BRACKETS,
-    HIDDEN,
     SCRIPTS,
     all_letters_like,
     find_joined,
+    has_hidden,
     letters_like,
     reveal,
 )
@@ -49,8 +49,6 @@ OURS = (Tag.REMINDER, Tag.ERROR)
 _FENCE_BYTES = 8
 _CONTROLS = compile_late(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _ATTRIBUTES = compile_late(r'(?: [a-z]+="[\w.:-]*")*')
-_HIDDEN = compile_late(f"[{HIDDEN}]")
-"""Where one is, a text is read twice: without them, as people see it, and with the letters that they stand for, as models may."""
 _SQUARE = compile_late(r"(?<!\\)[\[\]]")
 
 
@@ -63,7 +61,7 @@ def harmless(text: str, *also: Tag) -> str:
     tags = (*OURS, *also)
     pattern = _choose(text, tags)
     made = pattern.sub(_escape, text) if pattern else text
-    if _HIDDEN.search(text):
+    if has_hidden(text):
         made = "".join(_escape_foreign(made, (made,), _find_in(reveal(made), tags)))
     return made
 
@@ -104,7 +102,7 @@ def join_harmless(pieces: Iterable[str]) -> str:
     pieces = list(pieces)
     whole = "".join(pieces)
     found = _find_in(whole, OURS)
-    if _HIDDEN.search(whole):
+    if has_hidden(whole):
         found = iter(sorted({*found, *_find_in(reveal(whole), OURS)}))
     return "".join(_escape_foreign(whole, pieces, found))
 
@@ -179,7 +177,7 @@ def _escape_closing(text: str) -> Iterator[str]:
 def _holds(text: str, tags: tuple[Tag, ...]) -> bool:
     if next(_find_in(text, tags), None) is not None:
         return True
-    return bool(_HIDDEN.search(text)) and next(_find_in(reveal(text), tags), None) is not None
+    return has_hidden(text) and next(_find_in(reveal(text), tags), None) is not None
 
 
 def _find_in(text: str, tags: tuple[Tag, ...]) -> Iterator[int]:

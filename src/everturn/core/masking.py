@@ -41,7 +41,7 @@ _IN_ADDRESS = r"(?<=://)([^/\s:@]+):([^/\s:@]{3,})(?=@)"
 _UNFINISHED = r"(?i)(?:bearer|basic|token|authorization|key)[\"']?[ \t]{0,4}[:=]?[ \t]{0,4}[\"']?\Z"
 _END = r"-----END [A-Z0-9 ]{0,40}-----"
 _VISIBLE = "".join(map(chr, range(0x21, 0x7F)))
-_LONGEST_HELD = 8_192
+_MAX_HELD_LENGTH = 8_192
 """A word that is longer than this is shown: nothing that is no key may be kept from the screen for ever."""
 
 
@@ -81,11 +81,11 @@ class KeyMask:
     def _find_cut(self, text: str) -> int:
         begun = text.rfind("-----BEGIN ")
         ended = _compile(_END).search(text, begun) if begun >= 0 else None
-        if begun >= 0 and ended is None and len(text) - begun < _LONGEST_HELD:
+        if begun >= 0 and ended is None and len(text) - begun < _MAX_HELD_LENGTH:
             return begun
         # Keys are ASCII: whoever writes without blanks, as in Chinese, is not kept waiting.
         cut = max(len(text.rstrip(_VISIBLE)), ended.end() if ended else 0)
         # What stands before a key says that it is one.
         if (before := _compile(_UNFINISHED).search(text, max(cut - 64, 0), cut)) is not None:
             cut = before.start()
-        return cut if len(text) - cut < _LONGEST_HELD else len(text)
+        return cut if len(text) - cut < _MAX_HELD_LENGTH else len(text)

@@ -1,6 +1,7 @@
 """Normalising a conversation that grows: what was sent before is not made again, so that a turn costs what is new in it."""
 
 from collections.abc import Mapping, Sequence
+from operator import is_
 
 from everturn.core.messages import Block, Message
 from everturn.core.transcript import (
@@ -30,6 +31,10 @@ class Normaliser:
         """So many of these are settled: whole segments, and the message after them that ended the last."""
         self._wires = self._opening.copy()
         self._lead = Lead(self._wires)
+        self._open: tuple[Message, ...] = ()
+        """The segment that came last in the last call."""
+        self._open_wires: list[Wire] = []
+        """What the last settled wire became with it, and what followed that."""
         self._media = 0
         """Pieces in all of these but the last, which the next segment may join."""
         self.dropped = 0
@@ -40,17 +45,23 @@ class Normaliser:
         if abilities != self._abilities or view.refused != self._refused or not self._is_known(view):
             # A refusal may concern what was settled long ago: all is made again.
             self._abilities, self._refused, self._wires = abilities, view.refused, self._opening.copy()
-            self._lead, self._media, self._known = Lead(self._wires), 0, 0
+            self._lead, self._media, self._known, self._open = Lead(self._wires), 0, 0, ()
         begin = max(0, self._known - 1)
         tail = view[begin:]
         *_, last = (0, *segment_starts(tail))
         counted = max(0, len(self._wires) - 1)
-        join_segments(self._wires, tail[:last], abilities, view.refused)
+        settled = tail[:last]
+        if settled and len(settled) == len(self._open) and all(map(is_, settled, self._open)):
+            # Nothing came to the segment that was the last one: its wires are as they were.
+            self._wires[counted:] = self._open_wires
+        else:
+            join_segments(self._wires, settled, abilities, view.refused)
         self._media += count_media(self._wires[counted:-1])
         self._seen, self._known = view, min(begin + last + 1, len(view))
         fixed = max(0, len(self._wires) - 1)
         wires = self._wires[fixed:]
         join_segments(wires, tail[last:], abilities, view.refused)
+        self._open, self._open_wires = tail[last:], wires
         self.dropped = max(0, self._media + count_media(wires) - abilities.max_media)
         return complete_wires(Wires(self._lead, fixed, tuple(wires)), excess=self.dropped)
 

@@ -19,12 +19,22 @@ class Todo(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The same while it is being done: `Running the tests`."""
 
 
+class Goal(msgspec.Struct, frozen=True, kw_only=True):
+    """What must hold before the work counts as done."""
+
+    text: str
+    command: str
+    """Shows it: exit code 0 means that the goal is met."""
+
+
 class Notes(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Never mutated: a tool that changes something makes the next one, whole."""
 
     todos: tuple[Todo, ...] = ()
     plan: str = ""
     """The one that the person approved last."""
+    goal: Goal | None = None
+    """Until it is met, or the person takes it back."""
     pins: tuple[str, ...] = ()
     """Notes of the person that no compaction may lose."""
     found_tools: tuple[str, ...] = ()

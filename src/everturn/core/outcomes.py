@@ -1,13 +1,23 @@
-"""What an action can answer. Facts are put in by the loop; `decide` asks nobody."""
+"""The outcomes of actions. The loop fills in the facts; `decide` asks nobody."""
 
 from typing import ClassVar
 
 import msgspec
 
-from everturn.core.actions import Action, CallModel, CompactNow, DrainCollapses, RunStopPhase, RunTools
+from everturn.core.actions import (
+    Action,
+    AdmitPrompt,
+    CallModel,
+    CompactNow,
+    DrainCollapses,
+    RunStopPhase,
+    RunTools,
+)
 from everturn.core.state import AbortCause, Phase, Reason
 
-EVERY_ACTION: frozenset[type[Action]] = frozenset({CallModel, RunTools, DrainCollapses, CompactNow, RunStopPhase})
+EVERY_ACTION: frozenset[type[Action]] = frozenset(
+    {AdmitPrompt, CallModel, RunTools, DrainCollapses, CompactNow, RunStopPhase}
+)
 LEDGER_REASONS = (
     Reason.MAX_BUDGET_USD,
     Reason.MAX_TOKENS_TOTAL,
@@ -17,7 +27,7 @@ LEDGER_REASONS = (
     Reason.REPEATED_CALLS,
     Reason.STRUCTURED_OUTPUT_RETRIES,
 )
-"""Turns are among them where somebody above allowed this part of the work only so many; else the policy counts them."""
+"""Reasons of the ledger's limits. `max_turns` is among them for an engine that works for another one; otherwise the policy counts turns."""
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,6 +45,21 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
     follows: ClassVar[frozenset[type[Action]]] = frozenset({CallModel})
     echoes: ClassVar[frozenset[str]] = frozenset()
+
+
+class PromptAdmitted(Outcome, frozen=True, kw_only=True):
+    """The prompt is in the transcript, or the query goes on without one."""
+
+    follows: ClassVar[frozenset[type[Action]]] = frozenset({AdmitPrompt})
+    deferred: bool = False
+    """It continues with a call that a hook deferred."""
+
+
+class PromptBlocked(Outcome, frozen=True, kw_only=True):
+    """A hook refused the prompt, which is not kept."""
+
+    follows: ClassVar[frozenset[type[Action]]] = frozenset({AdmitPrompt})
+    error: Problem
 
 
 class CallsRequested(Outcome, frozen=True, kw_only=True):
@@ -76,7 +101,7 @@ class Refused(Outcome, frozen=True, kw_only=True):
 
 class Paused(Outcome, frozen=True, kw_only=True):
     error: Problem
-    """Released when there were too many."""
+    """Shown when there were too many pauses."""
 
 
 class NoRoom(Outcome, frozen=True, kw_only=True):
@@ -86,10 +111,12 @@ class NoRoom(Outcome, frozen=True, kw_only=True):
 
 
 class CallsFinished(Outcome, frozen=True, kw_only=True):
-    """Every call has its result."""
+    """Every call has its result, unless it was deferred."""
 
     follows: ClassVar[frozenset[type[Action]]] = frozenset({RunTools})
     stopped_by_hook: bool = False
+    deferred: bool = False
+    """A hook deferred the only call: it has no result, and the query ends until the session is resumed."""
 
 
 class Drained(Outcome, frozen=True, kw_only=True):
@@ -127,6 +154,15 @@ class StopPrevented(Outcome, frozen=True, kw_only=True):
     """A stop hook forbade going on; this beats blocking."""
 
     follows: ClassVar[frozenset[type[Action]]] = frozenset({RunStopPhase})
+
+
+class GoalFailed(Outcome, frozen=True, kw_only=True):
+    """The command that shows whether the goal is met has failed."""
+
+    follows: ClassVar[frozenset[type[Action]]] = frozenset({RunStopPhase})
+    stuck: bool
+    """For the third time in a row with the same output."""
+    error: Problem
 
 
 class Aborted(Outcome, frozen=True, kw_only=True):

@@ -28,13 +28,13 @@ _IMAGE = b'"image"'
 
 
 class Segment(StrEnum):
-    """In the order in which the API caches them: what differs in one makes everything behind it differ."""
+    """The parts of a request in the order in which the API caches them. A change in one also breaks everything after it."""
 
     SETTINGS = "settings"
     TOOLS = "tools"
     SYSTEM = "system"
     CONTEXT = "context"
-    """What stands before the first message and is frozen for the session."""
+    """The contexts before the first message, frozen for the session."""
     MESSAGES = "messages"
     NOTHING = "nothing"
     """All was sent as before, and yet the cache did not have it."""
@@ -53,10 +53,10 @@ class Sent(msgspec.Struct, frozen=True, gc=False, array_like=True):
     system: str
     context: str
     messages: str
-    """Of all blocks behind the context, up to the last one sent."""
+    """Fingerprint of all blocks after the context, up to the last one sent."""
     wires: int
     blocks: int
-    """In the last message, which may still grow."""
+    """Number of blocks in the last message, which may still grow."""
     traits: str = ""
     """What `settings` is made of, each by itself and short, then whether there was an image. Older sessions do not tell."""
 
@@ -134,7 +134,7 @@ class Prefixes:
 
 
 def _look_on(last: Look, outgoing: Outgoing, settings: tuple[object, ...], at: float) -> Look:
-    """At a request that goes on where the last one ended: only what is new is read."""
+    """Looks at a request that continues the last one: only what is new is read."""
     before, sent, running = last.outgoing, last.sent, last.running.copy()
     first = max(0, sent.wires - 1)
     tail = outgoing.messages[first:]
@@ -199,7 +199,7 @@ def count_kept(before: Outgoing, after: Outgoing) -> int | None:
 
 
 def find_departure(earlier: Sent, sent: Sent, outgoing: Outgoing) -> Departure | None:
-    """By fingerprints alone, for a request whose forerunner another process sent."""
+    """Finds the first difference by fingerprints alone, where another process sent the earlier request."""
     kept: int | None = 0
     if earlier.wires <= sent.wires:
         running, wires = blake2b(digest_size=DIGEST_BYTES), outgoing.messages[: earlier.wires]
@@ -266,7 +266,7 @@ def _feed(running: blake2b, wires: Sequence[Wire], block: int) -> bool:
 
 
 def _find_traits(values: tuple[object, ...]) -> str:
-    """Of the settings, and of whether there is an image."""
+    """Fingerprint of the settings, and of whether there is an image."""
     return "".join([_digest((repr(value),))[:TRAIT_DIGITS] for value in values])
 
 

@@ -7,12 +7,19 @@ Judgement (`permissions.paths.protected`) goes by these names for tools and for 
 MEMORY = ("AGENTS.md", "CLAUDE.md")
 """The model takes what they say for the user's word."""
 AGENT_SETTINGS = (".claude", ".everturn", ".mcp.json")
-"""They configure an agent, so that what writes them runs outside the next time."""
+"""Names of files and folders that configure an agent: a command that writes them could run anything in the next session."""
 FREE = ((".claude", "worktrees"),)
 """Folders of work inside a protected one."""
 GIT = ".git"
 GIT_HEAD = "HEAD"
 """The file without which no folder is a repository, whatever the folder is called."""
+GIT_HOOKS = (
+    "applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit", "prepare-commit-msg",
+    "commit-msg", "post-commit", "pre-rebase", "post-checkout", "post-merge", "pre-push", "pre-receive", "update",
+    "proc-receive", "post-receive", "post-update", "reference-transaction", "push-to-checkout", "pre-auto-gc",
+    "post-rewrite", "sendemail-validate", "fsmonitor-watchman", "post-index-change",
+)  # fmt: skip
+"""What git runs by itself where they stand in its folder of hooks."""
 
 FOLDERS = (
     GIT, ".claude", ".everturn", ".cursor", ".codex", ".gemini", ".windsurf", ".continue",
@@ -20,7 +27,7 @@ FOLDERS = (
     ".hg", ".jj", ".sl", ".direnv", "sitecustomize", "usercustomize", ".opencode", ".kiro", ".amazonq", ".roo", ".qwen",
     ".clinerules", ".mise", ".vim",
 )  # fmt: skip
-"""At any depth, with everything below."""
+"""Names that are protected at any depth, with everything below them."""
 FOLDER_PAIRS = (
     (".config", "git"), (".config", "mise"), (".config", "mise.toml"), ("mise", "config.toml"), ("tools", "bazel"),
     (".github", "copilot-instructions.md"),

@@ -1,4 +1,4 @@
-"""What is kept on disk: few kinds, versioned. State after a crash is a replay of these; events are for eyes only."""
+"""The records of a session file: few kinds, versioned. State after a crash is a replay of these; events are for eyes only."""
 
 import json
 from typing import Any
@@ -7,8 +7,9 @@ import msgspec
 
 from everturn.core.budget import Usage
 from everturn.core.contexts import Contexts
+from everturn.core.denials import Denial, find_cause
 from everturn.core.errors import JournalError
-from everturn.core.events import Denial
+from everturn.core.events import GoalFile
 from everturn.core.facts import Facts
 from everturn.core.messages import Answer, Kind, Message, Role, decode_block, repair_surrogates
 from everturn.core.notes import Notes
@@ -17,7 +18,7 @@ from everturn.core.state import Guards
 from everturn.core.tokens import Scale
 
 FORMAT = 2
-"""Raised when an older Everturn could misread what we write. How a record looks on disk is the journal's matter."""
+"""Version of the records; raised when an older Everturn could misread what we write. Their form on disk is in `sessions/lines.py`."""
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag_field="type", omit_defaults=True):
@@ -25,7 +26,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag_field="typ
 
 
 class SessionOpened(Record, frozen=True, kw_only=True, tag="session"):
-    """First in a file, and again at each reopening."""
+    """A session was opened: the first record of a file, and again when it is resumed."""
 
     format: int
     session_id: str
@@ -33,7 +34,7 @@ class SessionOpened(Record, frozen=True, kw_only=True, tag="session"):
     folder: str
     version: str
     after: str = ""
-    """Id of the session that was cleared for this one: a new conversation was asked for, so that it counts before its first message."""
+    """Id of the session that `/clear` ended for this one. It was asked for, so it counts as a conversation before its first message."""
 
 
 class QueryBegan(Record, frozen=True, kw_only=True, tag="query"):
@@ -44,17 +45,17 @@ class QueryBegan(Record, frozen=True, kw_only=True, tag="query"):
     mode: str = ""
     """The permission mode."""
     goes_on: bool = False
-    """Without a prompt: it takes up the query before it."""
+    """The query has no prompt: it goes on with the one before."""
     plain: bool = False
     """The session began without contexts. Older sessions do not tell."""
 
 
 class ContextsKept(Record, frozen=True, kw_only=True, tag="contexts"):
-    """What stands before the messages, from the first query on; then, whole each time, what the model was told since."""
+    """The contexts before the messages as of the first query; later, whole each time, as of the message that reports a change."""
 
     contexts: Contexts
     message: str = ""
-    """Id of the one that tells it: without that message the model does not know it. Empty for the beginning."""
+    """Id of the message that reports the change: without that message the model does not know it. Empty for the first contexts."""
 
 
 class MessageAdded(Record, frozen=True, kw_only=True, tag="message"):
@@ -70,14 +71,14 @@ class MessageAdded(Record, frozen=True, kw_only=True, tag="message"):
 
 
 class MessageRetracted(Record, frozen=True, kw_only=True, tag="retracted"):
-    """Of a message that was shown but never added, or of one that is taken back."""
+    """A message was shown but never added, or is withdrawn."""
 
     id: str
     cause: str
 
 
 class Rewound(Record, frozen=True, kw_only=True, tag="rewound"):
-    """The session goes on from this message: what was said after it stays in the file, and out of sight."""
+    """The session goes on from this message: later ones stay in the file, and are neither shown nor sent."""
 
     to: str
 
@@ -88,7 +89,7 @@ class MessagesMended(Record, frozen=True, kw_only=True, tag="mended"):
     repair: str
     messages: tuple[str, ...]
     calls: tuple[str, ...] = ()
-    """Ids of the calls that it complained about."""
+    """Ids of the calls that the refusal names."""
 
 
 class CallIntended(Record, frozen=True, kw_only=True, tag="intent"):
@@ -98,7 +99,7 @@ class CallIntended(Record, frozen=True, kw_only=True, tag="intent"):
     name: str
     input: msgspec.Raw
     ahead: bool = False
-    """It waits for a call before it, and is written a second time when it begins."""
+    """The call waits for an earlier one. The record is written a second time when the call begins."""
 
 
 class CallSettled(Record, frozen=True, kw_only=True, tag="settled"):
@@ -116,6 +117,10 @@ class CallRefused(Record, frozen=True, kw_only=True, tag="denied"):
     by: str = ""
     rules: tuple[str, ...] = ()
     mode: str = ""
+    cause: str = ""
+    """A `DenialCause`; older sessions do not tell."""
+    unasked: bool = False
+    """A person could have allowed it, and nobody was here to be asked."""
 
 
 class TransitionTaken(Record, frozen=True, kw_only=True, tag="transition"):
@@ -123,7 +128,7 @@ class TransitionTaken(Record, frozen=True, kw_only=True, tag="transition"):
     transition: str
     turn: int
     guards: Guards | None = None
-    """As the next iteration begins with them; older sessions do not tell."""
+    """Guards with which the next turn begins; None in older sessions."""
 
 
 class ErrorWithheld(Record, frozen=True, kw_only=True, tag="withheld"):
@@ -140,11 +145,11 @@ class UsageCharged(Record, frozen=True, kw_only=True, tag="usage"):
     usd: float
     turn: int = 0
     api_id: str = ""
-    """Of the response, by the API's word."""
+    """Id of the response, as the API gave it."""
     request_id: str = ""
-    """Tells the calls apart: the id of the message that the response became or would have become, or one of its own."""
+    """Id of the model call: the id of the message that the response became or would have become, or one of its own."""
     sent: Sent | None = None
-    """Of a call of the main loop: the fingerprint of its request."""
+    """Fingerprint of the request, for a call of the main loop."""
 
 
 class ContextAltered(Record, frozen=True, kw_only=True, tag="context"):
@@ -160,15 +165,15 @@ class CacheBroken(Record, frozen=True, kw_only=True, tag="cache_break"):
     """A request of the main loop found less in the cache than the one before it had left there. Follows its `usage`."""
 
     segment: str
-    """The first that differs; `nothing` where all was sent as before."""
+    """Name of the first segment that differs; `nothing` where all was sent as before."""
     cause: str
     """The stages that reported it, settings that changed, `expired`, or `unexplained`."""
     kept: int = 0
-    """Messages that went on as they were."""
+    """Number of messages that were sent as before."""
     tokens: int = 0
-    """Paid for again."""
+    """Tokens that were paid for again."""
     usd: float = 0.0
-    """More than reading them would have cost."""
+    """USD beyond the price of reading these tokens from the cache."""
     turn: int = 0
     request_id: str = ""
     """The call's, as in its `usage`."""
@@ -187,21 +192,21 @@ class CollapseNoted(Record, frozen=True, kw_only=True, tag="collapse"):
 
 
 class ResultSpilled(Record, frozen=True, kw_only=True, tag="spilled"):
-    """A result that was too large to be sent, or another text that was put aside: a message holds both ends or the path, the file all of it."""
+    """A result that was too large to be sent, or another text that was saved: a message holds both its ends or the path, the file all of it."""
 
     tool_use_id: str = ""
-    """Set where the message that brought it holds both its ends; empty where it was put aside later."""
+    """Id of the call whose result the message shortens; empty where the text was saved later."""
     path: str
-    """Empty where it could not be kept."""
+    """Path of the file; empty where it could not be written."""
     characters: int
-    """Of what a command printed: bytes, as far as it had come when the result was made."""
+    """Length of the result. For a command: bytes that it had printed when the result was made."""
 
 
 class ResultsCleared(Record, frozen=True, kw_only=True, tag="cleared"):
-    """Results that went stale: from now on a line stands for each in what is sent. The transcript stays whole."""
+    """Results that went stale: from now on a line is sent in place of each. The transcript stays whole."""
 
     lines: dict[str, str]
-    """By `tool_use_id`. The words themselves, so that another version sends the same bytes."""
+    """The text for each call, by `tool_use_id`. It is kept so that another version sends the same bytes."""
 
 
 class FactsKept(Record, frozen=True, kw_only=True, tag="facts"):
@@ -209,14 +214,16 @@ class FactsKept(Record, frozen=True, kw_only=True, tag="facts"):
 
     facts: Facts
     scales: dict[str, Scale] = {}
-    """By model."""
+    """Scale of each model, by its id."""
 
 
 class CompactionTried(Record, frozen=True, kw_only=True, tag="compaction"):
-    """How compactions fare since the session began: the breaker outlives the process."""
+    """Compactions of the session so far, so that a resumed session does not retry what failed too often."""
 
     failures: int
     count: int
+    id: str = ""
+    """Id of the last compaction that worked; empty in older sessions."""
 
 
 class SeenFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -234,16 +241,16 @@ class SeenFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class FilesKnown(Record, frozen=True, kw_only=True, tag="files"):
-    """What a message tells of files: without that message the model does not know it."""
+    """Files as a message shows them: without that message the model does not know them."""
 
     seen: tuple[SeenFile, ...] = ()
     forgotten: tuple[str, ...] = ()
     message: str | None = None
-    """Its id. Empty: nobody need tell it, and it counts at once. Older sessions do not say: the next one is meant."""
+    """Id of that message. Empty: no message is needed, it counts at once. None, in older sessions: the next message is meant."""
     cleared: bool = False
-    """All that was known before is no longer in sight; that counts at once."""
+    """What was shown of files before is no longer sent; this counts at once."""
     changed: dict[str, str] = {}
-    """Files that changed without a call that names them, each with the id of what told of it; counts at once, too."""
+    """Files that changed without a call that names them, each with the id of what reported it; these count at once, too."""
 
 
 class ModeChanged(Record, frozen=True, kw_only=True, tag="mode"):
@@ -264,7 +271,7 @@ class CommandChanged(Record, frozen=True, kw_only=True, tag="command"):
 
 
 class NotesKept(Record, frozen=True, kw_only=True, tag="notes"):
-    """Whole each time: the last one counts."""
+    """All notes of the session; the last record counts."""
 
     notes: Notes
 
@@ -274,6 +281,25 @@ class WorkSpent(Record, frozen=True, kw_only=True, tag="work"):
     percent: int
     diminishing: bool
     duration_s: float
+
+
+class GoalVerifying(Record, frozen=True, kw_only=True, tag="verifying"):
+    """The goal's command begins to run. Without the record `verified` it was cut off."""
+
+    query_id: str
+    attempt: int
+    command: str
+
+
+class GoalVerified(Record, frozen=True, kw_only=True, tag="verified"):
+    query_id: str
+    attempt: int
+    passed: bool
+    ended: str
+    duration_s: float
+    digest: str = ""
+    """Of the output, without what differs from run to run: three of the same in a row mean that the work is stuck."""
+    files: tuple[GoalFile, ...] = ()
 
 
 class QueryEnded(Record, frozen=True, kw_only=True, tag="terminal"):
@@ -309,6 +335,8 @@ AnyRecord = (
     | CommandChanged
     | NotesKept
     | WorkSpent
+    | GoalVerifying
+    | GoalVerified
     | QueryEnded
 )
 _DECODER = msgspec.json.Decoder(AnyRecord)
@@ -318,9 +346,9 @@ _TAGS = frozenset(kind.__struct_config__.tag for kind in Record.__subclasses__()
 
 
 def encode_record(record: Record) -> bytes:
-    """One line, its newline included. Raw bytes inside hold no newline: whoever made them saw to that.
+    """The record as one line, with its newline. Raw bytes inside must hold no newline.
 
-    Half a character in a text becomes U+FFFD: one word of somebody must not end the saving of a session.
+    A lone surrogate in a text becomes U+FFFD, so that one bad text does not end the saving of a session.
     """
     try:
         return _ENCODER.encode(record) + b"\n"
@@ -334,7 +362,7 @@ def encode_record(record: Record) -> bytes:
 
 
 def decode_record(line: bytes) -> Record | None:
-    """None for a line of another program, or of a kind that does not concern us. Raises `JournalError` on a broken one."""
+    """The record of a line; None for a line of another program, or of an unknown kind. Raises `JournalError` on a broken line."""
     try:
         record: Record = _DECODER.decode(line)
     except (msgspec.DecodeError, RecursionError) as error:
@@ -382,6 +410,8 @@ def record_denial(denial: Denial) -> CallRefused:
         by=denial.by,
         rules=denial.rules,
         mode=denial.mode,
+        cause=str(denial.cause or ""),
+        unasked=denial.unasked,
     )
 
 
@@ -394,4 +424,6 @@ def restore_denial(record: CallRefused) -> Denial:
         by=record.by,
         rules=record.rules,
         mode=record.mode,
+        cause=find_cause(record.cause),
+        unasked=record.unasked,
     )

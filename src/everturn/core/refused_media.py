@@ -12,7 +12,7 @@ MEDIA_REFUSED = "[An image or document stood here; the API refused it, so it was
 _PARTS = msgspec.json.Decoder(list[msgspec.Raw])
 
 
-class Piece(NamedTuple):
+class MediaPiece(NamedTuple):
     """One image or document of a message. Its place stays the same, whatever of the message is cleared later."""
 
     message: Message
@@ -27,10 +27,10 @@ class Piece(NamedTuple):
         return f"{self.message.id}#{self.block}.{self.part}"
 
 
-def list_pieces(message: Message) -> Iterator[Piece]:
+def list_pieces(message: Message) -> Iterator[MediaPiece]:
     for at, block in enumerate(message.blocks):
         if block.media:
-            yield from (Piece(message, at, part, raw) for part, raw in _list_media(block))
+            yield from (MediaPiece(message, at, part, raw) for part, raw in _list_media(block))
 
 
 def find_refused(messages: Iterable[Message]) -> dict[str, str]:
@@ -51,7 +51,7 @@ def name_messages(blames: Iterable[str]) -> frozenset[str]:
     return frozenset(name.rpartition("#")[0] or name for name in blames)
 
 
-def is_refused(piece: Piece, refused: Collection[str]) -> bool:
+def is_refused(piece: MediaPiece, refused: Collection[str]) -> bool:
     return piece.name in refused or piece.message.id in refused
 
 
@@ -72,7 +72,7 @@ def without_refused(message: Message, refused: Mapping[str, str]) -> Iterator[Bl
     for at, block in enumerate(message.blocks):
         notes = {}
         if refused and block.media:
-            pieces = (Piece(message, at, part, raw) for part, raw in _list_media(block))
+            pieces = (MediaPiece(message, at, part, raw) for part, raw in _list_media(block))
             notes = {
                 piece.part: refused.get(piece.name, MEDIA_REFUSED) for piece in pieces if is_refused(piece, refused)
             }

@@ -9,29 +9,29 @@ from everturn.core.limits import Limits
 
 
 class Repair(StrEnum):
-    """Mends of our own side, each done once per call."""
+    """Repairs of the messages, each made once per call."""
 
     DROP_THINKING = "drop_thinking"
     REPAIR_PAIRS = "repair_pairs"
 
 
 class Attempts(msgspec.Struct, frozen=True, kw_only=True):
-    """What one call has been through on the model in use."""
+    """What happened so far to one call on the model in use."""
 
     tried: int = 1
     overloads: int = 0
-    """In a row."""
+    """Overloads in a row."""
     repairs: frozenset[Repair] = frozenset()
     fallbacks_left: int = 0
     unreached: bool = False
-    """No connection came about, and no answer ever came: another model behind the same address would not help."""
+    """No connection was opened, and no answer ever came: another model at the same address would not help."""
     unanswered: bool = False
-    """The last try brought no answer, nor did anything before it in this session."""
+    """The last attempt brought no answer, and the session has none yet."""
     elapsed_s: float = 0.0
-    """Since the first try on this model."""
+    """Seconds since the first attempt on this model."""
 
     def most(self, limits: Limits) -> int:
-        """How many tries there are."""
+        """How many attempts there may be."""
         return min(limits.tries, limits.unreached_tries) if self.unreached or self.unanswered else limits.tries
 
     def is_exhausted(self, limits: Limits) -> bool:
@@ -58,14 +58,14 @@ class GiveUp(msgspec.Struct, frozen=True):
 
 REPAIRS = {FaultKind.SIGNATURE: Repair.DROP_THINKING, FaultKind.PAIRING: Repair.REPAIR_PAIRS}
 DOUBLINGS = 60
-"""More of them say nothing new, and in the end no float holds them."""
+"""Largest exponent of the backoff: the delay is capped long before, and no float overflows."""
 SWITCHING = frozenset({FaultKind.FALLBACK, FaultKind.MODEL_NOT_FOUND})
 
 
 def plan_recovery(
     kind: FaultKind, attempts: Attempts, limits: Limits, *, retry_after: float | None, jitter: float
 ) -> RetryAfter | MendWith | SwitchModel | GiveUp:
-    """`jitter` is a fraction in [0, 1)."""
+    """What follows a failed attempt. `jitter` is a fraction in [0, 1)."""
     if (repair := REPAIRS.get(kind)) and repair not in attempts.repairs:
         return MendWith(repair)
     overloaded = kind is FaultKind.OVERLOADED and attempts.overloads >= limits.overloads_before_fallback

@@ -16,6 +16,7 @@ class Transition(StrEnum):
     COLLAPSE_DRAIN_RETRY = "collapse_drain_retry"
     REACTIVE_COMPACT_RETRY = "reactive_compact_retry"
     STOP_HOOK_BLOCKING = "stop_hook_blocking"
+    GOAL_RETRY = "goal_retry"
     TOKEN_BUDGET_CONTINUATION = "token_budget_continuation"  # noqa: S105 (a name, not a secret)
 
 
@@ -31,6 +32,9 @@ class Reason(StrEnum):
     COMPLETED = "completed"
     STOP_HOOK_PREVENTED = "stop_hook_prevented"
     HOOK_STOPPED = "hook_stopped"
+    TOOL_DEFERRED = "tool_deferred"
+    PROMPT_BLOCKED = "prompt_blocked"
+    GOAL_NOT_MET = "goal_not_met"
     BLOCKING_LIMIT = "blocking_limit"
     MAX_TURNS = "max_turns"
 
@@ -57,7 +61,7 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
     is_error: bool
     exit: Exit
     stop_failure: bool = False
-    """StopFailure hooks start, not awaited."""
+    """Failure hooks are started and not awaited."""
 
 
 def _limit(public: str, subtype: str = "error_during_execution") -> Ending:
@@ -86,6 +90,9 @@ ENDINGS: dict[Reason, Ending] = {
     Reason.COMPLETED: _end("completed"),
     Reason.STOP_HOOK_PREVENTED: _end("stop_hook_prevented"),
     Reason.HOOK_STOPPED: _end("hook_stopped"),
+    Reason.TOOL_DEFERRED: _end("tool_deferred"),
+    Reason.PROMPT_BLOCKED: _failure("prompt_blocked"),
+    Reason.GOAL_NOT_MET: _limit("goal_not_met"),
     Reason.BLOCKING_LIMIT: _failure("blocking_limit"),
     Reason.MAX_TURNS: _limit("max_turns", "error_max_turns"),
     Reason.MAX_TOKENS_TOTAL: _limit("max_tokens_total"),
@@ -94,16 +101,17 @@ ENDINGS: dict[Reason, Ending] = {
     Reason.REPEATED_CALLS: _limit("repeated_calls"),
     Reason.STRUCTURED_OUTPUT_RETRIES: _limit("structured_output_retries", "error_max_structured_output_retries"),
 }
-"""Each reason has a public name of its own, and all but one the same: `max_budget_usd` is known to clients as `budget_exhausted`.
+"""How each reason shows. Public names equal the reasons, except `max_budget_usd`, which clients know as `budget_exhausted`.
 
-Two rows have a nuance that the terminal brings along: `completed` with a released error is an error, and
-`model_error` is shown as `api_error` when the API failed."""
+Two rows depend on the terminal as well: `completed` with a released error is an error, and `model_error` is shown as
+`api_error` when the API failed.
+"""
 
 
 class AbortCause(StrEnum):
     USER = "user"
     NEW_PROMPT = "new_prompt"
-    """The user submitted another prompt: no interruption message, the prompt says it all."""
+    """The user submitted another prompt, so there is no message about the interruption."""
     TERMINATED = "terminated"
     PARENT = "parent"
 
@@ -114,7 +122,7 @@ class Phase(StrEnum):
 
 
 class Guards(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Never mutated: whoever goes on builds the next one, whole."""
+    """The counters and flags that `decide` sees. They are never changed: each `Continue` holds new ones."""
 
     turn: int = 1
     output_recoveries: int = 0
@@ -127,8 +135,10 @@ class Guards(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The raised output cap in force."""
     stop_hook_active: bool = False
     stop_hook_blocks: int = 0
+    goal_failures: int = 0
+    """Failed verifications of the goal, fewer than `Limits.goal_attempts`; 0 without a goal."""
     pauses: int = 0
     """`pause_turn` answers in a row."""
     work: WorkBudget = WorkBudget()
     transition: Transition | None = None
-    """Why the iteration before this one went on; none on the first."""
+    """Transition that led to this turn; None in the first."""

@@ -10,20 +10,20 @@ MEDIA_TOKENS = 4_784
 BLOCK_OVERHEAD = 4
 WRITTEN_BYTES_PER_TOKEN = 4
 """What a model writes has about so many bytes of UTF-8 in a token: prose a few more, code a few less."""
-MOST_WRITTEN_CHARACTERS = 6
-"""Longer than this the tokens of a text are not, on average."""
+MAX_WRITTEN_CHARACTERS = 6
+"""Characters of the longest average token."""
 MARGIN = 1.1
-"""Estimates stay so much above what they turned out to be worth."""
+"""Factor by which estimates stay above the counts seen so far."""
 PLAUSIBLE = (0.2, 2.0)
-"""Counts per estimate. Outside of it, something else than the estimate was wrong."""
-LEAST_SEEN = 50
-"""Tokens of a step that says anything about the rest."""
-MOST_SEEN = 200_000
-"""Tokens after which what was seen first counts half."""
+"""Lowest and highest plausible ratio of count to estimate. Outside of them, something else than the estimate was wrong."""
+MIN_SEEN = 50
+"""Tokens that a step must have to be used."""
+MAX_SEEN = 200_000
+"""Tokens after which earlier steps count half."""
 
 
 class Meter(msgspec.Struct, frozen=True, kw_only=True):
-    """The truth as of the last response: what the API counted, and how many messages of the view it covers."""
+    """What the API counted with the last response, and how many messages of the view that covers."""
 
     tokens: int
     messages: int
@@ -44,25 +44,25 @@ def estimate_written(size: int) -> int:
 
 
 def count_least_written(characters: int) -> int:
-    """Tokens that so many characters have at least."""
-    return characters // MOST_WRITTEN_CHARACTERS
+    """The fewest tokens that so many characters can have."""
+    return characters // MAX_WRITTEN_CHARACTERS
 
 
 class Scale(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How estimates for one model compare with what the API counted, over all that was seen of both."""
+    """Corrects estimates for one model by what the API counted."""
 
     estimated: int = 0
     counted: int = 0
 
     def seen(self, *, estimated: int, counted: int) -> "Scale":
-        """One step more. A step that cannot be right (the view was changed between) is passed over; old ones fade."""
-        if not PLAUSIBLE[0] * estimated <= counted <= PLAUSIBLE[1] * estimated or estimated < LEAST_SEEN:
+        """Takes one step into account. A step that cannot be right (the view changed in between) is passed over; old steps fade."""
+        if not PLAUSIBLE[0] * estimated <= counted <= PLAUSIBLE[1] * estimated or estimated < MIN_SEEN:
             return self
-        before = self if self.estimated < MOST_SEEN else Scale(estimated=self.estimated // 2, counted=self.counted // 2)
+        before = self if self.estimated < MAX_SEEN else Scale(estimated=self.estimated // 2, counted=self.counted // 2)
         return Scale(estimated=before.estimated + estimated, counted=before.counted + counted)
 
     def apply(self, estimate: int) -> int:
-        """On the high side still, and never below what was seen."""
+        """The corrected estimate: on the high side, and never below the ratio seen."""
         if not self.estimated:
             return estimate
         return math.ceil(estimate * self.counted / self.estimated * MARGIN)

@@ -25,6 +25,9 @@ from everturn.core.refused_media import drop_first, find_refused, without_refuse
 UNANSWERED = tool_error("The call has no result: it was interrupted before it finished.")
 MEDIA_DROPPED = "[An older image or document stood here; the model takes no more of them at once.]"
 CONTINUED = "[The conversation goes on from here.]"
+_THOUGHTS = frozenset({Thinking, RedactedThinking})
+_OF_MODELS = _THOUGHTS | {ToolUse}
+"""What only a model says."""
 
 
 class Wire(msgspec.Struct, frozen=True, gc=False):
@@ -118,11 +121,11 @@ def normalise_segment(segment: list[Message], abilities: Abilities, refused: Map
     answers = [message for message in segment if message.role == "assistant"]
     users = lift_attachments([message for message in segment if message.role == "user"])
     said = [block for message in answers for block in sendable(message, abilities)]
-    while said and isinstance(said[-1].view, Thinking | RedactedThinking):
+    while said and type(said[-1].view) in _THOUGHTS:
         # The API refuses an answer that ends in a thought: this one was cut before it said anything.
         said.pop()
     asked = [block for message in users for block in without_refused(message, refused) if is_askable(block)]
-    uses = [block.view.id for block in said if isinstance(block.view, ToolUse)]
+    uses = [block.view.id for block in said if type(block.view) is ToolUse]
     replies = pair_results(uses, asked)
     if said:
         yield Wire("assistant", tuple(said))
@@ -170,7 +173,7 @@ def sendable(message: Message, abilities: Abilities) -> Iterator[Block]:
 
 def is_askable(block: Block) -> bool:
     """Neither blank nor something that only a model says."""
-    return not is_blank(block) and not isinstance(block.view, ToolUse | Thinking | RedactedThinking)
+    return not is_blank(block) and type(block.view) not in _OF_MODELS
 
 
 def pair_results(uses: list[str], blocks: list[Block]) -> list[Block]:
@@ -179,7 +182,7 @@ def pair_results(uses: list[str], blocks: list[Block]) -> list[Block]:
     answers: dict[str, Block] = {}
     others: list[Block] = []
     for block in blocks:
-        if not isinstance(block.view, ToolResult):
+        if type(block.view) is not ToolResult:
             others.append(block)
         elif block.view.tool_use_id in asked:
             answers.setdefault(block.view.tool_use_id, block)
@@ -208,13 +211,13 @@ def drop_media(wires: Sequence[Wire], excess: int) -> tuple[Wire, ...]:
 
 
 def is_blank(block: Block) -> bool:
-    return isinstance(block.view, Text) and not block.view.text.strip()
+    return type(block.view) is Text and not block.view.text.strip()
 
 
 def ends_in_text(message: Message) -> bool:
     """Whether the last block that is sent of it is text: neither blank text nor a thought at the end is sent."""
     kinds = [type(block.view) for block in message.blocks if not is_blank(block)]
-    said = [kind for kind in kinds if kind not in {Thinking, RedactedThinking}]
+    said = [kind for kind in kinds if kind not in _THOUGHTS]
     return bool(said) and said[-1] is Text
 
 

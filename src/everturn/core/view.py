@@ -31,20 +31,26 @@ class Joined(Sequence[T], Generic[T]):
     @overload
     def __getitem__(self, index: slice) -> tuple[T, ...]: ...
     def __getitem__(self, index: int | slice) -> T | tuple[T, ...]:
-        size, tail = self.size, self.tail
         if isinstance(index, slice):
-            start, stop, step = index.indices(size + len(tail))
-            if step != 1:
-                return tuple(self)[index]
-            if not tail:
-                return tuple(self.shared[start:stop])
-            return (*self.shared[start : min(stop, size)], *tail[max(0, start - size) : max(0, stop - size)])
+            return self._slice(index)
+        size, tail = self.size, self.tail
         if 0 <= index < size:
             return self.shared[index]
         place = index + size + len(tail) if index < 0 else index
         if place < 0:
             raise IndexError(index)
         return self.shared[place] if place < size else tail[place - size]
+
+    def _slice(self, part: slice) -> tuple[T, ...]:
+        size, tail = self.size, self.tail
+        start, stop, step = part.indices(size + len(tail))
+        if step != 1:
+            return tuple(self)[part]
+        if not tail:
+            return tuple(self.shared[start:stop])
+        if start >= size:
+            return tail[start - size : max(start, stop) - size]
+        return (*self.shared[start : min(stop, size)], *tail[: max(0, stop - size)])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and len(self) == len(other) and all(map(_same, self, other))

@@ -27,7 +27,7 @@ MCP_PREFIX = "mcp__"
 
 
 class Category(StrEnum):
-    """In the order in which they stand in a request; free space and reserve close the picture."""
+    """What the window is used for, in the order of a request; then free space and reserve."""
 
     SYSTEM = "system prompt"
     TOOLS = "tools"
@@ -48,16 +48,24 @@ class Category(StrEnum):
 
 
 CONTEXT_CATEGORIES = {"memory": Category.MEMORY, "skills": Category.SKILLS}
-"""By the key of an entry of the user's context; any other is other context."""
+"""Category of an entry of the user's context, by its key; any other entry is other context."""
 _CHANGED_CATEGORIES = {name_entry(USER_ENTRY, key): category for key, category in CONTEXT_CATEGORIES.items()}
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that stands before the messages."""
+    """One part of a request before the messages, such as a tool or a memory file."""
 
     category: Category
     name: str
     tokens: int
+
+
+class LastCompaction(msgspec.Struct, frozen=True, kw_only=True):
+    id: str
+    count: int
+    """Compactions of the session so far."""
+    turns_since: int
+    """Rounds of tools since then."""
 
 
 class WindowUse(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,10 +74,12 @@ class WindowUse(msgspec.Struct, frozen=True, kw_only=True):
     total: int
     """Tokens of the next request, as far as they are known."""
     is_counted: bool
-    """By the API, but for what came since its last answer; otherwise it is an estimate."""
+    """The API counted it, except what came after its last answer. Otherwise all of it is an estimate."""
     shares: tuple[tuple[Category, int], ...]
     """Those that take anything, in the order of the categories; they add up to the window, or to more if it is too small."""
     items: tuple[Item, ...] = ()
+    compaction: "LastCompaction | None" = None
+    """None where there was none."""
 
     @property
     def percentage(self) -> float:

@@ -7,7 +7,7 @@ import msgspec
 from everturn.core.events import Attached
 from everturn.core.messages import Kind, Message, text_block
 from everturn.engine import wording
-from everturn.engine.commands import CommandQueue
+from everturn.engine.command_queue import CommandQueue
 from everturn.engine.deps import Deps
 from everturn.engine.recorder import Recorder
 from everturn.ports.files import FileState, FileStates, Stamp
@@ -23,18 +23,19 @@ class Attachments:
         self._tasks = tasks
 
     def collect(self, address: str) -> list[Message]:
-        """Adds them to the transcript; the caller carries them on."""
+        """Adds attachments to the transcript and returns them; the caller adds them to the view."""
         queued, (changed, own), finished = self._queued(address), self._find_changed(), self._finished()
         told = [wording.changed_files(changed)] if changed else []
         told += [wording.files_changed_by_command(own)] if own else []
+        told += map(wording.hook_async, self._deps.hooks.take_context())
         return self._attach([*queued, *told, *finished, *self._hidden()], changed)
 
     def collect_finished(self) -> list[Message]:
-        """What came to its end between two prompts."""
+        """Adds the reports of background tasks that ended between two prompts."""
         return self._attach(self._finished())
 
     def attach_pins(self, unpinned: Sequence[str]) -> None:
-        """Notes that the person pinned and that the model has not heard of yet, or has heard and must not mind any more."""
+        """Tells the model about pinned notes that it does not know yet, and about notes that were removed."""
         pins = self._recorder.notes.pins
         if not pins and not unpinned:
             return
@@ -42,8 +43,20 @@ class Attachments:
         taken_back = [wording.unpinned(pin) for pin in unpinned if pin in heard and pin not in pins]
         self._attach([*taken_back, *(wording.pinned(pin) for pin in pins if pin not in heard)])
 
+    def attach_said(self, texts: Sequence[str]) -> list[Message]:
+        """Adds texts of hooks for the model, each text once: after four edits of one file hooks often say the same four times."""
+        return self._attach(list(dict.fromkeys(texts)))
+
+    def attach_goal(self) -> None:
+        """Tells the model about the goal, if it does not know it yet."""
+        if (goal := self._recorder.notes.goal) is None:
+            return
+        told = wording.goal_set(goal)
+        if not any(told in m.text for m in self._recorder.view if m.kind is Kind.ATTACHMENT):
+            self._attach([told])
+
     def attach_hidden(self) -> None:
-        """Where a credential was hidden in what the query begins with."""
+        """Tells the model where a credential was replaced in the messages with which the query begins."""
         self._attach(self._hidden())
 
     def _hidden(self) -> list[str]:
@@ -51,7 +64,7 @@ class Attachments:
         return [wording.hidden_credentials(list(dict.fromkeys(places)))] if places else []
 
     def attach_gone(self, paths: Sequence[str]) -> None:
-        """Files with large results that were deleted, as far as what is sent still names them and nobody has told it yet."""
+        """Tells the model which files with large results were deleted, if messages that are sent still name them. Each file is named once."""
         told = "\n".join(m.text for m in self._recorder.transcript if m.kind is Kind.ATTACHMENT) if paths else ""
         missed = [path for path in paths if wording.gone_file(path) not in told and self._is_named(path)]
         if missed:
@@ -59,7 +72,7 @@ class Attachments:
             self._attach([wording.gone_files(missed)])
 
     def attach_gone_scratch(self, path: str) -> None:
-        """The folder for temporary files of the program that worked on the session before."""
+        """Tells the model that the scratch folder of the resumed session no longer exists."""
         if path:
             self._recorder.emit(Attached(kind="gone_files", detail={"paths": [path]}))
             self._attach([wording.gone_scratch(path)])
@@ -85,7 +98,7 @@ class Attachments:
         return texts
 
     def _find_changed(self) -> tuple[list[str], list[str]]:
-        """Files that are no longer what the model has read: changed by whomever, and while a command of its own ran."""
+        """Files that changed since the model read them, by anybody, and those that changed while a command of the model ran."""
         changed: list[str] = []
         own: list[str] = []
         for path, state in self._files:
@@ -99,7 +112,7 @@ class Attachments:
         return changed, own
 
     def _is_left_so(self, path: str, state: FileState) -> bool:
-        """Nobody has changed it since the command ended while which it changed."""
+        """Whether the file is as it was at the end of the command that changed it."""
         if state.left is None:
             return False
         size, mtime_ns = state.left

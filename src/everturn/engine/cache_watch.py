@@ -1,4 +1,4 @@
-"""Watches what the main loop sends: whether each request begins with all of the one before it, and what it cost if not."""
+"""Compares each request of the main loop with the one before it: where the common beginning ends, why, and what that cost."""
 
 from collections.abc import Sequence
 
@@ -12,13 +12,13 @@ from everturn.core.transcript import Wire
 from everturn.ports.model import Request
 
 _MADE_ANEW = frozenset({Segment.SETTINGS, Segment.TOOLS, Segment.SYSTEM, Segment.CONTEXT})
-"""What a new process makes from its own options; messages it has to repeat."""
-_MOST_ANCHORS = 3
-"""Places of the next changes that are remembered."""
+"""Segments that a new process makes anew from its own options. Messages, by contrast, it must repeat as they were."""
+_MAX_ANCHORS = 3
+"""Number of places that are remembered for cache marks."""
 
 
 class CacheWatch:
-    """An attempt that brought no usage left nothing in the cache: the next one is held against what came before it."""
+    """An attempt for which the API reported no usage left nothing in the cache: the next request is compared with the one before that attempt."""
 
     def __init__(self) -> None:
         self._prefixes = Prefixes()
@@ -33,36 +33,36 @@ class CacheWatch:
             self._expected, self._reported, self._resumed = warmth.tokens, list(warmth.reported), True
 
     def report(self, stage: str) -> None:
-        """Tells that a stage changes what is sent next."""
+        """Notes that a stage changes what is sent next."""
         if stage not in HARMLESS_STAGES:
             self._reported.append(stage)
 
-    def anchor(self, request: Request, turning: tuple[Block, ...]) -> Request:
-        """With a place before which nothing will change. There is one mark for all of them, so they take turns."""
+    def anchor(self, request: Request, change_points: tuple[Block, ...]) -> Request:
+        """The request with a cache mark before the next place that may change. There is one mark, so several such places take turns."""
         wires = request.messages
-        block = turning[len(wires) // 2 % len(turning)]
+        block = change_points[len(wires) // 2 % len(change_points)]
         at = self._find(wires, block)
         others = (known for known in self._anchors if known[0] is not block)
-        self._anchors = [(block, at), *others][:_MOST_ANCHORS]
+        self._anchors = [(block, at), *others][:_MAX_ANCHORS]
         if at is None:
             return request
-        # What stands for a stretch is told by the user: it joins the message before an answer, and changes that, too.
+        # The summary of a collapsed stretch is user text: it is joined with the message before an answer, and so changes that message, too.
         return msgspec.structs.replace(request, anchor=at - (wires[at].role == "assistant"))
 
     def _find(self, wires: Sequence[Wire], block: Block) -> int | None:
-        """Searched only when it is another, or somewhere else."""
+        """Index of the wire with this block; searched for only when the block or its place has changed."""
         at = next((place for each, place in self._anchors if each is block), 0)
         if at is None or (at < len(wires) and _holds(wires[at], block)):
             return at
         return next((index for index in range(len(wires) - 1, -1, -1) if _holds(wires[index], block)), None)
 
     def is_cold(self, ttl: str, now: float) -> bool:
-        """Nothing of what was sent last is kept any more."""
+        """Whether the cache has expired since the last request."""
         last = self._prefixes.last
         return last is not None and now - last.at >= LIFETIMES_S[ttl]
 
     def look(self, request: Request, now: float) -> Look:
-        """Right before it is sent."""
+        """Compares a request with the last one, right before it is sent."""
         settings = (
             request.model,
             request.fast,
@@ -74,7 +74,7 @@ class CacheWatch:
         return self._prefixes.look(request, settings, now)
 
     def judge(self, look: Look, ttl: str, usage: Usage, prices: Prices) -> Break | None:
-        """When its usage is known; from now on it is the one that the next request has to begin with."""
+        """Judges the request when its usage is known. The next request is compared with this one."""
         found = None
         if look.departure is not None or usage.cache_read < self._expected:
             found = self._explain(look, ttl, usage, prices)
@@ -89,7 +89,7 @@ class CacheWatch:
             self._resumed
             and departure is not None
             and departure.segment in _MADE_ANEW
-            # A message brings the first image, whichever process sends it.
+            # The first image always comes with a message, in a resumed session as well.
             and departure.named != (IMAGES,)
         )
         return judge_break(

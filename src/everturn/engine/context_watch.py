@@ -1,6 +1,6 @@
-"""What stands before a conversation: frozen when a session's first query begins; what changes later is told, once.
+"""The contexts before a conversation are frozen when the first query of a session begins; later changes are told once, in a message.
 
-That is when a query begins or goes on, and after a tool round in which the permission mode was switched.
+That happens when a query begins or goes on, and after a tool round in which the permission mode was switched.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,7 +25,7 @@ class ContextWatch:
         replay: Replay | None,
         model: Callable[[], str],
     ) -> None:
-        """`model`: the one that works at the moment."""
+        """`model` returns the id of the model in use."""
         self._deps = deps
         self._prompting, self._model, self._mode = prompting, model, ""
         self._recorder = recorder
@@ -33,24 +33,24 @@ class ContextWatch:
         self._first = replay.contexts if replay else None
         self._told = replay.told_contexts if replay else None
         self._seen: Contexts | None = None
-        """What the present query began with, until it is told."""
+        """Contexts as found at the beginning of this query; None once their changes were told."""
         self._hides = self._told_hiding = False
-        """Whether a credential was hidden in it, and whether that was told."""
+        """Whether a credential was replaced in the contexts, and whether the model was told so."""
         self._problem = self._said = ""
-        """What is wrong with the function's last answer, and what of it was told."""
+        """What is wrong with the last value of `user_context`, and the part of it that was told."""
 
     @property
     def first(self) -> Contexts:
-        """What stands before the messages: of a session that has not begun, what would."""
+        """The contexts before the messages; before the first query, those that it would send."""
         return self._look() if self._first is None else self._first
 
     def begin(self, *, goes_on: bool = False) -> Contexts:
-        """A query begins, or `goes_on`; with the first one, all that it finds is kept for the whole session."""
+        """Looks at the contexts when a query begins or goes on. Those of the first query are kept for the whole session."""
         self._seen = now = self._look(with_prompt=not goes_on)
         self._tell_problem()
         if self._hides and not self._told_hiding:
             self._told_hiding = True
-            self._recorder.note_hidden("what stands before the conversation (memory files, contexts)")
+            self._recorder.note_hidden("the memory files and contexts")
         if self._first is None:
             self._first = self._told = now
             if now != Contexts():
@@ -58,14 +58,14 @@ class ContextWatch:
         return self._first
 
     def attach_switch(self) -> list[Message]:
-        """Where the permission mode is another than at the last look: all that changed since. The caller carries it on."""
+        """Messages about everything that changed, if the permission mode was switched since the last look. The caller adds them to the view."""
         if self._find_mode() == self._mode:
             return []
         self._seen = self._look(with_prompt=False)
         return self.attach_changes()
 
     def attach_changes(self) -> list[Message]:
-        """What the model does not know yet of what was seen last. It is in the transcript then."""
+        """Messages about changed contexts that the model does not know yet. They are in the transcript when this returns."""
         first, told, now = self._first, self._told, self._seen
         if first is None or told is None or now is None:
             return []
@@ -119,7 +119,7 @@ class ContextWatch:
         return self._told.user if self._told else {}
 
     def _tell_problem(self) -> None:
-        """Once, until it is another one."""
+        """Tells the person what is wrong with `user_context`, once for each problem."""
         if self._problem and self._problem != self._said:
             told = f"user_context cannot be used, so what the model was told before stays: {self._problem}"
             self._recorder.emit(Noticed(text=self._recorder.make_hiding().hide(told), level=Level.WARNING))
@@ -127,7 +127,7 @@ class ContextWatch:
 
 
 def judge_texts(found: object) -> str:
-    """What is wrong with it; empty where it maps texts to texts."""
+    """What is wrong with the value of `user_context`; empty where it maps texts to texts."""
     if not isinstance(found, Mapping):
         return f"must map texts to texts, not be {found!r:.60}"
     wrong = next((name for name, text in found.items() if not (isinstance(name, str) and isinstance(text, str))), None)

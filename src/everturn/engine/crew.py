@@ -1,4 +1,4 @@
-"""Tasks that end together: what a query or an engine started never outlives it."""
+"""A group of tasks that end together: what a query or an engine starts never outlives it."""
 
 import asyncio
 from collections.abc import Coroutine

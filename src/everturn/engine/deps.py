@@ -1,25 +1,34 @@
-"""What a query is given: the world behind ports, a snapshot of the switches, and the parameters of the prompt."""
+"""The parts of an engine: the ports to the world, the settings of a query, and the parts of a request."""
 
 from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from everturn.core.commands import MAIN
 from everturn.core.limits import Limits
+from everturn.core.notes import Goal
+from everturn.core.sources import QuerySource
+from everturn.engine.crew import Crew
+from everturn.engine.notices import Notices
 from everturn.ports.clock import Clock, Ids
 from everturn.ports.context import Pipeline
 from everturn.ports.files import Files
 from everturn.ports.hooks import Checker, Hooks
 from everturn.ports.ledger import Ledger
 from everturn.ports.model import Catalog, Clearing, Effort, Model, TaskBudget, ThinkingConfig
-from everturn.ports.modes import Modes
 from everturn.ports.policy import Approver, Grants, Policy, SettingsConsent
-from everturn.ports.store import Journal
-from everturn.ports.tool import Tool
+from everturn.ports.resources import Resources
+from everturn.ports.store import Journal, Replay, SessionFile
+from everturn.ports.tasks import Tasks
+from everturn.ports.tool import Modes, Tool
+
+if TYPE_CHECKING:
+    from everturn.core.jobs import JobReport
+    from everturn.ports.goal import Verifier
 
 
 class Deps(msgspec.Struct, frozen=True, kw_only=True):
-    """All I/O. Production and test versions satisfy the same Protocols."""
+    """The ports through which the engine does all I/O. Production and test versions satisfy the same Protocols."""
 
     model: Model
     catalog: Catalog
@@ -32,22 +41,26 @@ class Deps(msgspec.Struct, frozen=True, kw_only=True):
     clock: Clock
     ids: Ids
     modes: Modes | None = None
-    """Of the policy, where it has any."""
+    """The policy's permission modes, where it has any."""
     approver: Approver | None = None
     grants: Grants | None = None
-    """Of the policy, where a person's yes can add to its rules."""
+    """Adds rules to the policy when a person says yes; None where it takes none."""
     settings: SettingsConsent | None = None
-    """Of the policy, where its settings may change while we run."""
+    """Asks about changed settings; None where they cannot change while the session runs."""
     list_added: Callable[[], tuple[str, ...]] = tuple
-    """Folders to work in beside the working folder, at the moment. Real paths."""
+    """Returns the working folders besides the first one, as they are now. Real paths."""
     checker: Checker | None = None
-    """Set where the answer must fit a schema."""
+    """Checks the final answer against a schema; None where there is no schema."""
+    make_verifier: "Callable[[], Verifier] | None" = None
+    """Makes what runs the command of a goal; called for the first goal."""
+    note_job: "Callable[[JobReport], None] | None" = None
+    """Takes the state of the session for a list of sessions; None where there is no such list."""
     secrets: Callable[[], Collection[str]] = tuple
-    """Our own credentials, as far as they are known by now: no message of a user carries them."""
+    """Returns the credentials that we use, as far as they are known; they are removed from every user message."""
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True):
-    """Taken once when a query starts; nothing of it changes while the query runs."""
+    """Settings of a query, taken once when it starts; none of them changes while it runs."""
 
     session_id: str
     folder: str
@@ -59,50 +72,74 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     fast: bool = False
     cache: bool = True
     cache_ttl: str = "5m"
+    cache_write: bool = True
     small_model: str = ""
-    is_compaction: bool = False
+    suggestions: bool = False
 
 
 class Prompting(msgspec.Struct, frozen=True, kw_only=True):
-    """What stands before the messages: constant over all iterations, the contexts over the whole session."""
+    """The parts of a request before the messages. System prompt and tools stay the same for a query, the contexts for the session."""
 
     system: Callable[[str], tuple[str, ...]] = lambda _: ()
     """The system prompt in blocks, with the section on permissions that the session began with."""
     permissions: Callable[[str], str] = lambda _: ""
-    """That section by the permission mode; empty where the prompt has none."""
+    """Text of the section on permissions, by the permission mode; empty where the prompt has no such section."""
     user_context: Mapping[str, str] | Callable[[], Mapping[str, str]] = {}
-    """A function is asked when a query begins."""
+    """The user context; a function is called when a query begins."""
     system_context: Callable[[str, str], Mapping[str, str]] = lambda _, __: {}
-    """By the model and the permission mode; asked when a query begins, and when the mode was switched."""
+    """System context by the model and the permission mode; called when a query begins, and when the mode was switched."""
     told_once: frozenset[str] = frozenset()
-    """Entries of the system context that tell of the beginning of the session: they are not compared later."""
+    """Entries of the system context that describe the beginning of the session: later values are not compared with them."""
     told_with_prompt: frozenset[str] = frozenset()
     """Entries that may change while a query runs: they are compared when a prompt comes, and not when a query goes on."""
     output_schema: Mapping[str, object] | None = None
 
 
 class AgentContext(msgspec.Struct, frozen=True, kw_only=True):
-    """Who works here, and with what. The spec's `tool_context`: rebuilt, never edited; a fallback changes its model."""
+    """Model, tools and settings with which the loop works now. It is replaced, never changed: a fallback replaces the model."""
 
     model: str
     tools: tuple[Tool, ...]
-    """Listed with every request, in this order."""
+    """Tools that every request lists, in this order."""
     deferred: tuple[Tool, ...] = ()
-    """Not listed until a search has found them."""
+    """Tools that are not listed until ToolSearch has found them."""
     fallbacks: tuple[str, ...] = ()
-    """Models not used yet in this query."""
+    """Fallback models that this query has not used yet."""
     thinking: ThinkingConfig | None = None
     effort: Effort | None = None
     betas: tuple[str, ...] = ()
     max_output: int | None = None
-    """The caller's own output cap."""
+    """Output cap that the caller set; None: the model's default."""
     task_budget: TaskBudget | None = None
     clearing: Clearing | None = None
-    """What the API is asked to clear by itself."""
-    address: str = MAIN
-    source: str = "main"
-    """Main thread, `sdk`, `agent:…`, `compact`, …"""
+    """Old results that the API is asked to clear by itself."""
+    source: QuerySource = QuerySource()
 
-    @property
-    def is_main(self) -> bool:
-        return self.address == MAIN
+
+class EngineParts(msgspec.Struct, frozen=True, kw_only=True):
+    """Made by `everturn.compose` from options: `compose.engine.build_parts`."""
+
+    deps: Deps
+    config: Config
+    prompting: Prompting
+    agent: AgentContext
+    notices: Notices = msgspec.field(default_factory=Notices)
+    session_file: SessionFile
+    renew: "Callable[[], EngineParts]"
+    """Makes the parts of the conversation that follows after `clear`."""
+    source: str = "startup"
+    """How the session begins: startup, resume, clear or fork."""
+    list_instructions: Callable[[], tuple[tuple[str, str], ...]] = tuple
+    """Returns the memory files that the model was given: pairs of path and `User` or `Project`."""
+    replay: Replay | None = None
+    """State of a resumed session; None for a new one."""
+    goal: Goal | None = None
+    """Goal of every query; wins over the goal that the session keeps."""
+    tasks: Tasks = msgspec.field(default_factory=Tasks)
+    """Tasks in the background; they go on after `clear`."""
+    resources: Resources = msgspec.field(default_factory=Resources)
+    """Locks and the like that only one session can have at a time."""
+    background: Crew = msgspec.field(default_factory=Crew)
+    """Asyncio tasks of our own that end with the engine."""
+    closers: tuple[Callable[[], None], ...] = ()
+    """Functions that are called last when the engine closes."""

@@ -7,7 +7,7 @@ from everturn.engine.deps import AgentContext
 
 
 def list_found(agent: AgentContext, notes: Notes) -> AgentContext:
-    """In the order of finding, so that a resumed session sends the same list; a tool that is gone is passed over."""
+    """The agent with found tools added to those listed, in the order of finding, so that a resumed session sends the same list."""
     waiting = {tool.name: tool for tool in agent.deferred}
     found = tuple(waiting.pop(name) for name in notes.found_tools if name in waiting)
     if not found:

@@ -1,4 +1,4 @@
-"""Calls that were left without a result, by a crash or a closed iterator: each gets one, and the model learns what is not known."""
+"""Calls that a crash or a closed iterator left without a result: each gets one that says what is not known."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ from everturn.engine.recorder import Recorder
 
 
 def close_calls(recorder: Recorder) -> bool:
-    """Whether there were such calls. One whose message was lost is told of, once."""
+    """Adds the missing results, and returns whether there were any. A call whose message was lost is reported to the model once."""
     unsettled = dict(recorder.unsettled)
     results = [
         result_block(use.id, open_call_text(use, unsettled), is_error=True) for use in unanswered(recorder.transcript)

@@ -1,4 +1,4 @@
-"""The way out: the loop puts events in without waiting, the caller takes them out in order."""
+"""The queue of events from the loop to the caller: the loop never waits, the caller takes events in order."""
 
 import asyncio
 from collections import deque
@@ -7,7 +7,7 @@ from everturn.core.events import Event
 
 
 class Outbox:
-    """Closed by the last event: what comes later is for the journal, not for the query's consumer."""
+    """Is closed by the last event of a query; events after it reach the journal only."""
 
     def __init__(self) -> None:
         self.events: deque[Event] = deque()
@@ -28,11 +28,11 @@ class Outbox:
         self._wake()
 
     async def wait_closed(self) -> None:
-        """Returns when nothing more will come, whether or not anybody reads."""
+        """Returns when no more events will come, even if nobody took the last ones."""
         await self._finished.wait()
 
     async def wait(self) -> bool:
-        """Returns when there are `events` to take; False when nothing more will come."""
+        """Waits for events to take. Returns False when no more will come."""
         while not self.events and self._is_open:
             self._waiter = self._loop.create_future()
             await self._waiter

@@ -10,7 +10,7 @@ Prompt = str | list[dict[str, Any]]
 
 
 def prompt_blocks(prompt: Prompt) -> tuple[Block, ...]:
-    """Raises `OptionError` for one that is empty or no content."""
+    """The blocks of a prompt. Raises `OptionError` for one that is empty, or not content of the Messages API."""
     parts: Any = [{"type": "text", "text": prompt}] if isinstance(prompt, str) else prompt
     if not isinstance(parts, list) or any(not isinstance(part, dict) or not part.get("type") for part in parts):
         raise OptionError("prompt", "it must be text, or a list of content blocks of the Messages API with a `type`")

@@ -1,6 +1,7 @@
 """Record first, then show: everything that enters the transcript, the journal or the event stream goes through here."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import msgspec
 
@@ -8,14 +9,22 @@ from everturn.core.budget import Prices, Usage, price_usage
 from everturn.core.errors import JournalError
 from everturn.core.events import (
     AnswerAdded,
+    BlockBegan,
+    BlockFinished,
     CacheMissed,
+    CallBegan,
+    CallProgressed,
     ContextChanged,
     Event,
+    InputDelta,
     Level,
+    MessageBegan,
     NotesChanged,
     Noticed,
     Retracted,
     RetractionCause,
+    TextDelta,
+    ThinkingDelta,
     UsageReported,
     UserAdded,
 )
@@ -41,8 +50,7 @@ from everturn.core.stream import Fold
 from everturn.core.transcript import view_of
 from everturn.engine.cache_watch import CacheWatch
 from everturn.engine.deps import Deps
-from everturn.engine.mending import mend_messages
-from everturn.engine.restoring import encode_news
+from everturn.engine.resumed_session import encode_news
 from everturn.ports.context import Change
 from everturn.ports.files import FileStates
 from everturn.ports.ledger import Charge
@@ -51,54 +59,76 @@ from everturn.ports.model import Request
 _PLACES = {Kind.PROMPT: "the prompt", Kind.RESULTS: "the result of a call", Kind.LOCAL: "the output of a local command"}
 
 
+FREQUENT = frozenset(
+    {TextDelta, ThinkingDelta, InputDelta, MessageBegan, BlockBegan, BlockFinished, CallBegan, CallProgressed}
+)
+"""Events that come by the hundred, and that neither cost, count nor switch anything."""
+
+
 class Recorder:
-    """Owns the transcript, which stays whole. `emit` is where the engine watches every event."""
+    """Owns the transcript, which always holds all messages."""
 
     def __init__(
         self,
         deps: Deps,
-        emit: Callable[[Event], None],
         transcript: Iterable[Message] = (),
         files: FileStates | None = None,
+        show: Callable[[Event], None] | None = None,
     ) -> None:
         self._deps = deps
+        self.show = show
+        """Hands every event to the consumer of the running query; None between two prompts."""
+        self.steps: Mapping[type[Event], Callable[[Any], None]] = {}
+        """Functions that are called after an event, by its class."""
+        self.check_limits: Callable[[], None] | None = None
+        """Called after each event, and after its step; neither is called after events of `FREQUENT`."""
         self._files = FileStates() if files is None else files
         self._journal_lost = False
         self._refused = 0
         self._unsynced = False
-        """The disk took what was written, but did not promise to keep it."""
-        self.emit = emit
+        """Something was written that no flush has confirmed."""
         self.transcript: list[Message] = list(transcript)
         self.use_ids = {use.id for message in self.transcript for use in message.uses}
-        """Ids of all calls so far: a response that uses one again gets another."""
+        """Ids of all calls so far. A call of a response that repeats an id gets another one."""
         self.unsettled: dict[str, CallIntended] = {}
-        """Calls with effects that began and whose result is not in the transcript: until it is, the model does not know."""
+        """Calls with effects that began and have no result in the transcript yet, by id."""
         self.mended: dict[str, Message] = {}
-        """Messages that the API refused as they are, in the form in which it takes them."""
+        """Messages that were repaired after a refusal, by id, in the form in which they are sent."""
         self.media_dropped = 0
         """Pieces of media that the last request left out because the model takes no more."""
         self.cleared_by_api = 0
-        """Tokens of old results that the API left out of the last request by itself."""
+        """Tokens of old results that the API itself left out of the last request."""
         self.notes = Notes()
         """What the session keeps beside the transcript."""
         self.cache = CacheWatch()
-        """What of each request the API should still hold."""
+        """Compares requests with what the prompt cache should hold."""
         self.hidden_in: list[str] = []
-        """Where credentials were hidden that the model has not been told of."""
+        """Places where credentials were replaced and of which the model was not told yet."""
         self.api_s = 0.0
-        """Time spent waiting for the API."""
+        """Seconds spent waiting for the API."""
 
     @property
     def view(self) -> tuple[Message, ...]:
         return tuple(self.mended.get(message.id, message) for message in view_of(self.transcript))
 
+    def emit(self, event: Event) -> None:
+        """Every event passes here, after its record."""
+        if self.show is not None:
+            self.show(event)
+        kind = type(event)
+        if kind in FREQUENT:
+            return
+        if (step := self.steps.get(kind)) is not None:
+            step(event)
+        if self.check_limits is not None:
+            self.check_limits()
+
     def record(self, record: Record) -> None:
-        """A journal that cannot be written is said once, loudly; the work goes on in memory."""
-        match record:
-            case CallIntended(tool_use_id=use):
-                self.unsettled[use] = record
-            case CallSettled(tool_use_id=use):
-                self.unsettled.pop(use, None)
+        """Writes the record. If the journal cannot be written, the person is told once, and the work goes on in memory."""
+        if type(record) is CallIntended:
+            self.unsettled[record.tool_use_id] = record
+        elif type(record) is CallSettled:
+            self.unsettled.pop(record.tool_use_id, None)
         try:
             self._deps.journal.append(record)
         except JournalError as error:
@@ -108,7 +138,7 @@ class Recorder:
                 self._regain_journal()
 
     async def sync(self, *, end: bool = False) -> None:
-        """`end` says that a query ends here; otherwise a side effect follows."""
+        """Flushes the journal to disk. `end`: a query ends here; otherwise a side effect follows."""
         refused = self._refused
         try:
             await self._deps.journal.sync(end=end)
@@ -117,18 +147,18 @@ class Recorder:
             self._lose_journal(error)
         else:
             self._unsynced = False
-            # A record that was refused while the disk was busy is still held.
+            # The disk was busy and refused a record; it is still held.
             if self._journal_lost and self._refused == refused:
                 self._regain_journal()
 
     def add(self, message: Message) -> Message:
-        """Gives the message as it was added: without credentials of ours that a tool or a prompt brought in."""
+        """Adds the message and returns it as it was added: without credentials that a tool or a prompt brought in."""
         if message.role == "user":
             message = self.hide_credentials(message, _PLACES.get(message.kind, "what the program adds"))
         self.transcript.append(message)
         self.use_ids.update(use.id for use in message.uses)
         if self._files.has_news:
-            # Before the message that tells the model of it: without that one it does not count.
+            # Before the message that shows the files to the model: without that message the record does not count.
             self.keep_files(message.id)
         self.record(record_message(message))
         for result in message.results:
@@ -141,7 +171,7 @@ class Recorder:
         return message
 
     def hide_credentials(self, message: Message, where: str) -> Message:
-        """`where`: what the person knows it as."""
+        """The message without our credentials. `where`: the name of the place for the person."""
         hiding = self.make_hiding()
         hidden = hiding.hide_in_message(message)
         if hiding.count:
@@ -152,13 +182,13 @@ class Recorder:
         return Hiding(self._deps.secrets())
 
     def note_hidden(self, where: str) -> None:
-        """The person is told now, the model with the next attachments."""
+        """Notes that a credential was replaced: the person is told now, the model with the next attachments."""
         self.hidden_in.append(where)
-        told = f"A credential of this session stands in {where}. The model reads {MARK} in its place."
+        told = f"There is a credential of this session in {where}. The model is shown {MARK} instead."
         self.emit(Noticed(text=told, level=Level.WARNING))
 
     def add_user(self, kind: Kind, *blocks: Block | str, message_id: str = "") -> Message:
-        """`message_id`: where it was told before the message."""
+        """Adds a user message. `message_id`: set where earlier events have named the message."""
         made = tuple(text_block(block) if isinstance(block, str) else block for block in blocks)
         return self.add(Message(id=message_id or self._deps.ids.new(), role="user", kind=kind, blocks=made))
 
@@ -182,7 +212,7 @@ class Recorder:
             self.emit(NotesChanged(notes=notes))
 
     def keep_files(self, message: str = "") -> None:
-        """What is known of files outlives the process. `message`: id of the one that tells it, where one does."""
+        """Records what the model knows of files. `message`: id of the message that shows them, where there is one."""
         self.record(encode_news(self._files.take_news(), message))
 
     def mend(self, plan: MessagesMended) -> None:
@@ -190,7 +220,9 @@ class Recorder:
         self.take_mending(plan)
 
     def take_mending(self, plan: MessagesMended) -> None:
-        """The transcript stays as it is; what is sent of it changes."""
+        """Takes over a repair: the transcript stays as it is, other bytes are sent."""
+        from everturn.engine.repairs import mend_messages
+
         changed = set(plan.messages)
         refused = [self.mended.get(message.id, message) for message in self.transcript if message.id in changed]
         self.mended |= {message.id: message for message in mend_messages(refused, plan)}
@@ -207,7 +239,7 @@ class Recorder:
         request_id: str = "",
         sent: Sent | None = None,
     ) -> None:
-        """Every call is charged, also an attempt that was thrown away or broke off: then by what was received."""
+        """Charges a model call, also an attempt that was thrown away or broke off: that by what was received."""
         if usage == Usage():
             return
         usd = price_usage(usage, self._prices(model, fast=fast))
@@ -237,10 +269,10 @@ class Recorder:
         request_id: str,
         look: Look | None = None,
     ) -> None:
-        """All that one response cost: calls inside it are charged to their own models.
+        """Charges everything that one response cost; calls inside it are charged to their own models.
 
-        `look` comes with a call of the main loop, whose request should begin with all of the one before it. Without a
-        report of the API nothing is known of the cache.
+        `look` comes with a call of the main loop: its request should begin with all of the one before it. If
+        the API reported no usage, nothing is known of the cache.
         """
         if fold.reported == Usage():
             look = None
@@ -262,7 +294,7 @@ class Recorder:
             self._note_break(look, fold.reported, request, turn=turn, request_id=call_id)
 
     def note_received(self, fold: Fold, request: Request, *, request_id: str) -> None:
-        """In mid-stream: limits count what has come at least, until the call is charged."""
+        """Notes what a call under way has cost at least, so that limits count it until it is charged."""
         usage = fold.take_least_usage()
         usd = price_usage(usage, self._prices(request.model, fast=request.fast))
         self._deps.ledger.note_received(request_id, usage, usd)
@@ -279,7 +311,7 @@ class Recorder:
             self.emit(CacheMissed(**fields, turn=turn))
 
     def note_charge_below(self, charge: Charge) -> None:
-        """Somebody who works for this session spent it: the ledger knows, the journal must, too."""
+        """Records what an engine that works for this session spent: the ledger knows it already."""
         fields = msgspec.structs.asdict(charge)
         self.record(UsageCharged(**fields))
         names = UsageReported.__struct_fields__
@@ -293,4 +325,4 @@ class Recorder:
 
     def _regain_journal(self) -> None:
         self._journal_lost = False
-        self.emit(Noticed(text="This session is saved now, with everything that was held back."))
+        self.emit(Noticed(text="This session is saved now, with everything that could not be written before."))

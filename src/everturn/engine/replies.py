@@ -28,10 +28,10 @@ class Meaning(Enum):
 
 
 def judge_meaning(blocks: tuple[Block, ...], stop_reason: str | None, *, has_effects: bool = False) -> Meaning:
-    """Whether there are complete calls decides, not the stop reason; only a refusal before any effect beats them."""
+    """What the response means. Complete calls decide, not the stop reason; only a refusal before any effect comes before them."""
     if stop_reason == "refusal" and not has_effects:
         return Meaning.REFUSAL
-    if any(isinstance(block.view, ToolUse) for block in blocks):
+    if any(type(block.view) is ToolUse for block in blocks):
         return Meaning.CALLS
     match stop_reason:
         case "max_tokens":
@@ -45,7 +45,7 @@ def judge_meaning(blocks: tuple[Block, ...], stop_reason: str | None, *, has_eff
 
 
 def answer_text(messages: Sequence[Message]) -> str:
-    """The answer to the last prompt; one that was resumed is put together from its parts."""
+    """The text of the answer to the last prompt; a resumed answer is joined from its parts."""
     parts: list[str] = []
     for message in reversed(messages):
         if message.role == "assistant":

@@ -1,6 +1,7 @@
-"""Building requests: what stands before the messages is encoded once, so that every prefix is byte-stable."""
+"""Building requests: system prompt, tools and contexts are encoded once, so that every prefix is byte-stable."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Literal
 
 import msgspec
@@ -17,7 +18,7 @@ from everturn.ports.model import USUAL_BUDGET, ModelCard, Request, ThinkingConfi
 from everturn.ports.tool import Tool
 
 NO_THOUGHTS = ThinkingConfig(mode=ThinkingMode.DISABLED)
-"""Side questions are small."""
+"""Side questions without thinking."""
 
 
 class Requests:
@@ -27,10 +28,13 @@ class Requests:
         self._schema: dict[str, Any] | None = dict(prompting.output_schema) if prompting.output_schema else None
         self._render_system = prompting.system
         self._tools: dict[str, bytes] = {}
+        self._listed: tuple[Tool, ...] = ()
+        """The tools of the last request, whose encoding is reused."""
+        self._listed_encoded: tuple[bytes, ...] = ()
         self._put_before(Contexts())
 
     def put_before(self, contexts: Contexts) -> None:
-        """What stands before the messages, in every request from now on."""
+        """Sets the contexts that every request from now on has before the messages."""
         if contexts != self._contexts:
             self._put_before(contexts)
 
@@ -39,7 +43,7 @@ class Requests:
         closing = (wording.system_context(contexts.system),) if contexts.system else ()
         self._system, self._environment = (*self._render_system(contexts.permissions), *closing), len(closing)
         self._opening = (text_block(wording.user_context(contexts.user)),) if contexts.user else ()
-        self._own_tokens: int = sum(block.tokens for block in (*map(text_block, self._system), *self._opening))
+        self._own_tokens = sum(map(estimate_text, self._system)) + sum(block.tokens for block in self._opening)
         self._normaliser = Normaliser(self._opening)
 
     def card(self, agent: AgentContext) -> ModelCard:
@@ -50,7 +54,7 @@ class Requests:
         return "1h" if self._config.cache_ttl == "1h" else "5m"
 
     def output_cap(self, agent: AgentContext, override: int | None) -> int:
-        """Thoughts count as output: a model that thinks is given more at first."""
+        """Output tokens to ask for. A model that thinks gets more, because thinking counts as output."""
         limits, card = self._config.limits, self.card(agent)
         usual = limits.output_cap_thinking if card.choose_thinking(agent.thinking) else limits.output_cap
         return min(override or agent.max_output or usual, card.max_output)
@@ -61,11 +65,11 @@ class Requests:
         return self._normaliser.dropped
 
     def fixed_tokens(self, agent: AgentContext) -> int:
-        """Estimate of all that stands before the messages."""
+        """Estimated tokens of everything before the messages: system prompt, tools, contexts."""
         return self._own_tokens + estimate_bytes(sum(map(len, self._encoded(agent.tools))))
 
     def list_fixed(self, agent: AgentContext) -> tuple[Item, ...]:
-        """What stands before the messages, thing by thing."""
+        """Everything before the messages, part by part."""
         tools = tuple(
             Item(
                 category=Category.MCP_TOOLS if tool.name.startswith(MCP_PREFIX) else Category.TOOLS,
@@ -89,10 +93,14 @@ class Requests:
         )
         return (*system, *tools, *opening)
 
-    def build(self, messages: Sequence[Message], agent: AgentContext, *, max_tokens: int) -> Request:
+    def build(
+        self, messages: Sequence[Message], agent: AgentContext, *, max_tokens: int, apart: bool = False
+    ) -> Request:
+        """The request. `apart`: a side question, which does not change what is remembered of the main call."""
         card = self.card(agent)
         abilities = Abilities(model=agent.model, max_media=card.max_media)
-        wires = self._normaliser.normalise(messages, abilities)
+        normaliser = Normaliser(self._opening) if apart else self._normaliser
+        wires = normaliser.normalise(messages, abilities)
         return Request(
             model=agent.model,
             messages=wires,
@@ -106,6 +114,7 @@ class Requests:
             task_budget=agent.task_budget if card.task_budget else None,
             fast=self._config.fast and card.fast_prices is not None,
             cache=self._config.cache,
+            cache_write=self._config.cache_write,
             cache_ttl=self.cache_ttl,
             output_schema=self._schema,
             clearing=agent.clearing,
@@ -113,12 +122,12 @@ class Requests:
         )
 
     def side_cap(self, agent: AgentContext, wanted: int) -> int:
-        """Of a request that begins like the main one: room for the same thoughts, or the cache would not be read."""
+        """Output cap of a side question with the main call's prefix: the same thinking budget must fit, or the cache is not read."""
         by_budget = self.card(agent).choose_thinking(agent.thinking) is ThinkingMode.ENABLED
         return max(wanted, self.output_cap(agent, None)) if by_budget else wanted
 
     def _plan_thinking(self, agent: AgentContext, wires: Sequence[Wire]) -> ThinkingConfig | None:
-        """A budget is the same in all requests of a session, whatever their cap."""
+        """How the model thinks. The budget is the same in all requests of a session, whatever their output cap."""
         thinking = agent.thinking
         if self.card(agent).choose_thinking(thinking) is not ThinkingMode.ENABLED:
             return thinking
@@ -131,13 +140,13 @@ class Requests:
         return ThinkingConfig(mode=ThinkingMode.ENABLED, budget_tokens=budget, display=display)
 
     def encode_tools(self, tools: tuple[Tool, ...]) -> dict[str, bytes]:
-        """By name, as they are sent."""
+        """The tools as they are sent, by name."""
         return dict(zip((tool.name for tool in tools), self._encoded(tools), strict=True))
 
     def build_plain(
         self, messages: tuple[Message, ...], model: str, system: tuple[str, ...], max_tokens: int
     ) -> Request:
-        """A side question with nothing of the main loop in it."""
+        """A side question that shares nothing with the main loop."""
         card = self._deps.catalog.card(model)
         wires = normalise(messages, Abilities(model=model, max_media=card.max_media))
         return Request(
@@ -150,17 +159,26 @@ class Requests:
         )
 
     def _encoded(self, tools: tuple[Tool, ...]) -> tuple[bytes, ...]:
+        if tools is self._listed:
+            return self._listed_encoded
         for tool in tools:
             if tool.name not in self._tools:
                 body = {"name": tool.name, "description": tool.description, "input_schema": tool.schema}
                 self._tools[tool.name] = msgspec.json.encode(body)
-        return tuple(self._tools[tool.name] for tool in tools)
+        self._listed, self._listed_encoded = tools, tuple([self._tools[tool.name] for tool in tools])
+        return self._listed_encoded
+
+
+@lru_cache(maxsize=64)
+def estimate_text(text: str) -> int:
+    """Tokens of a part of the system prompt. Many sessions have the same."""
+    return text_block(text).tokens
 
 
 def may_think_on(wires: Sequence[Wire]) -> bool:
-    """With a budget for thoughts, work in progress has to begin with some.
+    """Whether thinking with a budget can be asked for: an unfinished trajectory must begin with thinking of this model.
 
-    It does not where it was begun by another model, or before thinking was switched on.
+    It does not where another model began it, or where thinking was off.
     """
     first: Wire | None = None
     for wire in reversed(wires):

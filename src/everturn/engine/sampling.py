@@ -1,7 +1,6 @@
-"""One model call: streamed, retried, repaired, moved to a fallback model. What goes wrong here stays here if it can."""
+"""One model call: streamed, and where it fails retried, repaired or sent to a fallback model."""
 
 import asyncio
-import re
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 
@@ -24,6 +23,7 @@ from everturn.core.messages import (
     Message,
     ToolUse,
 )
+from everturn.core.patterns import compile_late
 from everturn.core.prefix import Segment
 from everturn.core.records import ModelChanged
 from everturn.core.refused_media import find_blamed
@@ -39,10 +39,8 @@ from everturn.core.stream import (
     TextAdded,
     ThinkingAdded,
 )
-from everturn.engine.announcing import announce_retry, tell_when
 from everturn.engine.deps import AgentContext, Config, Deps
 from everturn.engine.executor import Executor
-from everturn.engine.mending import mend_messages, plan_mending
 from everturn.engine.recorder import Recorder
 from everturn.engine.requests import Requests
 from everturn.ports.context import Change
@@ -53,13 +51,13 @@ _DELTAS: dict[type[StreamEvent], type[TextDelta | InputDelta | ThinkingDelta]] =
     InputAdded: InputDelta,
     ThinkingAdded: ThinkingDelta,
 }
-"""What is shown while it grows."""
-CALL_ID = re.compile(r"[a-zA-Z0-9_-]+")
-"""Ids that the API takes back."""
+"""The event for each kind of piece that is shown while it arrives."""
+CALL_ID = compile_late(r"[a-zA-Z0-9_-]+")
+"""Ids of calls that the API accepts in later requests."""
 
 
 class Attempt:
-    """One try at a response, and the calls that started while it streamed."""
+    """One attempt at a response, and the executor of the calls that started while it streamed."""
 
     def __init__(self, *, message_id: str, asked: str, fold: Fold, executor: Executor) -> None:
         self.message_id = message_id
@@ -69,18 +67,18 @@ class Attempt:
         self.started_s = 0.0
         self.shown = False
         self.settled = False
-        """Committed or thrown away: nothing is left to salvage."""
+        """The response was added to the transcript or thrown away."""
         self.fault: ModelFault | None = None
         self.held: tuple[int, Block] | None = None
-        """The last finished block, while it may still turn out to be cut."""
+        """Index and block of the last finished call, while it may still turn out to be cut off."""
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        """Of a whole response; of one that was kept after a fault, its finished blocks."""
+        """The blocks of the response; after a fault only the finished ones."""
         return self.fold.finish() if self.fault is None else self.without_doubtful(self.fold.blocks)
 
     def without_doubtful(self, blocks: tuple[Block, ...]) -> tuple[Block, ...]:
-        """Of a response that was cut: a call that was not handed to the executor may be cut, too."""
+        """The blocks without calls that the executor never got: in a response that broke off, these may be cut off, too."""
         has = self.executor.has
         return tuple(block for block in blocks if not isinstance(block.view, ToolUse) or has(block.view))
 
@@ -90,16 +88,16 @@ class Attempt:
 
 
 class Sampled(msgspec.Struct, frozen=True, kw_only=True):
-    """How a call ended. With a fault and no kept attempt, nothing of it is left."""
+    """How a model call ended. With a fault, nothing of the attempt is kept."""
 
     attempt: Attempt
     agent: AgentContext
-    """Its model is the one that answers from now on."""
+    """The agent with the model that answers from now on."""
     view: Sequence[Message]
-    """As sent; a repair may have changed it."""
+    """The messages as they were sent. A repair may have changed them."""
     fault: ModelFault | None = None
     blamed: tuple[str, ...] = ()
-    """Names of the images and documents that the fault points at."""
+    """Names of the images and documents that the refusal names."""
 
 
 class Sampling:
@@ -118,7 +116,7 @@ class Sampling:
         self._recorder = recorder
         self._make_executor = make_executor
         self.attempt: Attempt | None = None
-        """The one under way; an abort salvages what it has."""
+        """The attempt under way, or the last one."""
 
     async def run(
         self,
@@ -127,14 +125,14 @@ class Sampling:
         *,
         cap: int | None,
         turn: int,
-        turning: tuple[Block, ...] = (),
+        change_points: tuple[Block, ...] = (),
     ) -> Sampled:
         attempts, began_s = Attempts(fallbacks_left=len(agent.fallbacks)), 0.0
         while True:
             max_tokens = self._requests.output_cap(agent, cap)
             request = self._requests.build(view, agent, max_tokens=max_tokens)
-            if turning:
-                request = self._recorder.cache.anchor(request, turning)
+            if change_points:
+                request = self._recorder.cache.anchor(request, change_points)
             self._note_media()
             attempt = self._begin(agent)
             fault = await self._stream(attempt, request, turn)
@@ -176,6 +174,8 @@ class Sampling:
                     attempts, began_s = Attempts(fallbacks_left=len(agent.fallbacks)), 0.0
                 case GiveUp(retry_after):
                     if retry_after is not None:
+                        from everturn.engine.retry_notice import tell_when
+
                         fault = tell_when(fault, retry_after, self._deps.clock.now())
                     await self.throw_away(attempt, RetractionCause.WITHHELD)
                     blamed = find_blamed_media(request, view, fault)
@@ -183,7 +183,7 @@ class Sampling:
 
     def _begin(self, agent: AgentContext) -> Attempt:
         taken = set[str]()
-        # Not by way of self, which holds the attempt: a circle would wait for the garbage collector, one in each turn.
+        # Not through `self`, which holds the attempt: the reference cycle would keep every attempt until the garbage collector runs.
         used, ids = self._recorder.use_ids, self._deps.ids
 
         def claim(received: str) -> str:
@@ -216,11 +216,11 @@ class Sampling:
                     if block is not None and isinstance(event, BlockStopped):
                         self._finish_block(attempt, event.index, block)
                     if fold.ended:
-                        # Calls that came last begin now, beside all that is still to be done about this answer.
+                        # The last calls can begin now, before the rest of the work on this answer.
                         await asyncio.sleep(0)
                         break
         except ModelFault as fault:
-            # Cut after its stop reason was known and all blocks were closed: nothing is missing.
+            # The stream broke after the stop reason was known and all blocks were closed: nothing is missing.
             if not fold.complete:
                 return fault
         finally:
@@ -258,14 +258,15 @@ class Sampling:
             attempt.held = (index, block)
 
     def _release(self, attempt: Attempt, follower: int) -> None:
-        """Only the last call can be cut off: once another block follows, it is whole."""
+        """Hands over a held call when another block follows it: only the last call of a response can be cut off."""
         if attempt.held and attempt.held[0] < follower:
             self._hand_over(attempt, attempt.held[1])
             attempt.held = None
 
     def _hand_over(self, attempt: Attempt, block: Block) -> None:
-        if isinstance(block.view, ToolUse) and not attempt.executor.has(block.view):
-            attempt.executor.add(block.view)
+        use = block.view
+        if type(use) is ToolUse and not attempt.executor.has(use):
+            attempt.executor.add(use)
 
     async def throw_away(self, attempt: Attempt, cause: RetractionCause) -> None:
         await attempt.executor.discard()
@@ -274,24 +275,24 @@ class Sampling:
             self._recorder.retract(attempt.message_id, cause)
 
     def _has_answer(self) -> bool:
-        """The way to the API was right at least once."""
+        """Whether the session has an answer of the API."""
         return any(message.answer is not None for message in self._recorder.transcript)
 
     async def _wait(self, fault: ModelFault, attempts: Attempts, delay_s: float) -> None:
+        from everturn.engine.retry_notice import announce_retry
+
         most = attempts.most(self._config.limits)
         self._recorder.emit(announce_retry(fault, attempts.tried, most, delay_s))
         await self._deps.clock.sleep(delay_s * self._config.limits.retry_scale)
 
     def _switch(self, agent: AgentContext, fault: ModelFault) -> AgentContext:
-        """The switch lasts. Thinking of the old model is no longer sent: its signatures are bound to it."""
+        """Takes the next fallback model for the rest of the session."""
         model, *rest = agent.fallbacks
-        self._recorder.record(ModelChanged(before=agent.model, model=model, cause=fault.kind))
-        self._recorder.emit(ModelSwitched(before=agent.model, model=model, cause=fault.text))
-        self._recorder.note_change(Change(stage="signatures", cause="fallback", tokens_before=0, tokens_after=0))
+        switch_model(self._recorder, agent.model, model, cause=fault.kind, told=fault.text)
         return msgspec.structs.replace(agent, model=model, fallbacks=tuple(rest))
 
     def _note_media(self) -> None:
-        """Each piece that falls off the end changes what was sent before."""
+        """Notes that the request leaves out more media than the one before, which changes what was sent."""
         dropped = self._requests.media_dropped
         if dropped > self._recorder.media_dropped:
             self._recorder.note_change(Change(stage="media", cause="too_many", tokens_before=0, tokens_after=0))
@@ -299,16 +300,29 @@ class Sampling:
 
     def _mend(self, view: Sequence[Message], repair: Repair, fault: ModelFault) -> Sequence[Message]:
         self._recorder.note_change(Change(stage="repair", cause=repair, tokens_before=0, tokens_after=0))
+        from everturn.engine.repairs import mend_messages, plan_mending
+
         plan = plan_mending(view, repair, fault.text)
         self._recorder.mend(plan)
         return mend_messages(view, plan)
 
 
 def find_blamed_media(request: Request, view: Sequence[Message], fault: ModelFault) -> tuple[str, ...]:
-    """Empty where the refusal is about something else, or names no place that was sent."""
+    """Names of the media that the refusal is about; empty where it is about something else, or names no place."""
     if fault.kind is not FaultKind.MEDIA or len(fault.place) < len(("message", "block")):
         return ()
     message, block, *part = fault.place
     if message >= len(request.messages) or block >= len(request.messages[message].blocks):
         return ()
     return find_blamed(request.messages[message].blocks[block], part[0] if part else None, view)
+
+
+def switch_model(recorder: Recorder, before: str, model: str, *, cause: str, told: str) -> None:
+    """Records and shows the switch. Thinking of the old model is no longer sent: its signatures are bound to that model.
+
+    `told`: the cause in words.
+    """
+    recorder.record(ModelChanged(before=before, model=model, cause=cause))
+    recorder.emit(ModelSwitched(before=before, model=model, cause=told))
+    stage_cause = cause if cause in {"tool", "person"} else "fallback"
+    recorder.note_change(Change(stage="signatures", cause=stage_cause, tokens_before=0, tokens_after=0))

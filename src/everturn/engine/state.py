@@ -14,11 +14,11 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     """No field is ever assigned. Counters and flags are in `guards`: they are all that `decide` sees."""
 
     messages: View
-    """What is carried into the next iteration: the prepared view and what came; the transcript stays whole."""
+    """Messages that the next turn starts from: the prepared view and what was added to it."""
     tool_context: AgentContext
     guards: Guards = Guards()
     compaction: Tracking = Tracking()
     meter: Meter | None = None
-    """What the API counted last; None when a stage has changed the view since."""
+    """The last count of the API; None when a stage has changed the view since."""
     pending_summary: tuple[Pending, ...] = ()
-    """What words tool batches in a line each, beside the next calls; the oldest first. Mostly the last batch alone."""
+    """Summaries of tool rounds that are being made beside the next calls; oldest first, mostly only the last round's."""

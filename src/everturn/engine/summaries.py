@@ -1,4 +1,4 @@
-"""Tool-batch summaries: a small model words the last calls in a line while the main one goes on. Never waited for."""
+"""Summaries of tool rounds: the small model describes the calls of a round in a line while the main model goes on. Never awaited."""
 
 import asyncio
 
@@ -26,7 +26,7 @@ class Summaries:
         return self._crew.start(self._summarise(uses, ask))
 
     def show_finished(self, pending: tuple[Pending, ...]) -> tuple[Pending, ...]:
-        """Emits those that are done; gives back what is still to come."""
+        """Emits the summaries that are done, and returns those that are still being made."""
         for task in pending:
             if task.done() and not task.cancelled() and (summary := task.result()) is not None:
                 self._recorder.emit(summary)

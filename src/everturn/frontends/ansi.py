@@ -11,6 +11,8 @@ UNDERLINED = "4"
 RED = "31"
 YELLOW = "33"
 CYAN = "36"
+GREEN = "32"
+STRUCK = "2;9"
 
 
 class Style(msgspec.Struct, frozen=True, kw_only=True):

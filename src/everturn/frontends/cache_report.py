@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from everturn.core.cache_ledger import EXPIRED, UNEXPLAINED, Asked, CacheStory, share_of
+from everturn.core.cache_ledger import EXPIRED, UNEXPLAINED, CacheStory, ChargedCall, share_of
 from everturn.core.money import add_usd
 from everturn.core.records import CacheBroken
 from everturn.frontends.ansi import DIM, RED, YELLOW, Style
@@ -16,7 +16,7 @@ CAUSES = ("cause", "breaks", "tokens", "USD")
 LEFT = 2
 """Columns of words; figures follow."""
 USD_DECIMALS = 4
-PURPOSE_MOST = 20
+MAX_PURPOSE = 20
 
 
 def render_story(session_id: str, story: CacheStory, *, width: int, style: Style) -> str:
@@ -75,10 +75,10 @@ def _render_calls(story: CacheStory, width: int, style: Style) -> str:
     return "\n".join([*told, lines[-1]]) + "\n"
 
 
-def _render_call(call: Asked) -> tuple[str, ...]:
+def _render_call(call: ChargedCall) -> tuple[str, ...]:
     usage = call.usage
     when = ".".join(str(part) for part in (call.query, call.turn) if part) or "-"
-    purpose = cut_line(make_line(call.purpose), PURPOSE_MOST)
+    purpose = cut_line(make_line(call.purpose), MAX_PURPOSE)
     return (when, purpose, *_render_counts(usage.cache_read, usage.cache_write, usage.input, call.share))
 
 

@@ -4,109 +4,27 @@ import os
 import re
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from everturn.core.budget import Prices
 from everturn.core.errors import EverturnError
-from everturn.core.events import Denial, Event, Level, ModelUsage, Noticed
-from everturn.core.messages import Message
-from everturn.core.notes import Notes
-from everturn.core.records import CollapseNoted
+from everturn.core.events import Event, Level, Noticed
+from everturn.core.notes import Goal
 from everturn.core.state import AbortCause
-from everturn.core.window import WindowUse
+from everturn.frontends.command_prompts import INIT_PROMPT, REVIEW_PROMPT, SECURITY_PROMPT
+from everturn.frontends.engine_controls import EngineControls
 from everturn.frontends.figures import render_count, render_usd
+from everturn.ports.context import Collapses
 
 if TYPE_CHECKING:
     from everturn.frontends.ansi import Style
 
-
-class Collapses(Protocol):
-    @property
-    def staged(self) -> tuple[CollapseNoted, ...]:
-        """Written, but what they stand for is still sent."""
-        ...
-
-    @property
-    def committed(self) -> tuple[CollapseNoted, ...]: ...
-
-    def undo(self, id_: str) -> bool: ...
+MAX_COLUMNS = 100
+"""Of prose."""
 
 
-class Conversation(Protocol):
-    """What a command may ask of the engine, and do to it."""
-
-    @property
-    def session_id(self) -> str: ...
-
-    @property
-    def model(self) -> str: ...
-
-    @property
-    def permission_mode(self) -> str: ...
-
-    @property
-    def transcript(self) -> tuple[Message, ...]: ...
-
-    @property
-    def denials(self) -> tuple[Denial, ...]: ...
-
-    @property
-    def total_usd(self) -> float: ...
-
-    @property
-    def usage_by_model(self) -> dict[str, ModelUsage]:
-        """Of the session so far."""
-        ...
-
-    def price_lists(self, model: str) -> tuple[Prices, ...]:
-        """What it may be charged at, the usual prices first."""
-        ...
-
-    def window(self) -> WindowUse:
-        """What the next request would take of the model's window."""
-        ...
-
-    @property
-    def notes(self) -> Notes: ...
-
-    def pin(self, text: str) -> None:
-        """Keeps a note that no compaction may lose."""
-        ...
-
-    def unpin(self, number: int) -> str:
-        """The note that is kept no longer. Raises `OptionError`."""
-        ...
-
-    @property
-    def collapses(self) -> Collapses:
-        """Summaries that stand for finished stretches."""
-        ...
-
-    @property
-    def interruption(self) -> AbortCause | None:
-        """Why the last work was broken off, if it was."""
-        ...
-
-    def compact(self, instructions: str = "") -> AsyncGenerator[Event]:
-        """The last event is a notice that says what came of it."""
-        ...
-
-    def clear(self) -> None:
-        """An empty transcript under a new session id."""
-        ...
-
-    def rename(self, title: str) -> str:
-        """The title as it was kept. Raises `JournalError`."""
-        ...
-
-    def export(self, file: str = "") -> str:
-        """The path of what was written. Raises `JournalError`."""
-        ...
-
-
-class Said(msgspec.Struct, frozen=True, kw_only=True):
+class CommandOutput(msgspec.Struct, frozen=True, kw_only=True):
     """A command's own words, plain text."""
 
     text: str
@@ -120,33 +38,47 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Cleared(msgspec.Struct, frozen=True, kw_only=True):
-    """The conversation begins anew; everything later belongs to the session `after`."""
+    """The conversation begins anew; everything later belongs to another session."""
 
     before: str
-    after: str
+    """Id of the session that is done with."""
+    conversation: "EngineControls"
+    """The new one."""
+
+    @property
+    def after(self) -> str:
+        return self.conversation.session_id
 
 
-Reply = Said | Cleared | Event
+Reply = CommandOutput | Cleared | Event
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class CommandRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What a handler is given."""
 
-    conversation: Conversation
+    conversation: EngineControls
     arguments: str
-    commands: tuple["Command", ...]
+    commands: tuple["SlashCommand", ...]
     """The whole table, for `/help`."""
 
 
-class Command(msgspec.Struct, frozen=True, kw_only=True):
+class SlashCommand(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     """Without the slash."""
     help: str
     """One line; what it does."""
-    run: Callable[[Asked], AsyncGenerator[Reply]]
+    run: Callable[[CommandRequest], AsyncGenerator[Reply]] | None = None
+    """None for a command that stands for a prompt."""
+    prompt: str = ""
+    """The prompt that it stands for; `$ARGUMENTS` in it is what follows the name."""
     arguments: str = ""
     """How they are written; a command without them takes none."""
     aliases: tuple[str, ...] = ()
+    beside: bool = False
+    """It can be used while a prompt is at work: it only looks, or asks beside the conversation."""
+
+    def make_prompt(self, arguments: str) -> str:
+        return self.prompt.replace("$ARGUMENTS", arguments).strip()
 
     @property
     def usage(self) -> str:
@@ -154,7 +86,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Invoked(msgspec.Struct, frozen=True, kw_only=True):
-    command: Command
+    command: SlashCommand
     arguments: str
 
 
@@ -163,12 +95,12 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     """Says so, and names what may have been meant."""
 
 
-LONGEST_LINE = 200
+MAX_LINE_LENGTH = 200
 _INVOCATION = r"/([A-Za-z][\w:-]*)(?:\s+(.*))?"
 
 
 def parse_command(
-    prompt: str, commands: tuple[Command, ...], *, exists: Callable[[str], bool] = os.path.lexists
+    prompt: str, commands: tuple[SlashCommand, ...], *, exists: Callable[[str], bool] = os.path.lexists
 ) -> Invoked | Unknown | None:
     """None for a prompt: it starts with no slash, with a longer path, or with a path that exists (`/tmp is full`)."""
     if not prompt.startswith("/") or (match := re.fullmatch(_INVOCATION, prompt.rstrip(), re.DOTALL)) is None:
@@ -181,32 +113,33 @@ def parse_command(
 
 
 async def run_command(
-    invoked: Invoked, conversation: Conversation, commands: tuple[Command, ...]
+    invoked: Invoked, conversation: EngineControls, commands: tuple[SlashCommand, ...]
 ) -> AsyncGenerator[Reply]:
     command, arguments = invoked.command, invoked.arguments
     if arguments and not command.arguments:
-        yield Said(text=f"/{command.name} takes no arguments.", is_error=True)
+        yield CommandOutput(text=f"/{command.name} takes no arguments.", is_error=True)
         return
-    asked = Asked(conversation=conversation, arguments=arguments, commands=commands)
+    assert command.run is not None  # noqa: S101 (a command that stands for a prompt is submitted)
+    asked = CommandRequest(conversation=conversation, arguments=arguments, commands=commands)
     async with aclosing(command.run(asked)) as replies:
         async for reply in replies:
             yield reply
 
 
-async def run_help(asked: Asked) -> AsyncGenerator[Reply]:
+async def run_help(asked: CommandRequest) -> AsyncGenerator[Reply]:
     if not asked.arguments:
-        yield Said(text=render_table(asked.commands))
+        yield CommandOutput(text=render_table(asked.commands))
         return
     match parse_command("/" + asked.arguments.removeprefix("/"), asked.commands, exists=lambda _: False):
         case Invoked(command=command):
-            yield Said(text=render_command(command))
+            yield CommandOutput(text=render_command(command))
         case Unknown(text=text):
-            yield Said(text=text, is_error=True)
+            yield CommandOutput(text=text, is_error=True)
         case None:
-            yield Said(text=f"{asked.arguments!r} is no command. /help lists them.", is_error=True)
+            yield CommandOutput(text=f"{asked.arguments!r} is no command. /help lists them.", is_error=True)
 
 
-async def run_cost(asked: Asked) -> AsyncGenerator[Reply]:
+async def run_cost(asked: CommandRequest) -> AsyncGenerator[Reply]:
     from everturn.core.bill import Bill, Entry, split_charge
     from everturn.frontends.cost import render_summary
 
@@ -223,21 +156,21 @@ async def run_cost(asked: Asked) -> AsyncGenerator[Reply]:
         )
     )
     head = f"This session cost {render_usd(conversation.total_usd)} so far (an estimate from list prices)."
-    yield Said(text=f"{head}\n{render_summary(bill)}".rstrip())
+    yield CommandOutput(text=f"{head}\n{render_summary(bill)}".rstrip())
 
 
-async def run_context(asked: Asked) -> AsyncGenerator[Reply]:
+async def run_context(asked: CommandRequest) -> AsyncGenerator[Reply]:
     from everturn.frontends.context_grid import encode_window, render_plain, render_window
 
     use = asked.conversation.window()
-    yield Said(
+    yield CommandOutput(
         text=render_plain(use),
         paint=lambda style, columns: render_window(use, style, columns),
         detail=encode_window(use),
     )
 
 
-async def run_status(asked: Asked) -> AsyncGenerator[Reply]:
+async def run_status(asked: CommandRequest) -> AsyncGenerator[Reply]:
     conversation = asked.conversation
     transcript = conversation.transcript
     calls = sum(len(message.uses) for message in transcript)
@@ -249,10 +182,10 @@ async def run_status(asked: Asked) -> AsyncGenerator[Reply]:
         "Not allowed": render_count(len(conversation.denials), "tool call"),
         "Cost": render_usd(conversation.total_usd),
     }
-    yield Said(text="\n".join(f"{label:<13}{value}" for label, value in rows.items()))
+    yield CommandOutput(text="\n".join(f"{label:<13}{value}" for label, value in rows.items()))
 
 
-async def run_compact(asked: Asked) -> AsyncGenerator[Reply]:
+async def run_compact(asked: CommandRequest) -> AsyncGenerator[Reply]:
     conversation = asked.conversation
     last = Noticed(text="Nothing was compacted.", level=Level.WARNING)
     async with aclosing(conversation.compact(asked.arguments)) as events:
@@ -261,90 +194,151 @@ async def run_compact(asked: Asked) -> AsyncGenerator[Reply]:
                 last = event
             else:
                 yield event
-    yield Said(text=last.text, is_error=last.level is Level.WARNING, cause=conversation.interruption)
+    yield CommandOutput(text=last.text, is_error=last.level is Level.WARNING, cause=conversation.interruption)
 
 
-async def run_pin(asked: Asked) -> AsyncGenerator[Reply]:
+async def run_pin(asked: CommandRequest) -> AsyncGenerator[Reply]:
     conversation = asked.conversation
     try:
         if asked.arguments:
             conversation.pin(asked.arguments)
     except EverturnError as error:
-        yield Said(text=str(error), is_error=True)
+        yield CommandOutput(text=str(error), is_error=True)
         return
     pins = conversation.notes.pins
     listing = "\n".join(f"{number}. {pin}" for number, pin in enumerate(pins, 1))
-    yield Said(text=listing or "No note is pinned. /pin TEXT keeps one through every compaction.")
+    yield CommandOutput(text=listing or "No note is pinned. /pin TEXT pins one, which every summary keeps.")
 
 
-async def run_unpin(asked: Asked) -> AsyncGenerator[Reply]:
+async def run_unpin(asked: CommandRequest) -> AsyncGenerator[Reply]:
     if not asked.arguments.isdecimal():
-        yield Said(text="Give the number of a note, as /pin lists them: /unpin 1", is_error=True)
+        yield CommandOutput(text="Give the number of a note, as /pin lists them: /unpin 1", is_error=True)
         return
     try:
-        yield Said(text=f"No longer pinned: {asked.conversation.unpin(int(asked.arguments))}")
+        yield CommandOutput(text=f"No longer pinned: {asked.conversation.unpin(int(asked.arguments))}")
     except EverturnError as error:
-        yield Said(text=str(error), is_error=True)
+        yield CommandOutput(text=str(error), is_error=True)
 
 
-async def run_collapses(asked: Asked) -> AsyncGenerator[Reply]:
+async def run_btw(asked: CommandRequest) -> AsyncGenerator[Reply]:
+    try:
+        answer = await asked.conversation.ask_aside(asked.arguments)
+    except EverturnError as error:
+        yield CommandOutput(text=str(error), is_error=True)
+    else:
+        if answer.text:
+            yield CommandOutput(
+                text=answer.text, paint=lambda style, columns: paint_markdown(answer.text, style, columns)
+            )
+        else:
+            yield CommandOutput(
+                text="There is no answer: the model wanted to use a tool, which a side question cannot."
+            )
+
+
+def paint_markdown(text: str, style: "Style", columns: int) -> str:
+    from everturn.core.masking import mask_keys
+    from everturn.frontends.flow import Flow
+    from everturn.frontends.harmless import make_harmless
+    from everturn.frontends.markdown import Markdown
+
+    markdown, flow = (
+        Markdown(bare=not style.colour),
+        Flow(style, min(columns - 1, MAX_COLUMNS), table_columns=columns - 1),
+    )
+    pieces = [*markdown.feed(mask_keys(make_harmless(text.strip()))), *markdown.finish()]
+    return f"{flow.lay(pieces)}{flow.finish()}\n"
+
+
+async def run_goal(asked: CommandRequest) -> AsyncGenerator[Reply]:
+    conversation = asked.conversation
+    text, given, command = asked.arguments.partition("--verify")
+    try:
+        match asked.arguments:
+            case "":
+                goal = conversation.goal
+                said = render_goal(goal) if goal else "There is no goal. /goal TEXT --verify COMMAND sets one."
+            case "clear":
+                taken = conversation.clear_goal()
+                said = f"No longer a goal: {taken.text}" if taken else "There was no goal."
+            case _ if not given or not command.strip():
+                yield CommandOutput(text="Say how it is verified: /goal TEXT --verify COMMAND", is_error=True)
+                return
+            case _:
+                goal = await conversation.set_goal(text.strip() or "The command succeeds.", command)
+                said = f"{render_goal(goal)}\nIt holds from the next prompt on, until it is met."
+    except EverturnError as error:
+        yield CommandOutput(text=str(error), is_error=True)
+    else:
+        yield CommandOutput(text=said)
+
+
+def render_goal(goal: Goal) -> str:
+    return f"Goal: {goal.text}\nVerified by: {goal.command}"
+
+
+async def run_collapses(asked: CommandRequest) -> AsyncGenerator[Reply]:
     store = asked.conversation.collapses
     shown = (*store.committed, *store.staged)
     word, _, number = asked.arguments.partition(" ")
     if not asked.arguments:
-        yield Said(text=render_collapses(store) or "Nothing is collapsed: all of the conversation is sent.")
+        yield CommandOutput(text=render_collapses(store) or "Nothing is collapsed: all of the conversation is sent.")
     elif word == "undo" and number.strip().isdecimal() and 1 <= int(number) <= len(shown):
         store.undo(shown[int(number) - 1].id)
-        yield Said(text=f"Undone: {render_line(shown[int(number) - 1].summary)} What it stands for is sent as it was.")
+        yield CommandOutput(
+            text=f"Undone: {render_line(shown[int(number) - 1].summary)} The original messages are sent again."
+        )
     else:
-        yield Said(text="Say which one, as /collapses lists them: /collapses undo 1", is_error=True)
+        yield CommandOutput(text="Say which one, as /collapses lists them: /collapses undo 1", is_error=True)
 
 
 def render_collapses(store: Collapses) -> str:
-    rows = [(note, "sent in place of what it stands for") for note in store.committed]
+    rows = [(note, "sent instead of the messages that it summarises") for note in store.committed]
     rows += [(note, "waits until room is needed") for note in store.staged]
     return "\n".join(f"{n}. ({state}) {render_line(note.summary)}" for n, (note, state) in enumerate(rows, 1))
 
 
 def render_line(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 1]}…"
+    return line if len(line) <= MAX_LINE_LENGTH else f"{line[: MAX_LINE_LENGTH - 1]}…"
 
 
-async def run_clear(asked: Asked) -> AsyncGenerator[Reply]:
-    before = asked.conversation.session_id
-    asked.conversation.clear()
-    yield Cleared(before=before, after=asked.conversation.session_id)
-    yield Said(text=f"A new conversation begins. The one before was {before}.")
+async def run_clear(asked: CommandRequest) -> AsyncGenerator[Reply]:
+    before, something_was_said = asked.conversation.session_id, bool(asked.conversation.transcript)
+    after = asked.conversation.clear()
+    yield Cleared(before=before, conversation=after)
+    # A session in which nothing was said leaves nothing behind that its id could name.
+    where = f" The one before was {before}." if something_was_said else ""
+    yield CommandOutput(text=f"A new conversation begins.{where}")
 
 
-async def run_rename(asked: Asked) -> AsyncGenerator[Reply]:
+async def run_rename(asked: CommandRequest) -> AsyncGenerator[Reply]:
     try:
-        yield Said(text=f"This session is called {asked.conversation.rename(asked.arguments)!r} now.")
+        yield CommandOutput(text=f"This session is called {asked.conversation.rename(asked.arguments)!r} now.")
     except EverturnError as error:
-        yield Said(text=str(error), is_error=True)
+        yield CommandOutput(text=str(error), is_error=True)
 
 
-async def run_export(asked: Asked) -> AsyncGenerator[Reply]:
+async def run_export(asked: CommandRequest) -> AsyncGenerator[Reply]:
     try:
         path = asked.conversation.export(asked.arguments)
     except EverturnError as error:
-        yield Said(text=str(error), is_error=True)
+        yield CommandOutput(text=str(error), is_error=True)
     else:
-        yield Said(text=f"Exported to {path}. Keys that were recognised are masked; look before you share.")
+        yield CommandOutput(text=f"Exported to {path}. Keys that were recognised are masked; look before you share.")
 
 
-def render_table(commands: tuple[Command, ...]) -> str:
+def render_table(commands: tuple[SlashCommand, ...]) -> str:
     width = max(len(command.usage) for command in commands)
     return "\n".join(f"{command.usage:<{width}}  {command.help}" for command in commands)
 
 
-def render_command(command: Command) -> str:
+def render_command(command: SlashCommand) -> str:
     aliases = f"\nAlso: {', '.join(f'/{alias}' for alias in command.aliases)}" if command.aliases else ""
     return f"{command.usage}\n{command.help}{aliases}"
 
 
-def _say_unknown(name: str, commands: tuple[Command, ...]) -> str:
+def _say_unknown(name: str, commands: tuple[SlashCommand, ...]) -> str:
     from difflib import get_close_matches
 
     names = [word for command in commands for word in (command.name, *command.aliases)]
@@ -354,31 +348,73 @@ def _say_unknown(name: str, commands: tuple[Command, ...]) -> str:
 
 
 COMMANDS = (
-    Command(name="help", arguments="[command]", help="List the commands, or explain one.", run=run_help),
-    Command(name="cost", help="Say what this session cost, by model, and for what.", run=run_cost, aliases=("usage",)),
-    Command(name="context", help="Show where the context window goes, as a picture.", run=run_context),
-    Command(name="status", help="Show session, model, permissions and transcript.", run=run_status),
-    Command(
+    SlashCommand(
+        name="help", arguments="[command]", help="List the commands, or explain one.", run=run_help, beside=True
+    ),
+    SlashCommand(
+        name="cost",
+        help="Say what this session cost, by model, and for what.",
+        run=run_cost,
+        beside=True,
+        aliases=("usage",),
+    ),
+    SlashCommand(
+        name="context", help="Show where the context window goes, as a picture.", run=run_context, beside=True
+    ),
+    SlashCommand(name="status", help="Show session, model, permissions and transcript.", run=run_status, beside=True),
+    SlashCommand(
         name="compact",
         arguments="[instructions]",
         help="Summarise the conversation now, keeping what you ask.",
         run=run_compact,
     ),
-    Command(
+    SlashCommand(
+        name="btw",
+        arguments="QUESTION",
+        help="Ask beside the conversation; nothing of it is kept.",
+        run=run_btw,
+        beside=True,
+    ),
+    SlashCommand(
         name="collapses",
         arguments="[undo NUMBER]",
-        help="List what is sent in short, or take it back.",
+        help="List what is sent in shortened form, or undo it.",
         run=run_collapses,
     ),
-    Command(name="pin", arguments="[text]", help="Keep a note through every compaction, or list them.", run=run_pin),
-    Command(name="unpin", arguments="NUMBER", help="Keep a note no longer.", run=run_unpin),
-    Command(name="rename", arguments="TITLE", help="Give this session a title.", run=run_rename),
-    Command(
+    SlashCommand(
+        name="goal",
+        arguments="TEXT --verify CMD",
+        help="Work until a command succeeds; show it, or `clear`.",
+        run=run_goal,
+    ),
+    SlashCommand(name="pin", arguments="[text]", help="Pin a note, which summaries keep, or list all.", run=run_pin),
+    SlashCommand(name="unpin", arguments="NUMBER", help="Remove a pinned note.", run=run_unpin),
+    SlashCommand(name="rename", arguments="TITLE", help="Give this session a title.", run=run_rename),
+    SlashCommand(
         name="export",
         arguments="[file]",
         help="Write it to a file: Markdown, .html or .json.",
         run=run_export,
     ),
-    Command(name="clear", help="Start a new, empty conversation.", run=run_clear, aliases=("new", "reset")),
+    SlashCommand(
+        name="init",
+        arguments="[what to mind]",
+        help="Let the model write AGENTS.md: how work is done here.",
+        prompt=INIT_PROMPT,
+    ),
+    SlashCommand(
+        name="review",
+        arguments="[what]",
+        help="Let the model review the changes, or what you name.",
+        prompt=REVIEW_PROMPT,
+        aliases=("code-review",),
+    ),
+    SlashCommand(
+        name="security-review",
+        arguments="[what]",
+        help="Let the model look for security faults.",
+        prompt=SECURITY_PROMPT,
+    ),
+    SlashCommand(name="clear", help="Start a new, empty conversation.", run=run_clear, aliases=("new", "reset")),
 )
 """Every frontend offers these."""

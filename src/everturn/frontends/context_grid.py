@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
+
 from everturn.core.money import share_out
 from everturn.core.window import MCP_PREFIX, Category, WindowUse
 from everturn.frontends.ansi import BOLD, DIM, Style
@@ -82,6 +84,8 @@ def encode_window(use: WindowUse) -> dict[str, Any]:
         "memory_files": [{"path": item["name"], **item} for item in _list_items(use, Category.MEMORY)],
         "skills": _list_items(use, Category.SKILLS),
     }
+    if use.compaction is not None:
+        page["compaction"] = msgspec.to_builtins(use.compaction)
     if use.over:
         page["over_limit"] = {"tokens_over": use.over, "kind": "hard_limit"}
     return page
@@ -97,6 +101,10 @@ def _render_head(use: WindowUse, style: Style, columns: int) -> list[str]:
     head = [style.paint(cut_line(told, columns), BOLD)]
     if use.over:
         head.append(cut_line(f"The window is too small by {render_tokens(use.over)} tokens.", columns))
+    if (last := use.compaction) is not None:
+        since = "1 turn ago" if last.turns_since == 1 else f"{last.turns_since:,} turns ago"
+        often = "once" if last.count == 1 else f"{last.count:,} times, the last time"
+        head.append(cut_line(f"Compacted {often} {since} ({make_line(last.id)})", columns))
     return [*head, ""]
 
 

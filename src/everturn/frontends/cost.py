@@ -23,7 +23,7 @@ LITTLE = PICO // 10
 """Of a few cents four decimals would hide too much."""
 ABOUT = "~"
 """Before a number of tokens that is wholly or partly an estimate."""
-NAME_MOST = 28
+MAX_NAME = 28
 THOUSAND = 1_000
 
 Row = tuple[str, ...]
@@ -153,7 +153,7 @@ def _render_table(
     decimals = decimals_of(bill)
     money = [row[: len(kinds)] for row in round_paid(entries, decimals)]
     usages = [entry.usage for entry in entries]
-    names = [tuple(cut_line(name, NAME_MOST) for name in row) for row in names]
+    names = [tuple(cut_line(name, MAX_NAME) for name in row) for row in names]
     if closing:
         names.append((closing, *[""] * (len(heads) - 1)))
         money.append([sum(column) for column in zip(*money, strict=True)])

@@ -10,9 +10,9 @@ GREEN = "32"
 DIM_WHITE = "37"
 COLOURS = dict(zip(KINDS, (YELLOW, CYAN, MAGENTA, GREEN, DIM_WHITE), strict=True))
 LETTERS = dict(zip(KINDS, "iowr?", strict=True))
-MOST_BARS = 40
+MAX_BARS = 40
 """More turns share their bars."""
-LEAST_BAR = 10
+MIN_BAR = 10
 
 
 def render_plot(bill: Bill, *, width: int, style: Style, block: str = "█") -> str:
@@ -24,7 +24,7 @@ def render_plot(bill: Bill, *, width: int, style: Style, block: str = "█") -> 
     decimals = decimals_of(bill)
     amounts = [f"${render_units(units, decimals)}" for units in _add_units(bill, decimals, len(bars))]
     left, right = max(len(label) for label, _ in bars), max(map(len, amounts))
-    room = max(width - left - right - 4, LEAST_BAR)
+    room = max(width - left - right - 4, MIN_BAR)
     lines = [
         f"{label:>{left}}  {_draw(entry, most, room, style, block)}  {amount:>{right}}"
         for (label, entry), amount in zip(bars, amounts, strict=True)
@@ -33,7 +33,7 @@ def render_plot(bill: Bill, *, width: int, style: Style, block: str = "█") -> 
 
 
 def _bar_size(turns: int) -> int:
-    return max(-(-turns // MOST_BARS), 1)
+    return max(-(-turns // MAX_BARS), 1)
 
 
 def _add_units(bill: Bill, decimals: int, bars: int) -> list[int]:

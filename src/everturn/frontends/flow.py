@@ -1,12 +1,12 @@
 """Prose laid out for a width: wrapped at words, continued under its list item, as the pieces come."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from everturn.frontends.ansi import Style
-from everturn.frontends.markdown import Piece, Table
+from everturn.frontends.markdown import MarkdownTable, Piece
 
-HANG_MOST = 24
+MAX_HANG = 24
 """Deeper continuation leaves no room for words."""
 _PARTS = re.compile(r" +|[^ ]+")
 
@@ -36,21 +36,29 @@ def cut_line(text: str, columns: int) -> str:
 class Flow:
     """Lines end with pieces that are a newline; no other piece holds one, unless it does not wrap."""
 
-    def __init__(self, style: Style, columns: int, *, table_columns: int = 0) -> None:
-        """`table_columns`: tables may be wider than prose."""
+    def __init__(
+        self,
+        style: Style,
+        columns: int,
+        *,
+        table_columns: int = 0,
+        paint_link: Callable[[str, str], str] = lambda painted, _address: painted,
+    ) -> None:
+        """`table_columns`: those of tables; without them, as prose. `paint_link`: for terminals that open addresses."""
+        self._paint_link = paint_link
         self._style = style
         self._columns = columns
-        self._table_columns = max(columns, table_columns)
+        self._table_columns = table_columns or columns
         self._column = 0
         self._hang = 0
-        self._word: list[tuple[str, str]] = []
+        self._word: list[Piece] = []
         self._gap = 0
 
-    def lay(self, pieces: Iterable[Piece | Table]) -> str:
+    def lay(self, pieces: Iterable[Piece | MarkdownTable]) -> str:
         """Painted text; the last word is kept back until it is known to be whole."""
         out: list[str] = []
         for piece in pieces:
-            if isinstance(piece, Table):
+            if isinstance(piece, MarkdownTable):
                 self._lay_table(out, piece)
                 continue
             if piece.text == "\n":
@@ -59,10 +67,10 @@ class Flow:
                 self._lay_prose(out, piece)
             else:
                 self._place_all(out)
-                self._write(out, piece.text, piece.codes)
+                self._write(out, piece)
             if piece.hang:
                 self._place_all(out)
-                self._hang = min(self._column, HANG_MOST, self._columns // 2)
+                self._hang = min(self._column, MAX_HANG, self._columns // 2)
         return "".join(out)
 
     def finish(self) -> str:
@@ -71,7 +79,7 @@ class Flow:
         self._gap = 0
         return "".join(out)
 
-    def _lay_table(self, out: list[str], table: Table) -> None:
+    def _lay_table(self, out: list[str], table: MarkdownTable) -> None:
         from everturn.frontends.tables import lay_table
 
         for at, line in enumerate(lay_table(table, self._table_columns)):
@@ -88,7 +96,7 @@ class Flow:
                 self._place_word(out)
                 self._gap += len(part)
             else:
-                self._word.append((part, piece.codes))
+                self._word.append(piece._replace(text=part))
 
     def _place_all(self, out: list[str]) -> None:
         self._place_word(out)
@@ -97,13 +105,13 @@ class Flow:
     def _place_word(self, out: list[str]) -> None:
         if not self._word:
             return
-        width = sum(width_of(text) for text, _ in self._word)
+        width = sum(width_of(piece.text) for piece in self._word)
         if self._column > self._hang and self._column + self._gap + width > self._columns:
             out.append("\n" + " " * self._hang)
             self._column, self._gap = self._hang, 0
         self._place_gap(out)
-        for text, codes in self._word:
-            self._write(out, text, codes)
+        for piece in self._word:
+            self._write(out, piece)
         self._word.clear()
 
     def _place_gap(self, out: list[str]) -> None:
@@ -111,6 +119,7 @@ class Flow:
         self._column += self._gap
         self._gap = 0
 
-    def _write(self, out: list[str], text: str, codes: str) -> None:
-        out.append(self._style.paint(text, codes))
-        self._column += width_of(text)
+    def _write(self, out: list[str], piece: Piece) -> None:
+        painted = self._style.paint(piece.text, piece.codes)
+        out.append(self._paint_link(painted, piece.link) if piece.link else painted)
+        self._column += width_of(piece.text)

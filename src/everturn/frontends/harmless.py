@@ -5,7 +5,7 @@ import re
 from everturn.core.masking import mask_keys
 from everturn.core.patterns import compile_late
 
-MOST_HELD = 4_096
+MAX_HELD = 4_096
 """Characters of a sequence that does not end: beyond them it is text."""
 _INTRODUCERS = "\x90\x98\x9d-\x9f"
 """The eight-bit forms of the beginnings of titles, links and device strings."""
@@ -50,7 +50,7 @@ class HarmlessText:
 
     def feed(self, text: str) -> str:
         text = self._held + text
-        begun = _BEGUN.search(text, max(len(text) - MOST_HELD, 0))
+        begun = _BEGUN.search(text, max(len(text) - MAX_HELD, 0))
         self._held = begun[0] if begun else ""
         return make_harmless(text[: begun.start()] if begun else text)
 

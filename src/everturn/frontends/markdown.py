@@ -1,13 +1,14 @@
 """Markdown as it streams in: pieces of styled text come out as soon as it is certain what they are."""
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 from everturn.frontends.ansi import BOLD, CYAN, DIM, ITALIC, UNDERLINED
 
-SPAN_MOST = 300
+MAX_SPAN = 300
 """Characters in which a mark must find its partner; beyond it the mark stands for itself."""
-ADDRESS_MOST = 2_000
+MAX_ADDRESS = 2_000
 """Characters of a link's address."""
 RULE = "─" * 24
 
@@ -33,12 +34,16 @@ class Piece(NamedTuple):
     """Prose; code and tables keep their lines."""
     hang: bool = False
     """Rows that continue this line begin under the end of this piece."""
+    link: str = ""
+    """Address that the piece shows, for terminals that open addresses."""
 
 
 Cell = tuple[Piece, ...]
+PaintCode = Callable[[str], list[Piece]]
+"""A line of code in colours; it remembers what the lines before have begun."""
 
 
-class Table(NamedTuple):
+class MarkdownTable(NamedTuple):
     """A whole table. Every row has as many cells as the header."""
 
     header: tuple[Cell, ...]
@@ -56,9 +61,13 @@ class Markdown:
     A link's address is shown behind its text: an address that nobody sees could lead anywhere.
     """
 
-    def __init__(self, *, bare: bool = False) -> None:
-        """`bare`: without colours the marks themselves carry the meaning, and stay."""
+    def __init__(self, *, bare: bool = False, find_painter: "Callable[[str], PaintCode | None] | None" = None) -> None:
+        """`bare`: without colours the marks themselves carry the meaning, and stay.
+
+        `find_painter` gives what paints whole lines of code in a language; None where it has no colours.
+        """
         self._bare = bare
+        self._find_painter = find_painter
         self._begin()
 
     @property
@@ -66,11 +75,11 @@ class Markdown:
         """Rows of a table that is shown when it is complete: only then the widths of its columns are known."""
         return len(self._rows)
 
-    def feed(self, text: str) -> list[Piece | Table]:
+    def feed(self, text: str) -> list[Piece | MarkdownTable]:
         self._held += text.replace("\t", "    ")
         return self._take(final=False)
 
-    def finish(self) -> list[Piece | Table]:
+    def finish(self) -> list[Piece | MarkdownTable]:
         """What was still undecided; afterwards a new text can begin."""
         pieces = self._take(final=True)
         self._begin()
@@ -79,6 +88,7 @@ class Markdown:
     def _begin(self) -> None:
         self._held = ""
         self._fence = ""
+        self._paint_code: PaintCode | None = None
         self._rows: list[str] = []
         self._begin_line()
 
@@ -88,8 +98,8 @@ class Markdown:
         self._literal = False
         self._before = ""
 
-    def _take(self, *, final: bool) -> list[Piece | Table]:
-        pieces: list[Piece | Table] = []
+    def _take(self, *, final: bool) -> list[Piece | MarkdownTable]:
+        pieces: list[Piece | MarkdownTable] = []
         while self._held:
             line, newline, rest = self._held.partition("\n")
             whole = bool(newline) or final
@@ -128,7 +138,7 @@ class Markdown:
             return _keep_row(self._rows.pop(0))
         return []
 
-    def _end_table(self) -> list[Piece | Table]:
+    def _end_table(self) -> list[Piece | MarkdownTable]:
         rows, self._rows = self._rows, []
         if len(rows) < 2:  # noqa: PLR2004 (header and delimiters)
             return [piece for row in rows for piece in _keep_row(row)]
@@ -144,6 +154,8 @@ class Markdown:
             return None
         if fence and "`" not in line[fence.end() :]:
             self._fence = fence[1]
+            language = line[fence.end() :].strip().partition(" ")[0]
+            self._paint_code = self._find_painter(language) if self._find_painter and not self._bare else None
             return [Piece(line, DIM, wraps=False)], ""
         if _RULE.fullmatch(line):
             return [Piece(line if self._bare else RULE, DIM, wraps=False)], ""
@@ -166,7 +178,10 @@ class Markdown:
             self._fence = ""
             return [Piece(line, DIM, wraps=False)], ""
         self._literal, self._codes = True, CYAN
-        return [], line
+        if self._paint_code is None:
+            return [], line
+        # Its colours are known when the line is whole.
+        return (self._paint_code(line), "") if whole else None
 
     def _speak(self, line: str, *, whole: bool) -> tuple[list[Piece], str]:
         if self._literal:
@@ -215,10 +230,10 @@ def _parse_span(text: str, at: int, before: str, codes: str, *, whole: bool) -> 
     marks = text[at:end]
     if mark == "*" and not _opens(marks, before, text[end : end + 1]):
         return [Piece(marks, codes)], end
-    window = text[end : end + SPAN_MOST]
-    closing = _find_closing(marks, window, whole=whole and len(window) < SPAN_MOST)
+    window = text[end : end + MAX_SPAN]
+    closing = _find_closing(marks, window, whole=whole and len(window) < MAX_SPAN)
     if closing is None:
-        return None if not whole and len(window) < SPAN_MOST else ([Piece(marks, codes)], end)
+        return None if not whole and len(window) < MAX_SPAN else ([Piece(marks, codes)], end)
     inner = window[:closing]
     if mark == "`":
         return [Piece(inner, _join(codes, CYAN))], end + closing + len(marks)
@@ -233,15 +248,15 @@ def _parse_link(text: str, at: int, codes: str, *, whole: bool) -> tuple[list[Pi
     literal = [Piece(mark, codes)], at + 1
     if open_at == len(text):
         return literal if whole else None
-    close_at = _find_closed(text, open_at, "[]", SPAN_MOST)
+    close_at = _find_closed(text, open_at, "[]", MAX_SPAN)
     if close_at is None:
-        return literal if whole or len(text) - open_at >= SPAN_MOST else None
+        return literal if whole or len(text) - open_at >= MAX_SPAN else None
     behind = close_at + 1
     if text[behind : behind + 1] not in {"", "("}:
         return literal
-    end = _find_closed(text, behind, "()", ADDRESS_MOST)
+    end = _find_closed(text, behind, "()", MAX_ADDRESS)
     if end is None:
-        return literal if whole or len(text) - behind >= ADDRESS_MOST else None
+        return literal if whole or len(text) - behind >= MAX_ADDRESS else None
     address = _ADDRESS.fullmatch(text, behind + 1, end)
     if address is None or close_at == open_at + 1:
         return literal
@@ -249,7 +264,9 @@ def _parse_link(text: str, at: int, codes: str, *, whole: bool) -> tuple[list[Pi
     label = text[open_at + 1 : close_at]
     pieces, _ = _parse_inline(label, before="[", codes=_join(codes, UNDERLINED), whole=True)
     if "".join(piece.text for piece in pieces) != target:
-        pieces += [Piece(" ", codes), Piece(f"({target})", _join(codes, DIM))]
+        pieces += [Piece(" ", codes), Piece(f"({target})", _join(codes, DIM), link=target)]
+    else:
+        pieces = [piece._replace(link=target) for piece in pieces]
     return pieces, end + 1
 
 
@@ -305,7 +322,7 @@ def _parse_delimiters(header: str, line: str) -> tuple[bool, ...] | None:
     return tuple(cell.endswith(":") and not cell.startswith(":") for cell in cells) or None
 
 
-def _parse_table(lines: list[str], *, bare: bool) -> Table:
+def _parse_table(lines: list[str], *, bare: bool) -> MarkdownTable:
     """Cells beyond the header's are added to the last: no word of an answer is left out."""
     first, second, *others = lines
     right = _parse_delimiters(first, second) or ()
@@ -320,7 +337,7 @@ def _parse_table(lines: list[str], *, bare: bool) -> Table:
             return (Piece(cell),) if cell else ()
         return tuple(_parse_inline(cell, before="", codes=codes, whole=True)[0])
 
-    return Table(
+    return MarkdownTable(
         header=tuple(parse_cell(cell, BOLD) for cell in _split_row(first)),
         rows=tuple(tuple(parse_cell(cell) for cell in row) for row in rows),
         right=right,

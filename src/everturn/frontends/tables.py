@@ -5,20 +5,20 @@ from itertools import zip_longest
 
 from everturn.frontends.ansi import BOLD, DIM
 from everturn.frontends.flow import width_of
-from everturn.frontends.markdown import Cell, Piece, Table
+from everturn.frontends.markdown import Cell, MarkdownTable, Piece
 
 LineOfPieces = list[Piece]
 EDGE, RULE, CROSSING = " │ ", "─", "─┼─"
 
 
-def lay_table(table: Table, columns: int) -> list[LineOfPieces]:
+def lay_table(table: MarkdownTable, columns: int) -> list[LineOfPieces]:
     """Lines without their ends. Those of a grid do not wrap, those of fields do."""
     edges = 3 * (len(table.right) - 1) + (4 if table.bare else 0)
     widths = share_width(table, columns - table.indent - edges)
     return lay_fields(table) if widths is None else lay_grid(table, widths)
 
 
-def share_width(table: Table, room: int) -> list[int] | None:
+def share_width(table: MarkdownTable, room: int) -> list[int] | None:
     """Of each column; None where a word would have to be broken."""
     by_column = list(zip(table.header, *table.rows, strict=True))
     wanted = [max(measure(cell) for cell in cells) for cells in by_column]
@@ -34,7 +34,7 @@ def share_width(table: Table, room: int) -> list[int] | None:
     return widths
 
 
-def lay_grid(table: Table, widths: list[int]) -> list[LineOfPieces]:
+def lay_grid(table: MarkdownTable, widths: list[int]) -> list[LineOfPieces]:
     indent = Piece(" " * table.indent, wraps=False)
     opening, edge, closing = ("| ", " | ", " |") if table.bare else ("", EDGE, "")
 
@@ -63,7 +63,7 @@ def lay_grid(table: Table, widths: list[int]) -> list[LineOfPieces]:
     return [*lay_row(table.header), rule, *(line for row in table.rows for line in lay_row(row))]
 
 
-def lay_fields(table: Table) -> list[LineOfPieces]:
+def lay_fields(table: MarkdownTable) -> list[LineOfPieces]:
     """`Header: cell`, a line for each; rows are told apart like the items of a list."""
     indent = " " * table.indent
     colon = Piece(": ", "" if table.bare else BOLD)

@@ -7,9 +7,12 @@ from typing import Any
 
 from everturn.core.errors import OptionError
 from everturn.ports.hooks import (
+    NOTHING_SAID,
     CompactInput,
     CompactVerdict,
     FailureInput,
+    HookVerdict,
+    Occasion,
     PostToolVerdict,
     StopInput,
     StopVerdict,
@@ -25,6 +28,9 @@ Hook = Callable[..., Any]
 
 class HookError(Exception):
     """A hook failed; the text says which and how."""
+
+
+_NOTHING_SAID = PostToolVerdict()
 
 
 class InProcessHooks:
@@ -54,11 +60,29 @@ class InProcessHooks:
             raise OptionError("timeout_s", f"must be more than 0, not {timeout_s}")
         self._timeout_s = timeout_s
 
+    def hears(self, event: str) -> bool:  # noqa: ARG002 (see the docstring)
+        """Those of this class are called by their own names."""
+        return False
+
+    async def ask(self, occasion: Occasion) -> HookVerdict:  # noqa: ARG002 (nobody is asked by an event)
+        return NOTHING_SAID
+
+    def take_context(self) -> tuple[str, ...]:
+        return ()
+
+    async def look_around(self) -> None:
+        return
+
+    async def aclose(self) -> None:
+        return
+
     async def stop(self, turn: StopInput) -> tuple[StopVerdict, ...]:
         return tuple(await asyncio.gather(*(self._ask_to_stop(hook, turn) for hook in self._stop)))
 
     async def post_tool(self, call: Call, result: ToolResult) -> PostToolVerdict:
         """In order; all of them run. The first stop counts, the notes are joined."""
+        if not self._post_tool:
+            return _NOTHING_SAID
         stop: str | None = None
         notes: list[str] = []
         for hook in self._post_tool:
@@ -120,15 +144,19 @@ class InProcessHooks:
                 return PostToolVerdict(note=_misfit(hook, answer, "a PostToolVerdict or None"))
 
     async def _run(self, hook: Hook, *arguments: Any) -> Any:
-        """Raises `HookError`, and nothing else but a cancellation."""
-        limit = asyncio.timeout(self._timeout_s)
-        try:
-            async with limit:
-                return await _call(hook, *arguments)
-        except (Exception, SystemExit) as error:
-            if limit.expired():
-                raise HookError(f"The hook {_name(hook)} took longer than {self._timeout_s:g} s.") from None
-            raise HookError(f"The hook {_name(hook)} failed: {type(error).__name__}: {error}") from error
+        return await call_function(hook, self._timeout_s, *arguments)
+
+
+async def call_function(hook: Hook, limit_s: float, *arguments: Any) -> Any:
+    """Raises `HookError`, and nothing else but a cancellation."""
+    limit = asyncio.timeout(limit_s)
+    try:
+        async with limit:
+            return await _call(hook, *arguments)
+    except (Exception, SystemExit) as error:
+        if limit.expired():
+            raise HookError(f"The hook {_name(hook)} took longer than {limit_s:g} s.") from None
+        raise HookError(f"The hook {_name(hook)} failed: {type(error).__name__}: {error}") from error
 
 
 async def _call(hook: Hook, *arguments: Any) -> Any:

@@ -4,9 +4,9 @@ from everturn.modelserver.answers import Answer, Fail, Say
 from everturn.modelserver.ask import Ask
 from everturn.modelserver.log import Received
 from everturn.modelserver.models import ANY_MODEL, KNOWN_MODELS, Model, Models
-from everturn.modelserver.reading import ScriptError, load_cases, parse_cases
 from everturn.modelserver.rules import check_request
 from everturn.modelserver.rules.rule import Violation
+from everturn.modelserver.script_files import ScriptError, load_cases, parse_cases
 from everturn.modelserver.scripts import Script, script, when
 from everturn.modelserver.sentences import (
     block,

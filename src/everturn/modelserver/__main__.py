@@ -7,7 +7,7 @@ import ssl
 import sys
 from pathlib import Path
 
-from everturn.modelserver.reading import ScriptError, load_cases
+from everturn.modelserver.script_files import ScriptError, load_cases
 from everturn.modelserver.scripts import Script
 from everturn.modelserver.server import ModelServer
 
@@ -22,7 +22,7 @@ examples:
   ANTHROPIC_BASE_URL=http://127.0.0.1:8080/<id of a case> your-agent
 
 The base URL is printed when the server listens. Ctrl-C ends it.
-The script format: docs/model-server.md
+The script format: docs/how-to/model-server.md
 """
 
 

@@ -81,6 +81,8 @@ class Hold(msgspec.Struct, frozen=True, kw_only=True):
 
     gate: str = "go"
     after: int | None = None
+    each: bool = False
+    """After every further piece of content as well."""
 
 
 class Say(msgspec.Struct, frozen=True, kw_only=True):

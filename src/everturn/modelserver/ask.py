@@ -5,14 +5,14 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from everturn.modelserver.models import KNOWN_MODELS, Model, Models, permissive
-from everturn.modelserver.signing import Handed
+from everturn.modelserver.signatures import IssuedThinking
 from everturn.modelserver.threads import Threads
 
 Block = Mapping[str, Any]
 THINKING_TYPES = ("thinking", "redacted_thinking")
 
 
-class Placed(NamedTuple):
+class PlacedBlock(NamedTuple):
     """A block and where it stands, in the words of the API's errors."""
 
     path: str
@@ -44,7 +44,7 @@ class Ask:
         *,
         models: Models = KNOWN_MODELS,
         window: int | None = None,
-        handed: Handed | None = None,
+        handed: IssuedThinking | None = None,
         threads: Threads | None = None,
         counting: bool = False,
     ) -> None:
@@ -55,7 +55,7 @@ class Ask:
         """The whole request: with what is held of the thread that it continues."""
         self.headers = {name.lower(): value for name, value in (headers or {}).items()}
         self.models = models
-        self.handed = handed or Handed()
+        self.handed = handed or IssuedThinking()
         self.counting = counting
         """A request to count tokens: there is no answer to limit."""
         self._window = window
@@ -106,21 +106,21 @@ class Ask:
         return value if isinstance(value, dict) else {}
 
     @cached_property
-    def blocks(self) -> list[Placed]:
+    def blocks(self) -> list[PlacedBlock]:
         """The blocks of all messages, in order, without those inside tool results."""
         return [
-            Placed(f"messages.{at}.content.{position}", str(message.get("role")), block, at)
+            PlacedBlock(f"messages.{at}.content.{position}", str(message.get("role")), block, at)
             for at, message in enumerate(self.messages)
             for position, block in enumerate(blocks_of(message.get("content")))
         ]
 
-    def of_type(self, *types: str) -> Iterator[Placed]:
+    def of_type(self, *types: str) -> Iterator[PlacedBlock]:
         return (placed for placed in self.blocks if placed.block.get("type") in types)
 
     @cached_property
-    def nested_blocks(self) -> list[Placed]:
+    def nested_blocks(self) -> list[PlacedBlock]:
         """The blocks of all messages, each tool result followed by the blocks inside it."""
-        found: list[Placed] = []
+        found: list[PlacedBlock] = []
         for placed in self.blocks:
             found.append(placed)
             if placed.block.get("type") == "tool_result" and isinstance(placed.block.get("content"), list):

@@ -5,21 +5,22 @@ from typing import Any, NamedTuple
 
 from everturn.modelserver.answers import Answer, Fail, Say
 from everturn.modelserver.ask import Ask
-from everturn.modelserver.composing import compose, derive_id
+from everturn.modelserver.compose import compose, derive_id
 from everturn.modelserver.connection import Incoming
-from everturn.modelserver.encoding import encode_json
-from everturn.modelserver.listing import render_model, render_models
-from everturn.modelserver.planning import plan_fail, plan_json, plan_say
+from everturn.modelserver.delivery import plan_fail, plan_json, plan_say
+from everturn.modelserver.model_list import render_model, render_models
+from everturn.modelserver.prefixes import list_prefixes
 from everturn.modelserver.prompt_cache import PromptCache, count_input, segments_of
 from everturn.modelserver.rules import ENVELOPE_RULES, check_ask
 from everturn.modelserver.rules.envelope import ADDRESS, COUNT_TOKENS, MODELS, decode_body, key_of
 from everturn.modelserver.rules.lints import Lint, find_lints
 from everturn.modelserver.rules.rule import Envelope, Violation, first_violation
 from everturn.modelserver.scripts import Playhead, Script
-from everturn.modelserver.signing import Handed
+from everturn.modelserver.signatures import IssuedThinking
 from everturn.modelserver.steps import Steps
 from everturn.modelserver.threads import Threads, is_threaded
 from everturn.modelserver.wire import Wire, plan_wire, thoughts_of
+from everturn.modelserver.wire_json import encode_json
 
 _TOO_DEEP = Violation(
     rule="json-valid",
@@ -29,7 +30,7 @@ _TOO_DEEP = Violation(
 )
 
 
-class Response(NamedTuple):
+class CaseResponse(NamedTuple):
     steps: Steps
     body: Any = None
     """The request's body, decoded."""
@@ -39,7 +40,7 @@ class Response(NamedTuple):
     """To be called when the answer begins."""
 
 
-class Memory(NamedTuple):
+class CaseMemory(NamedTuple):
     """What stays of earlier requests when another script is put on."""
 
     cache: PromptCache
@@ -47,21 +48,21 @@ class Memory(NamedTuple):
 
 
 class Case:
-    def __init__(self, script: Script, handed: Handed, memory: Memory, clock: Callable[[], float]) -> None:
+    def __init__(self, script: Script, handed: IssuedThinking, memory: CaseMemory, clock: Callable[[], float]) -> None:
         self._script = script
         self._playhead = Playhead(script)
         self._cache, self._threads = memory
         self._handed = handed
         self._clock = clock
 
-    def respond(self, incoming: Incoming, path: str, seed: str) -> Response:
+    def respond(self, incoming: Incoming, path: str, seed: str) -> CaseResponse:
         """`seed` is not shared by any other request of the session."""
         try:
             return self._judge(incoming, path, seed)
         except RecursionError:
             return _refuse(_TOO_DEEP, derive_id("req", seed), None)
 
-    def _judge(self, incoming: Incoming, path: str, seed: str) -> Response:
+    def _judge(self, incoming: Incoming, path: str, seed: str) -> CaseResponse:
         envelope = Envelope(
             method=incoming.method,
             path=path,
@@ -82,7 +83,7 @@ class Case:
         if violation:
             return _refuse(violation, request_id, body)
         if ask.counting:
-            return Response(_count(ask, request_id), body)
+            return CaseResponse(_count(ask, request_id), body)
         return self._answer(ask, body, seed, request_id)
 
     def _ask(self, body: Any, incoming: Incoming, *, counting: bool) -> Ask:
@@ -96,28 +97,28 @@ class Case:
             counting=counting,
         )
 
-    def _about_models(self, incoming: Incoming, path: str, request_id: str) -> Response:
+    def _about_models(self, incoming: Incoming, path: str, request_id: str) -> CaseResponse:
         headers = {"request-id": request_id}
         if path == MODELS:
             query = incoming.target.partition("?")[2]
-            return Response(plan_json(encode_json(render_models(self._script.models, query)), headers))
+            return CaseResponse(plan_json(encode_json(render_models(self._script.models, query)), headers))
         name = path.removeprefix(f"{MODELS}/")
         model = self._script.models.find(name)
         if model is None:
-            return Response(
+            return CaseResponse(
                 plan_fail(Fail(status=404, type="not_found_error", message=f"model: {name}"), request_id=request_id)
             )
-        return Response(plan_json(encode_json(render_model(model)), headers))
+        return CaseResponse(plan_json(encode_json(render_model(model)), headers))
 
-    def _answer(self, ask: Ask, body: Any, seed: str, request_id: str) -> Response:
+    def _answer(self, ask: Ask, body: Any, seed: str, request_id: str) -> CaseResponse:
         key = key_of(ask.headers)
         lints = find_lints(ask)
         match self._next(ask):
             case Fail() as fail:
-                return Response(plan_fail(fail, request_id=request_id, key=key), body, lints=lints)
+                return CaseResponse(plan_fail(fail, request_id=request_id, key=key), body, lints=lints)
             case Wire() as wire:
                 thoughts = thoughts_of(wire)
-                return Response(
+                return CaseResponse(
                     plan_wire(wire, key),
                     body,
                     lints=lints,
@@ -132,7 +133,7 @@ class Case:
         except Exception as error:  # noqa: BLE001  a function in a script may raise anything; its client shall see what
             return Fail(status=500, type="api_error", message=f"The script raised {type(error).__name__}: {error}")
 
-    def _say(self, say: Say, ask: Ask, body: Any, seed: str, request_id: str) -> Response:
+    def _say(self, say: Say, ask: Ask, body: Any, seed: str, request_id: str) -> CaseResponse:
         script = self._script
         minimum = ask.model.min_cacheable if script.min_cacheable is None else script.min_cacheable
         use = self._cache.judge(segments_of(ask), minimum, self._clock())
@@ -142,11 +143,13 @@ class Case:
             # As with the API, an entry can be read once the answer that wrote it has begun.
             self._cache.commit(use, self._clock())
             self._handed.remember(ask.model.id, message.content)
+            if ask.model.binds_thinking:
+                self._handed.bind((each.signature, each.digest) for each in list_prefixes(ask, message.content))
             # Of an answer that breaks off the API keeps nothing.
             if say.ending is None and is_threaded(ask.sent):
                 self._threads.hold(ask.sent, ask.body, message.id, message.content)
 
-        return Response(plan_say(say, message, streams=ask.streams, request_id=request_id), body, on_start=on_start)
+        return CaseResponse(plan_say(say, message, streams=ask.streams, request_id=request_id), body, on_start=on_start)
 
 
 def _decoded(raw: bytes) -> Any:
@@ -156,9 +159,9 @@ def _decoded(raw: bytes) -> Any:
         return None
 
 
-def _refuse(violation: Violation, request_id: str, body: Any) -> Response:
+def _refuse(violation: Violation, request_id: str, body: Any) -> CaseResponse:
     fail = Fail(status=violation.status, type=violation.type, message=violation.message, details=violation.details)
-    return Response(plan_fail(fail, request_id=request_id, rule=violation.rule), body, refused=violation.rule)
+    return CaseResponse(plan_fail(fail, request_id=request_id, rule=violation.rule), body, refused=violation.rule)
 
 
 def _count(ask: Ask, request_id: str) -> Steps:

@@ -33,7 +33,7 @@ class Incoming(msgspec.Struct, frozen=True, kw_only=True):
     """How many came."""
 
 
-class Connection:
+class ClientConnection:
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer

@@ -30,6 +30,8 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     system_messages: bool = False
     """Takes `system` messages in mid-conversation."""
     prefill: bool = False
+    binds_thinking: bool = False
+    """Refuses thinking when something before it has changed since it was given out."""
     sampling: bool = False
     """Takes `temperature`, `top_p` and `top_k` other than their defaults."""
 
@@ -44,6 +46,7 @@ _BOTH = {
 }
 _NEWER = {"min_cacheable": 512, "thinks_unasked": True, "system_messages": True}
 _ALWAYS_THINKING = {"thinking": ("adaptive",), **_NEWER}
+_BINDING = {"binds_thinking": True, **_ALWAYS_THINKING}
 
 
 def _model(identity: str, name: str, **traits: object) -> Model:
@@ -51,8 +54,8 @@ def _model(identity: str, name: str, **traits: object) -> Model:
 
 
 KNOWN = (
-    _model("claude-fable-5-2", "Claude Fable 5.2", **_ALWAYS_THINKING),
-    _model("claude-fable-5-1", "Claude Fable 5.1", task_budget=True, **_ALWAYS_THINKING),
+    _model("claude-fable-5-2", "Claude Fable 5.2", **_BINDING),
+    _model("claude-fable-5-1", "Claude Fable 5.1", task_budget=True, **_BINDING),
     _model("claude-mythos-5-1", "Claude Mythos 5.1", task_budget=True, **_ALWAYS_THINKING),
     _model("claude-fable-5", "Claude Fable 5", task_budget=True, **_ALWAYS_THINKING),
     _model("claude-mythos-5", "Claude Mythos 5", task_budget=True, **_ALWAYS_THINKING),

@@ -16,7 +16,7 @@ LOOK_BACK = 20
 _LIFETIMES = {"5m": 300.0, "1h": 3_600.0}
 
 
-class Segment(msgspec.Struct, frozen=True, kw_only=True):
+class CachedSegment(msgspec.Struct, frozen=True, kw_only=True):
     """One block of a request, in the order of the cache: tools, system, messages."""
 
     text: str
@@ -27,7 +27,7 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True):
     markable: bool = True
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class _Entry(msgspec.Struct, frozen=True, kw_only=True):
     ttl: str
     expires: float
 
@@ -47,7 +47,7 @@ class CacheUse(msgspec.Struct, frozen=True, kw_only=True):
         return self.fresh + self.read + sum(self.written.values())
 
 
-def segments_of(ask: Ask) -> list[Segment]:
+def segments_of(ask: Ask) -> list[CachedSegment]:
     segments = [*_tools(ask), *_system(ask), *_messages(ask)]
     automatic = ask.body.get("cache_control")
     if isinstance(automatic, dict):
@@ -62,20 +62,20 @@ def count_input(ask: Ask) -> int:
     return sum(segment.tokens for segment in segments_of(ask))
 
 
-def _tools(ask: Ask) -> Iterator[Segment]:
+def _tools(ask: Ask) -> Iterator[CachedSegment]:
     for tool in ask.tools:
-        bare = _bare(tool)
-        yield Segment(text=f"{ask.model.id} tool {json.dumps(bare)}", tokens=estimate_json(bare), ttl=_mark(tool))
+        bare = without_marks(tool)
+        yield CachedSegment(text=f"{ask.model.id} tool {json.dumps(bare)}", tokens=estimate_json(bare), ttl=_mark(tool))
 
 
-def _system(ask: Ask) -> Iterator[Segment]:
+def _system(ask: Ask) -> Iterator[CachedSegment]:
     speed = ask.body.get("speed", "standard")
     for block in ask.system:
-        text = f"{ask.model.id} system {speed} {json.dumps(_bare(block))}"
-        yield Segment(text=text, tokens=estimate_block(block), ttl=_mark(block))
+        text = f"{ask.model.id} system {speed} {json.dumps(without_marks(block))}"
+        yield CachedSegment(text=text, tokens=estimate_block(block), ttl=_mark(block))
 
 
-def _messages(ask: Ask) -> Iterator[Segment]:
+def _messages(ask: Ask) -> Iterator[CachedSegment]:
     pictured = any(placed.block.get("type") == "image" for placed in ask.nested_blocks)
     settings = [ask.body.get(field) for field in ("speed", "tool_choice", "thinking", "output_config")]
     ground = f"{ask.model.id} {json.dumps([*settings, pictured])}"
@@ -83,8 +83,8 @@ def _messages(ask: Ask) -> Iterator[Segment]:
         # The first block of a message carries what the message itself costs.
         extra = MESSAGE_TOKENS
         for block in blocks_of(message.get("content")):
-            yield Segment(
-                text=f"{ground} {message.get('role')} {json.dumps(_bare(block))}",
+            yield CachedSegment(
+                text=f"{ground} {message.get('role')} {json.dumps(without_marks(block))}",
                 tokens=estimate_block(block, ask.model.image_tokens) + extra,
                 ttl=_mark(block),
                 markable=block.get("type") not in THINKING_TYPES,
@@ -92,13 +92,13 @@ def _messages(ask: Ask) -> Iterator[Segment]:
             extra = 0
 
 
-def _bare(value: Any) -> Any:
+def without_marks(value: Any) -> Any:
     """The value without its cache marks: they do not change what is cached."""
     match value:
         case dict():
-            return {key: _bare(inner) for key, inner in value.items() if key != "cache_control"}
+            return {key: without_marks(inner) for key, inner in value.items() if key != "cache_control"}
         case list():
-            return [_bare(inner) for inner in value]
+            return [without_marks(inner) for inner in value]
     return value
 
 
@@ -116,9 +116,9 @@ def _ttl(mark: Mapping[str, Any]) -> str:
 
 class PromptCache:
     def __init__(self) -> None:
-        self._entries: dict[bytes, Entry] = {}
+        self._entries: dict[bytes, _Entry] = {}
 
-    def judge(self, segments: list[Segment], minimum: int, now: float) -> CacheUse:
+    def judge(self, segments: list[CachedSegment], minimum: int, now: float) -> CacheUse:
         """What a request reads and writes; nothing is kept before `commit`."""
         sums = list(accumulate(segment.tokens for segment in segments))
         keys = list(accumulate((segment.text for segment in segments), _chain, initial=b""))[1:]
@@ -142,7 +142,7 @@ class PromptCache:
 
     def commit(self, use: CacheUse, now: float) -> None:
         for key, ttl in use.entries.items():
-            self._entries[key] = Entry(ttl=ttl, expires=now + _LIFETIMES[ttl])
+            self._entries[key] = _Entry(ttl=ttl, expires=now + _LIFETIMES[ttl])
 
     def _lives(self, key: bytes, now: float) -> bool:
         entry = self._entries.get(key)

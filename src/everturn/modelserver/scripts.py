@@ -66,7 +66,7 @@ class Script(msgspec.Struct, frozen=True, kw_only=True):
     """Characters in a delta."""
 
 
-class Settings(TypedDict, total=False):
+class ScriptSettings(TypedDict, total=False):
     at_end: Literal["repeat", "error"]
     strict: bool
     key: str | None
@@ -78,7 +78,7 @@ class Settings(TypedDict, total=False):
 def script(
     *parts: Reply | str | When,
     models: Models | Iterable[Model] | Literal["known", "any"] = "known",
-    **settings: Unpack[Settings],
+    **settings: Unpack[ScriptSettings],
 ) -> Script:
     """A script of answers in turn and of `when(…)`."""
     return Script(
@@ -108,7 +108,7 @@ def reply(part: Reply | str) -> Reply:
     return text(part) if isinstance(part, str) else part
 
 
-class Conditions(TypedDict, total=False):
+class _Conditions(TypedDict, total=False):
     """The fields of `Match`."""
 
     model: str
@@ -124,7 +124,7 @@ class Conditions(TypedDict, total=False):
 
 
 def when(
-    *then: Reply | str, at_end: Literal["repeat", "pass", "error"] = "repeat", **conditions: Unpack[Conditions]
+    *then: Reply | str, at_end: Literal["repeat", "pass", "error"] = "repeat", **conditions: Unpack[_Conditions]
 ) -> When:
     """Answers for the requests that meet all conditions: `when("A summary.", last_user_contains="Summarise")`."""
     if not then:

@@ -24,8 +24,8 @@ from everturn.modelserver.answers import (
     Thinking,
     type_of_status,
 )
-from everturn.modelserver.encoding import render_json
 from everturn.modelserver.wire import Wire
+from everturn.modelserver.wire_json import render_json
 
 _MESSAGES = {
     401: "invalid x-api-key",
@@ -37,7 +37,7 @@ _MESSAGES = {
 }
 
 
-class Options(TypedDict, total=False):
+class Delivery(TypedDict, total=False):
     """How a message is delivered; the fields of `Say`."""
 
     stop_reason: str | None
@@ -54,7 +54,7 @@ class Options(TypedDict, total=False):
     verbatim: bool
 
 
-def say(*parts: Say | Block | str, **options: Unpack[Options]) -> Say:
+def say(*parts: Say | Block | str, **options: Unpack[Delivery]) -> Say:
     """Several blocks in order: strings, and whatever the functions below return."""
     return Say(blocks=tuple(block for part in parts for block in _blocks(part)), **options)
 
@@ -71,7 +71,7 @@ def _blocks(part: Say | Block | str) -> tuple[Block, ...]:
             return (part,)
 
 
-def text(words: str, **options: Unpack[Options]) -> Say:
+def text(words: str, **options: Unpack[Delivery]) -> Say:
     return say(words, **options)
 
 
@@ -87,7 +87,7 @@ def call(name: str, arguments: Any = None, *, call_id: str | None = None) -> Say
     return say(Call(name=name, input={} if arguments is None else arguments, id=call_id))
 
 
-def calls(*pairs: tuple[str, Any], **options: Unpack[Options]) -> Say:
+def calls(*pairs: tuple[str, Any], **options: Unpack[Delivery]) -> Say:
     """Tool calls of one answer, each a name and its input."""
     return say(*(Call(name=name, input=value) for name, value in pairs), **options)
 
@@ -185,9 +185,12 @@ def stall(part: Say | str | None = None, *, after: int | None = None, after_byte
     return _ending(part, Stall(after=after, after_bytes=after_bytes))
 
 
-def hold(part: Say | str = "Hello there", *, after: int | None = None, gate: str = "go") -> Say:
-    """A pause until `server.release(gate)`: after the first piece of content, after n events, or before all (-1)."""
-    return msgspec.structs.replace(_answer(part), hold=Hold(gate=gate, after=after))
+def hold(part: Say | str = "Hello there", *, after: int | None = None, gate: str = "go", each: bool = False) -> Say:
+    """A pause until `server.release(gate)`: after the first piece of content, after n events, or before all (-1).
+
+    `each`: after every further piece of content as well; `server.release(gate, pieces=2)` lets two more through.
+    """
+    return msgspec.structs.replace(_answer(part), hold=Hold(gate=gate, after=after, each=each))
 
 
 def reset() -> Wire:

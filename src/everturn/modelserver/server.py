@@ -15,16 +15,16 @@ from urllib.parse import unquote
 import h11
 
 from everturn.modelserver.answers import Fail
-from everturn.modelserver.case import Case, Memory, Response
-from everturn.modelserver.composing import derive_id
-from everturn.modelserver.connection import ClientLeftError, Connection, Incoming
+from everturn.modelserver.case import Case, CaseMemory, CaseResponse
+from everturn.modelserver.compose import derive_id
+from everturn.modelserver.connection import ClientConnection, ClientLeftError, Incoming
+from everturn.modelserver.delivery import plan_fail, plan_unsendable
 from everturn.modelserver.log import LogFile, Received, without_credentials
-from everturn.modelserver.planning import plan_fail, plan_unsendable
-from everturn.modelserver.playing import Stage
 from everturn.modelserver.prompt_cache import PromptCache
 from everturn.modelserver.rules.envelope import MAX_BYTES, MESSAGES
 from everturn.modelserver.scripts import Reply, Script, When, script
-from everturn.modelserver.signing import Handed
+from everturn.modelserver.signatures import IssuedThinking
+from everturn.modelserver.stage import StepPlayer
 from everturn.modelserver.threads import Threads
 
 Playable = Script | Sequence[Reply | str | When]
@@ -58,14 +58,14 @@ class ModelServer:
         A server that runs for days does not `remember` its requests: `requests` stays empty.
         """
         self.requests: list[Received] = []
-        self.handed = Handed()
+        self.handed = IssuedThinking()
         """The thinking that was given out; `check_request` asks for it when signatures were scripted."""
         self.hangups = 0
         """Clients that left in the middle of an answer."""
         self._host, self._port, self._tls = host, port, tls
         self._clock = clock
         self._started = clock()
-        self._stage = Stage(time_scale)
+        self._stage = StepPlayer(time_scale)
         self._log_path = log
         self._remember = remember
         self._count = 0
@@ -74,7 +74,7 @@ class ModelServer:
         self._tasks: set[asyncio.Task[None]] = set()
         self._listener: asyncio.Server | None = None
         self._closing = False
-        self._memories: dict[str, Memory] = {}
+        self._memories: dict[str, CaseMemory] = {}
         self._cases: dict[str, Case] = {}
         for name, playable in {**({} if played is None else {"": played}), **(cases or {})}.items():
             self.play(playable, case=name)
@@ -82,7 +82,7 @@ class ModelServer:
     def play(self, played: Playable, *, case: str = "") -> None:
         """Put a script on, from its beginning, in place of the one that was there. The prompt cache and the threads stay."""
         put_on = played if isinstance(played, Script) else script(*played)
-        memory = self._memories.setdefault(case, Memory(PromptCache(), Threads(self._clock)))
+        memory = self._memories.setdefault(case, CaseMemory(PromptCache(), Threads(self._clock)))
         self._cases[case] = Case(put_on, self.handed, memory, self._clock)
 
     @property
@@ -106,9 +106,13 @@ class ModelServer:
         """Return when so many clients have left in the middle of an answer."""
         await self._wait_until(lambda: self.hangups >= count, patience)
 
-    def release(self, gate: str = "go") -> None:
-        """Open the gate at which a `hold(…)` waits, for good."""
-        self._stage.gate(gate).set()
+    def release(self, gate: str = "go", *, pieces: int | None = None) -> None:
+        """Open the gate at which a `hold(…)` waits, for good; with `pieces`, let only so many pieces of content through."""
+        held = self._stage.gate(gate)
+        if pieces is None:
+            held.open()
+        else:
+            held.let_through(pieces)
 
     async def __aenter__(self) -> Self:
         self._log = LogFile(self._log_path) if self._log_path else None
@@ -152,7 +156,7 @@ class ModelServer:
         task.add_done_callback(lambda _: writer.transport.abort())
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        connection = Connection(reader, writer)
+        connection = ClientConnection(reader, writer)
         try:
             await self._converse(connection)
         except ClientLeftError:
@@ -161,7 +165,7 @@ class ModelServer:
         finally:
             connection.abort()
 
-    async def _converse(self, connection: Connection) -> None:
+    async def _converse(self, connection: ClientConnection) -> None:
         with contextlib.suppress(h11.RemoteProtocolError, ConnectionError):
             while incoming := await connection.next_request(MAX_BYTES + 1):
                 response = await self._receive(incoming)
@@ -169,13 +173,13 @@ class ModelServer:
                     return
         await connection.close()
 
-    async def _play(self, connection: Connection, response: Response) -> bool:
+    async def _play(self, connection: ClientConnection, response: CaseResponse) -> bool:
         try:
             return await self._stage.play(connection, response.steps, response.on_start)
         except h11.LocalProtocolError as error:
             return await self._stage.play(connection, plan_unsendable(str(error)))
 
-    async def _receive(self, incoming: Incoming) -> Response:
+    async def _receive(self, incoming: Incoming) -> CaseResponse:
         case, path = self._route(incoming.target)
         self._count += 1
         seed = f"{case} {self._count} {hashlib.sha256(incoming.body).hexdigest()}"
@@ -215,10 +219,10 @@ def _reason_of(error: OSError | OverflowError) -> str:
     return str(error)
 
 
-def _no_case(name: str, seed: str) -> Response:
+def _no_case(name: str, seed: str) -> CaseResponse:
     fail = Fail(
         status=404,
         type="not_found_error",
         message=f"There is no case {name!r} here: the base URL ends in the id of a case.",
     )
-    return Response(plan_fail(fail, request_id=derive_id("req", seed), rule="path-known"), refused="path-known")
+    return CaseResponse(plan_fail(fail, request_id=derive_id("req", seed), rule="path-known"), refused="path-known")

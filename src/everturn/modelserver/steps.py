@@ -1,4 +1,4 @@
-"""What happens on a connection, one step after the other: the last pure form of an answer, before `playing` acts on it."""
+"""What happens on a connection, one step after the other: the last pure form of an answer, before `stage` acts it out."""
 
 from collections.abc import Iterator
 from typing import Literal

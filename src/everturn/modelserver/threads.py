@@ -14,7 +14,7 @@ HELD_FIELDS = ("system", "tools")
 Json = Mapping[str, Any]
 
 
-class Held(msgspec.Struct, frozen=True, kw_only=True):
+class _Held(msgspec.Struct, frozen=True, kw_only=True):
     """A conversation up to one answer."""
 
     fields: Json = {}
@@ -27,9 +27,9 @@ class Held(msgspec.Struct, frozen=True, kw_only=True):
 class Threads:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._held: dict[str, Held] = {}
+        self._held: dict[str, _Held] = {}
 
-    def find(self, body: Json) -> Held | None:
+    def find(self, body: Json) -> _Held | None:
         """What a request continues; None where it continues nothing, or nothing that is still held."""
         held = self._held.get(continued_id(body))
         return held if held is not None and held.expires > self._clock() else None
@@ -49,8 +49,8 @@ class Threads:
         known = before.messages if before is not None else ()
         new = [_unmarked(message) for message in whole.get("messages", ())[len(known) :]]
         if before is not None:
-            self._held[continued_id(sent)] = Held(expires=before.expires, continued=True)
-        self._held[identity] = Held(
+            self._held[continued_id(sent)] = _Held(expires=before.expires, continued=True)
+        self._held[identity] = _Held(
             fields={name: whole[name] for name in HELD_FIELDS if name in whole},
             messages=(*known, *new, {"role": "assistant", "content": list(content)}),
             expires=now + LIFETIME,

@@ -1,13 +1,17 @@
 """What the rooms of the permissions tell each other: a ruling, its reason, the rule behind it, and the world it holds in."""
 
 from collections.abc import Callable, Mapping
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from everturn.core.denials import DenialCause
 from everturn.permissions.rules.rule import Rule
 from everturn.ports.holding import NO_WALLS, Holding, Walls
 from everturn.ports.policy import Decider, Ruling
+
+if TYPE_CHECKING:
+    from everturn.permissions.paths.inside import InsideLook
 
 FileUse = Literal["read", "write"]
 
@@ -32,8 +36,16 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     """Of a command line that is asked about: the parts that no rule allows, as they are written."""
     movable: bool = False
     """... and it would write a file that could as well lie in the scratch folder."""
+    objection: DenialCause | None = None
+    """What stands against it in particular, where neither a rule nor the mode decided and it is not guarded or grave."""
     overruled: Rule | None = None
     """A rule that would have decided otherwise, had it come first; told where somebody wants an explanation."""
+
+    @property
+    def may_lift(self) -> bool:
+        """Neither a rule, nor protection, nor gravity wants a person; only the mode does, or asks nobody."""
+        waits = self.ruling is Ruling.ASK or (self.ruling is Ruling.DENY and self.by_mode)
+        return waits and self.rule is None and not self.guarded and not self.grave
 
     @property
     def by(self) -> Decider | None:
@@ -42,12 +54,31 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
         # What no rule and no mode opens was decided by neither.
         return None if (self.guarded or self.grave) and not self.by_mode else Decider.MODE
 
+    @property
+    def cause(self) -> DenialCause | None:
+        """What stands against it; None where it may run."""
+        if self.ruling is Ruling.ALLOW:
+            return None
+        if self.by_mode:
+            return DenialCause.MODE
+        if self.rule is not None:
+            return DenialCause.RULE
+        if self.grave or self.guarded:
+            return DenialCause.IRREVERSIBLE if self.grave else DenialCause.PROTECTED_PATH
+        return self.objection or (DenialCause.MODE if self.ruling is Ruling.DENY else DenialCause.UNAPPROVED)
+
 
 def _find_none(_: str) -> str:
     return ""
 
 
-class World(msgspec.Struct, frozen=True, kw_only=True):
+def _look_by_names() -> "InsideLook":
+    from everturn.permissions.paths.inside import InsideLook
+
+    return InsideLook()
+
+
+class JudgedWorld(msgspec.Struct, frozen=True, kw_only=True):
     """What a judgement may know besides the rules. Nothing here is searched for anew while judging."""
 
     cwd: str
@@ -62,6 +93,8 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     """The paths room: may this file (absolute, or relative to `cwd`) be read or written, by rules, mode and protection?"""
     find_protected: Callable[[str], str | None]
     """The protected name in an absolute path; None where there is none."""
+    look_inside: Callable[[], "InsideLook"] = _look_by_names
+    """A look for what is protected inside folders."""
     find_own_programs: Callable[[str], str] = _find_none
     """What the repository around a folder would have git run by itself. Empty: nothing, or nothing that matters."""
     find_far: Callable[[str], str] = _find_none
@@ -75,7 +108,7 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     exports: Mapping[str, str] = {}
     """What earlier commands have set for this one, where it is not held."""
     scratch: str = ""
-    """The session's scratch folder, links resolved; empty where it was not made."""
+    """The session's scratch folder, links resolved; empty where it cannot be made."""
     temporary: str = ""
     """What `TMPDIR` holds when the line begins, where the line names it and that is the scratch folder; else empty."""
     unset: frozenset[str] = frozenset()

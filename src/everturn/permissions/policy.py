@@ -1,20 +1,20 @@
 """The policy that the gate asks right before each call: deny, ask, mode, allow, in this order; whatever is left asks."""
 
 import os
-from collections.abc import Awaitable, Callable, Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Coroutine, Iterable
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from everturn.core.errors import OptionError
+from everturn.core.modes import PermissionMode
+from everturn.permissions.call_judge import CallJudge
 from everturn.permissions.judgement import FileUse, Judgement
-from everturn.permissions.modes import Mode, ModeSwitch
+from everturn.permissions.modes import ModeSwitch
 from everturn.permissions.rules.rule import Rule, RuleSet
-from everturn.permissions.ruling import Bench
-from everturn.permissions.standing import Grounds, Standing
-from everturn.ports.hiding import Hides
+from everturn.permissions.rules_in_force import RulesInForce, Workplace
 from everturn.ports.holding import NO_WALLS, Walls
-from everturn.ports.judged import Judged
+from everturn.ports.judged_paths import Hides, JudgedPath
 from everturn.ports.outputs import Outputs
 from everturn.ports.policy import Call, Ruling, Verdict
 from everturn.ports.scratch import NO_SCRATCH, Scratch
@@ -23,17 +23,24 @@ from everturn.ports.tool import Access
 from everturn.workspace.paths import find_start
 
 if TYPE_CHECKING:
-    from everturn.permissions.paths.covered import Coverage, Walk
-    from everturn.permissions.paths.tracing import Trace
+    from everturn.permissions.paths.coverage import Coverage, Walk
+    from everturn.permissions.paths.trace import Trace
+
+
+def walk(folders: tuple[str, ...], covers: Callable[[str], bool]) -> tuple[str, ...] | None:
+    """`permissions.paths.coverage.Walk`, loaded when a rule makes it necessary."""
+    from everturn.permissions.paths.coverage import walk_folders
+
+    return walk_folders(folders, covers)
 
 
 class RulePolicy(ModeSwitch):
-    """`ports.policy.Policy` and `ports.modes.Modes`. Mode and rules may change at any time and count from the next call on."""
+    """`ports.policy.Policy` and `ports.tool.Modes`. Mode and rules may change at any time and count from the next call on."""
 
     def __init__(
         self,
         mode: str,
-        grounds: Grounds | str,
+        workplace: Workplace | str,
         *,
         rules: Iterable[Rule] = (),
         outputs: Outputs | None = None,
@@ -42,24 +49,26 @@ class RulePolicy(ModeSwitch):
         walls: Callable[[], Walls] = lambda: NO_WALLS,
         try_held: bool = False,
         scratch: Scratch = NO_SCRATCH,
+        permitted: str = "",
     ) -> None:
         """`rules` are the command line's: they stay. Raises `OptionError`.
 
         `outputs` are files outside the folder that may be read as if they were inside. `shell` tells where the next
         command starts, `walls` what the machine can hold of what nobody approves. `try_held`: what would be asked about runs
-        held first. `scratch`: the session's folder for temporary files.
+        held first. `scratch`: the session's folder for temporary files. `permitted`: a command that may run exactly as it is.
         """
         super().__init__(mode, bypass_disabled=bypass_disabled)
-        self._grounds = Grounds(folder=grounds) if isinstance(grounds, str) else grounds
+        self._workplace = Workplace(folder=workplace) if isinstance(workplace, str) else workplace
         self._outputs = outputs or Outputs()
         self._shell = shell or ShellFolder()
         self.find_walls = walls
-        self.prepare_walls: Callable[[], Awaitable[None]] | None = None
+        self.prepare_walls: Callable[[], Coroutine[Any, Any, None]] | None = None
         """Finds out whether commands can be held where rules keep files from being read. That may take time."""
-        self.walk: Walk = lambda _, __: None
+        self.walk: Walk = walk
         """Looks through folders for files that rules cover. Without it, what may be one of them is taken for one."""
         self._try_held = try_held
         self._scratch = scratch
+        self._permitted = permitted
         self._given = tuple(rules)
         self._known_folders: dict[str, str] = {}
         self._session: tuple[Rule, ...] = ()
@@ -70,17 +79,24 @@ class RulePolicy(ModeSwitch):
     @property
     def rules(self) -> RuleSet:
         """All that are in force."""
-        return self._standing.rules
+        return self._in_force.rules
 
     @property
     def folders(self) -> tuple[str, ...]:
         """To work in: the working folder first. Real paths."""
-        return self._standing.folders
+        return self._in_force.folders
 
     def replace_rules(self, rules: Iterable[Rule], folders: Iterable[str] = ()) -> None:
         """What the settings files say now: rules, and folders to work in. The command line's and this session's stay."""
         self._of_files, self._folders_of_files = tuple(rules), tuple(folders)
         self._settle()
+
+    def follow(self, other: "RulePolicy") -> None:
+        """The rules and folders of another policy, as they are now, in place of its own."""
+        theirs = (other._given, other._session, other._of_files, other._folders_of_files)  # noqa: SLF001 (its twin)
+        if theirs != (self._given, self._session, self._of_files, self._folders_of_files):
+            self._given, self._session, self._of_files, self._folders_of_files = theirs
+            self._settle()
 
     def add_rule(self, rule: Rule) -> None:
         """For this session."""
@@ -101,7 +117,7 @@ class RulePolicy(ModeSwitch):
 
     def imagine_alone(self, rules: Iterable[Rule] = (), mode: str | None = None) -> "RulePolicy":
         """What would be if these were the only rules that allow something, in the default mode unless another is named."""
-        other = self.imagine(mode=Mode.DEFAULT)
+        other = self.imagine(mode=PermissionMode.DEFAULT)
         other.drop_allow_rules()
         return other.imagine(rules, mode)
 
@@ -113,37 +129,55 @@ class RulePolicy(ModeSwitch):
         )
         self._settle()
 
-    def prepare(self, call: Call) -> Awaitable[None] | None:
+    def prepare(self, call: Call) -> Coroutine[Any, Any, None] | None:
         """What must be waited for before the call is judged. None almost always."""
         if call.name != "Bash" or self.prepare_walls is None or self.find_hides() is None:
             return None
         return self.prepare_walls()
 
     def judge(self, call: Call) -> Verdict:
-        finding = self._bench(self._standing).judge(call)
+        finding = self._call_judge(self._in_force).judge(call)
         judgement, trace = finding.judgement, finding.trace
         if trace is None or judgement.ruling is Ruling.DENY:
             return Verdict(
                 ruling=judgement.ruling,
                 reason=self._say_where(call, judgement),
                 by=judgement.by,
+                cause=judgement.cause,
                 grave=judgement.grave,
                 holding=judgement.holding,
             )
-        hides = self._standing.files.hidden_from_search() if finding.searches else None
+        hides = self._in_force.files.hidden_from_search() if finding.searches else None
         return Verdict(
             ruling=judgement.ruling,
             reason=judgement.why,
             by=judgement.by,
-            judged=Judged(target=trace.target, hides=hides),
+            cause=judgement.cause,
+            judged=JudgedPath(target=trace.target, hides=hides),
             may_read=judgement.ruling is Ruling.ASK and self._may_read(trace),
         )
+
+    def judge_allowed(self, call: Call) -> Verdict:
+        verdict, judge = self.judge(call), self._call_judge(self._in_force)
+        if not judge.judge(call).judgement.may_lift:
+            return verdict
+        if call.name == "Bash" and call.traits.access is Access.EXECUTE:
+            # What stands in the way beside a rule for everything is no matter of the mode: protected paths, files that rules keep.
+            other = msgspec.structs.replace(judge, in_force=self._in_force.widened, try_held=False)
+            if other.judge(call).judgement.ruling is not Ruling.ALLOW:
+                return verdict
+        return msgspec.structs.replace(verdict, ruling=Ruling.ALLOW, cause=None)
+
+    def judge_apart(self, call: Call) -> Verdict:
+        other = self.imagine()
+        other._shell = ShellFolder()  # noqa: SLF001 (its twin)
+        return other.judge(call)
 
     def advise(self, call: Call) -> str:
         """For the model, behind a denial that nobody spoke: what would help, and what it may do in place of the call."""
         from everturn.permissions.advice import advise, wants_place
 
-        finding = self._bench(self._standing).judge(call)
+        finding = self._call_judge(self._in_force).judge(call)
         judgement = finding.judgement
         if (
             judgement.ruling is Ruling.ALLOW
@@ -156,10 +190,15 @@ class RulePolicy(ModeSwitch):
             finding,
             mode=self.mode,
             folders=self.folders,
+            folder=self._command_folder(),
             allowing=self.rules.covering(call.name, Ruling.ALLOW),
             helps=lambda rules, mode: self._would_run(call, rules, mode),
         )
-        if self.mode is not Mode.PLAN and wants_place(call, finding, self.folders) and (path := self._scratch.make()):
+        if (
+            self.mode is not PermissionMode.PLAN
+            and wants_place(call, finding, self.folders)
+            and (path := self._scratch.make())
+        ):
             told.append(f"Temporary files need no approval in {path} ($TMPDIR in commands).")
         return " ".join(told)
 
@@ -167,26 +206,26 @@ class RulePolicy(ModeSwitch):
         from everturn.permissions.rules.parsing import RuleProblem, parse_rule
 
         try:
-            added = [parse_rule(text, Ruling.ALLOW, folder=self._grounds.folder) for text in rules]
+            added = [parse_rule(text, Ruling.ALLOW, folder=self._workplace.folder) for text in rules]
             other = self.imagine(added, mode)
         except (RuleProblem, OptionError):
             return False
-        return other._bench(other._standing).judge(call).judgement.ruling is Ruling.ALLOW  # noqa: SLF001 (its twin)
+        return other._call_judge(other._in_force).judge(call).judgement.ruling is Ruling.ALLOW  # noqa: SLF001 (its twin)
 
     def _may_read(self, trace: "Trace") -> bool:
-        return self._standing.files.judge_trace("read", trace, self.mode, what="Read").ruling is Ruling.ALLOW
+        return self._in_force.files.judge_trace("read", trace, self.mode, what="Read").ruling is Ruling.ALLOW
 
     def explain(self, call: Call, folder: str = "") -> Judgement:
         """As `judge` decides; where rules contradict each other, it says which one was overruled.
 
         `folder`: as if a command would start there.
         """
-        judgement = self._bench(self._standing, folder).judge(call).judgement
+        judgement = self._call_judge(self._in_force, folder).judge(call).judgement
         judgement = msgspec.structs.replace(judgement, why=self._say_where(call, judgement, folder))
         decided = judgement.rule
         if decided is None or decided.ruling is Ruling.ALLOW:
             return judgement
-        other = self._bench(self._standing.weakened(decided.ruling), folder).judge(call).judgement.rule
+        other = self._call_judge(self._in_force.weakened(decided.ruling), folder).judge(call).judgement.rule
         if other is None:
             return judgement
         why = f"{judgement.why}; {other.sentence}, but {decided.ruling} comes first"
@@ -194,29 +233,29 @@ class RulePolicy(ModeSwitch):
 
     def judge_file(self, use: FileUse, path: str) -> Judgement:
         """Relative paths start where the next command would."""
-        return self._bench(self._standing).judge_file(use, path)
+        return self._call_judge(self._in_force).judge_file(use, path)
 
     def only_reads(self, command: str) -> bool:
         """Whatever the rules say of it, it changes nothing."""
         from everturn.permissions.shell.readonly.line import only_reads
 
-        return only_reads(command, os.path.realpath(self._command_folder()), self._standing.home)
+        return only_reads(command, os.path.realpath(self._command_folder()), self._in_force.home)
 
     def find_hides(self) -> Hides | None:
         """What a held command must not read: real paths that a rule keeps from being read, or not without asking."""
-        return self._standing.files.hidden_from_search()
+        return None if self._in_force.rules.only_allows else self._in_force.files.hidden_from_search()
 
     def find_coverage(self, use: FileUse, *rulings: Ruling) -> "Coverage | None":
         """The files that rules of these kinds keep from being read, or written. None where there are no such rules."""
-        return self._standing.files.find_coverage(use, *rulings)
+        return self._in_force.files.find_coverage(use, *rulings)
 
     def removes(self, tool: str) -> bool:
         """A deny rule covers every call of the tool: the model need not even know of it."""
-        return self._standing.lookup.find_whole(tool, Ruling.DENY) is not None
+        return self._in_force.lookup.find_whole(tool, Ruling.DENY) is not None
 
-    def _bench(self, standing: Standing, folder: str = "") -> Bench:
-        return Bench(
-            standing=standing,
+    def _call_judge(self, in_force: RulesInForce, folder: str = "") -> CallJudge:
+        return CallJudge(
+            in_force=in_force,
             mode=self.mode,
             cwd=folder or self._command_folder(),
             find_walls=self.find_walls,
@@ -224,12 +263,13 @@ class RulePolicy(ModeSwitch):
             try_held=self._try_held,
             shell=self._shell,
             scratch=self._scratch,
+            permitted=self._permitted,
         )
 
     @property
     def home(self) -> str:
         """The user's."""
-        return self._standing.home
+        return self._in_force.home
 
     @property
     def scratch(self) -> str:
@@ -244,7 +284,7 @@ class RulePolicy(ModeSwitch):
         return "" if place == project else place
 
     def _command_folder(self) -> str:
-        return find_start(self._shell, self._grounds.folder)
+        return find_start(self._shell, self._workplace.folder)
 
     def _say_where(self, call: Call, judgement: Judgement, folder: str = "") -> str:
         """Why, and in which folder a command would run where that is not to be seen in it."""
@@ -256,7 +296,7 @@ class RulePolicy(ModeSwitch):
         return f"{judgement.why}; it would run in {place!r}, not in the working folder"
 
     def _settle(self) -> None:
-        added = (*self._grounds.added, *self._folders_of_files)
-        grounds = msgspec.structs.replace(self._grounds, added=added)
+        added = (*self._workplace.added, *self._folders_of_files)
+        workplace = msgspec.structs.replace(self._workplace, added=added)
         rules = (*self._given, *self._session, *self._of_files)
-        self._standing = Standing(rules, grounds, self._outputs, self._known_folders, self._scratch)
+        self._in_force = RulesInForce(rules, workplace, self._outputs, self._known_folders, self._scratch)

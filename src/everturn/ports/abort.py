@@ -1,4 +1,4 @@
-"""The abort signal: raised once, with its cause, by whoever may end a query."""
+"""The abort signal: it ends a query, and has the cause of the first interruption."""
 
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -7,27 +7,29 @@ from everturn.core.outcomes import Problem
 from everturn.core.state import AbortCause, Reason
 
 if TYPE_CHECKING:
-    # Whoever asks for a list of sessions need not wait for it to be imported.
+    # A program that only lists sessions does without this import.
     import asyncio
 
 T = TypeVar("T")
 
 
 class AbortedError(Exception):
-    """Unwinds an action; never leaves the loop."""
+    """Ends an action that was interrupted. It never leaves the loop."""
 
 
 class AbortSignal:
-    """The first cause counts. `limit` is set when the ledger, not a person, ended the query."""
+    """Tells everything that runs in a query that the query is interrupted. The first cause counts."""
 
     def __init__(self) -> None:
         self.cause: AbortCause | None = None
         self.limit: tuple[Reason, Problem] | None = None
+        """Set in place of `cause` where a limit ended the query."""
         self._event: asyncio.Event | None = None
         self._guards: set[asyncio.Timeout] = set()
 
     @property
     def raised(self) -> bool:
+        """The query is interrupted."""
         return self.cause is not None or self.limit is not None
 
     def abort(self, cause: AbortCause = AbortCause.USER) -> None:
@@ -41,6 +43,7 @@ class AbortSignal:
             self._set()
 
     async def wait(self) -> None:
+        """Returns when the query is interrupted."""
         if self._event is None:
             import asyncio
 
@@ -50,7 +53,7 @@ class AbortSignal:
         await self._event.wait()
 
     async def guard(self, work: Coroutine[Any, Any, T]) -> T:
-        """Awaits `work`, but cancels it when the signal is raised; then, or if it was raised before, `AbortedError`."""
+        """Awaits `work` and returns its result. When the query is interrupted, cancels it and raises `AbortedError`."""
         import asyncio
 
         if self.raised:

@@ -19,9 +19,12 @@ class Tracking(msgspec.Struct, frozen=True, kw_only=True):
     """What is remembered of compactions."""
 
     failures: int = 0
-    """In a row; at the limit the breaker is open for the session."""
+    """Failed compactions in a row. At the limit none is tried any more in this session."""
     count: int = 0
+    id: str = ""
+    """Of the last one that worked: the id of its boundary in the transcript."""
     turns_since: int = 0
+    """Rounds of tools since then."""
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,7 +42,7 @@ class Fitted(msgspec.Struct, frozen=True, kw_only=True):
     blocks: tuple[Block, ...]
     spilled: tuple[ResultSpilled, ...] = ()
     change: Change | None = None
-    """None where all of them fitted."""
+    """What was changed; None where all results fitted."""
 
 
 class Prepared(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,14 +57,14 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
     spilled: tuple[ResultSpilled, ...] = ()
     """Texts that went into files, to be recorded: the model may read these in a resumed session, too."""
     facts: FactsKept | None = None
-    """With a compaction: to be recorded before `added`."""
+    """Facts to record before `added`, where there was a compaction."""
     clearing: Clearing | None = None
     """What the API is to clear by itself, where it can."""
     restored: tuple[tuple[str, FileState], ...] = ()
     """Files that the summary shows again, whole."""
     changes: tuple[Change, ...] = ()
-    turning: tuple[Block, ...] = ()
-    """Where the next changes may come, one block of each message: what stands before it stays as it is until then."""
+    change_points: tuple[Block, ...] = ()
+    """Blocks at which the next changes may come, one for each message. Everything before such a block stays the same until then."""
     tracking: Tracking = Tracking()
     tokens: int = 0
     """Estimate of the whole request."""
@@ -109,13 +112,36 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
     tools: tuple[str, ...] = ()
     """Names of those that are listed."""
     recent_files: tuple[str, ...] = ()
-    """That the model has read or written, the latest last."""
+    """Files that the model has read or written, the latest last."""
     changed_files: Mapping[str, str] = {}
-    """By commands or by others: each with the id of the call or message that told of it first."""
+    """Files that commands or others changed, each with the id of the first call or message that reported it."""
     on_compaction: Callable[[str], None] | None = None
     """Hears the cause when one begins: somebody waits for it."""
     count: Callable[[Sequence[Message]], Awaitable[int | None]] | None = None
     """Asks the API how many tokens the whole request has; None where it does not say."""
+
+
+class Collapses(Protocol):
+    """Summaries that stand for finished stretches of the conversation, staged or committed."""
+
+    @property
+    def staged(self) -> tuple[CollapseNoted, ...]:
+        """Written, but what they stand for is still sent."""
+        ...
+
+    @property
+    def committed(self) -> tuple[CollapseNoted, ...]: ...
+
+    @property
+    def all(self) -> tuple[CollapseNoted, ...]: ...
+
+    def stage(self, first_id: str, last_id: str, summary: str) -> str:
+        """A summary of the messages from one id to another, both included. Returns the collapse's id. Raises `OptionError`."""
+        ...
+
+    def undo(self, id_: str) -> bool:
+        """Whether there was one to take back."""
+        ...
 
 
 class Pipeline(Protocol):
@@ -153,7 +179,12 @@ class Pipeline(Protocol):
         ...
 
     @property
-    def staged(self) -> int: ...
+    def staged(self) -> int:
+        """How many collapses wait for room to be needed."""
+        ...
+
+    @property
+    def collapses(self) -> Collapses: ...
 
     def take_news(self) -> tuple[tuple[CollapseNoted, ...], tuple[Change, ...]]:
         """Collapses that were staged or undone since `prepare`, and what that changes, when nothing more is prepared."""
@@ -167,7 +198,7 @@ class Pipeline(Protocol):
         messages: Sequence[Message] = (),
         facts: FactsKept | None = None,
     ) -> None:
-        """Of a resumed session; `messages` are its whole transcript."""
+        """Restores the state of a resumed session. `messages` are its whole transcript."""
         ...
 
     def project(self, messages: Sequence[Message]) -> Sequence[Message]:

@@ -15,7 +15,7 @@ class Disk(Protocol):
     """
 
     def make_folder(self, path: Path) -> None:
-        """With its parents; one that is there is narrowed to its owner."""
+        """Makes the folder with its parents. Where it exists, only its owner keeps access."""
         ...
 
     def open(self, path: Path, *, create: bool) -> int:
@@ -27,7 +27,7 @@ class Disk(Protocol):
         ...
 
     def write(self, handle: int, data: bytes) -> int:
-        """At the end of the file. Gives the number of bytes that were taken: a full disk may take a part."""
+        """Writes at the end of the file. Returns the number of bytes written; a full disk may take only a part."""
         ...
 
     def rewrite(self, handle: int, data: bytes, at: int) -> None:
@@ -59,7 +59,7 @@ class Disk(Protocol):
     def close(self, handle: int) -> None: ...
 
     def rename(self, source: Path, target: Path) -> None:
-        """In one step, in place of what was there."""
+        """Renames in one step, and replaces the target where it exists."""
         ...
 
     def unlink(self, path: Path) -> None: ...

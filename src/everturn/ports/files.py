@@ -37,7 +37,7 @@ class FileNews(msgspec.Struct, frozen=True, kw_only=True):
     """What has changed since it was asked for last."""
 
     seen: tuple[tuple[str, FileState], ...] = ()
-    """In the order of seeing."""
+    """Paths and states, in the order in which the files were seen."""
     forgotten: tuple[str, ...] = ()
     cleared: bool = False
     changed: tuple[tuple[str, str], ...] = ()
@@ -60,7 +60,7 @@ class FileStates:
         return FileStates(self._most, self._states.items())
 
     def restore(self, states: Iterable[tuple[str, FileState]], changed: Mapping[str, str] = {}) -> None:
-        """Of a resumed session: its journal knows them already."""
+        """Sets the states of a resumed session. They are in its journal already, so they are not recorded again."""
         self._states, self.changed = OrderedDict(states), dict(changed)
         while len(self._states) > self._most:
             self._states.popitem(last=False)
@@ -74,7 +74,7 @@ class FileStates:
             self.note_change(path, by)
 
     def note_change(self, path: str, by: str) -> None:
-        """A command changed it, or somebody else did. Whatever becomes of the conversation, this is not forgotten."""
+        """A command or somebody else changed the file. This is kept whatever happens to the conversation."""
         if path not in self.changed:
             self.changed[path] = by
             self._unkept.append(path)
@@ -86,7 +86,7 @@ class FileStates:
             self._touch(path)
 
     def note_cut(self, path: str) -> None:
-        """Of what a result should have shown of the file, the model sees only a part."""
+        """The model sees only a part of what a result should have shown of the file."""
         if (state := self._states.get(path)) is not None:
             self._states[path] = msgspec.structs.replace(state, partial=True, shown=False)
             self._touch(path)

@@ -9,15 +9,15 @@ class Holding(msgspec.Struct, frozen=True, kw_only=True):
     """How a call must be held that no rule, mode or person has allowed. It reads the working folders, and little else."""
 
     writes: bool = False
-    """It may also write the working folders, but for what is protected there."""
+    """The command may also write in the working folders, except protected paths."""
     opened: tuple[str, ...] = ()
     """More places that it may read, since a rule says so. Real paths."""
     uses_git: bool = False
-    """It reads the repository around the working folder, too."""
+    """The command may also read the repository around the working folder."""
     scratch: bool = False
-    """It may also write the session's scratch folder, which is its `TMPDIR`. Without that it may only read it."""
+    """The command may also write in the session's scratch folder, its `TMPDIR`. Otherwise it may only read there."""
     tries: bool = False
-    """It may be more than a reader: where it meets the wall a person is asked, and it runs again without one."""
+    """The command may do more than read. Where it is stopped, a person is asked, and after a yes it runs again without confinement."""
 
 
 class Search(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,16 +39,16 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True):
     """What of the machine a held command may take. Bytes, where nothing else is said."""
 
     memory: int = 4 * _GIB
-    """Of each process."""
+    """Bytes of memory of each process."""
     memory_together: int = 4 * _GIB
-    """Of all its processes."""
+    """Bytes of memory of all processes together."""
     processor_s: int = 600
     """Seconds of a processor, for each process."""
     processes: int = 256
     threads: int = 2_048
-    """Of all its processes."""
+    """Threads of all processes together."""
     open_files: int = 512
-    """At once, for each process."""
+    """Files that each process may have open at the same time."""
     file: int = 256 * _MIB
     """One temporary file."""
     temporary: int = _GIB
@@ -77,11 +77,15 @@ class Walls(Protocol):
 
     @property
     def why(self) -> str:
-        """By what, or what is missing: for people."""
+        """What confines commands, or what is missing, in words for people."""
         ...
 
     def lacks(self, variable: str) -> bool:
-        """It is set for ordinary commands, and held ones are not given it."""
+        """Whether the variable is set for ordinary commands but not for confined ones."""
+        ...
+
+    def lists(self, path: str) -> bool:
+        """A real path in one of the system's places, which every held command may read."""
         ...
 
     def find_foreign(self, name: str, *, held: bool = True, path: str | None = None) -> str:
@@ -101,6 +105,9 @@ class KnownWalls(msgspec.Struct, frozen=True, kw_only=True):
     why: str = "nothing here holds commands"
 
     def lacks(self, variable: str) -> bool:  # noqa: ARG002 - there is no environment
+        return False
+
+    def lists(self, path: str) -> bool:  # noqa: ARG002 - there are no such places
         return False
 
     def find_foreign(self, name: str, *, held: bool = True, path: str | None = None) -> str:  # noqa: ARG002 - every program is the system's

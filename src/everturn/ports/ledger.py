@@ -13,16 +13,18 @@ from everturn.core.state import Reason
 
 
 class Allowance(msgspec.Struct, frozen=True, kw_only=True):
-    """What a part of the work may use in all; 0 = whatever those above may."""
+    """The share of a budget for an engine that works for another one. 0 = no limit but those of the budget itself."""
 
     usd: float = 0.0
+    """USD that it may spend."""
     tokens: int = 0
-    """All four counters."""
+    """Tokens that it may use, all four counters together."""
     turns: int = 0
     """Rounds with the API."""
     tool_calls: int = 0
+    """Calls of tools."""
     wall_s: float = 0.0
-    """From the beginning of its first query."""
+    """Seconds from the beginning of its first query."""
 
 
 class Spent(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,10 +46,10 @@ class Charge(msgspec.Struct, frozen=True, kw_only=True):
     usage: Usage
     usd: float
     turn: int
-    """Of this ledger's query."""
+    """Number of the round in this ledger's query."""
     api_id: str = ""
     request_id: str = ""
-    """Both as in the record of whoever made the call: a call that stands in two journals is counted once."""
+    """Both ids are those of the first record of the call, so that a call in two journals is counted once."""
 
 
 class Ledger(Protocol):

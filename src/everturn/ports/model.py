@@ -21,6 +21,9 @@ class ThinkingMode(StrEnum):
     DISABLED = "disabled"
 
 
+_USUAL_MODES: tuple[ThinkingMode, ...] = (ThinkingMode.ADAPTIVE, ThinkingMode.ENABLED)
+
+
 class ThinkingConfig(msgspec.Struct, frozen=True, kw_only=True):
     """`budget_tokens` goes with `enabled` only. `display` is `summarized` or `omitted`."""
 
@@ -69,6 +72,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     fast: bool = False
     cache: bool = True
     """Place cache marks."""
+    cache_write: bool = True
+    """False: the newest message gets no mark, so that the cache is read and nothing is added."""
     cache_ttl: Literal["5m", "1h"] = "5m"
     output_schema: dict[str, Any] | None = None
     stop_sequences: tuple[str, ...] = ()
@@ -76,7 +81,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     opening: int = 0
     """Blocks of the first message that are the user's context."""
     anchor: int | None = None
-    """The first message that may be changed later on: what stands before it is worth a mark that does not move."""
+    """Index of the first message that may change later. A cache mark before it can stay where it is."""
     kept: int | None = None
     """Messages that stand as in the request before, where that is not all it had: a mark there saves what is before it."""
 
@@ -112,12 +117,14 @@ class ModelCard(msgspec.Struct, frozen=True, kw_only=True):
 
         Nothing asked: it thinks if it can.
         """
-        wanted = config.mode if config is not None else ThinkingMode.ADAPTIVE
-        if wanted is ThinkingMode.DISABLED:
+        if config is None:
+            wanted = _USUAL_MODES
+        elif config.mode is ThinkingMode.DISABLED:
             always = self.thinking_default_on and ThinkingMode.DISABLED not in self.thinking
             return ThinkingMode.ADAPTIVE if always else None
-        known = (mode for mode in (wanted, ThinkingMode.ADAPTIVE, ThinkingMode.ENABLED) if mode in self.thinking)
-        return next(known, None)
+        else:
+            wanted = (config.mode, *_USUAL_MODES)
+        return next((mode for mode in wanted if mode in self.thinking), None)
 
 
 class Model(Protocol):

@@ -1,127 +1,176 @@
 """May this call run? Rules and mode decide; where they say ask, the approver does."""
 
+from collections.abc import Coroutine
 from enum import StrEnum
 from typing import Any, Protocol
 
 import msgspec
 
+from everturn.core.denials import DenialCause
 from everturn.ports.holding import Holding
-from everturn.ports.judged import Judged
+from everturn.ports.judged_paths import JudgedPath
 from everturn.ports.tool import Traits
 
 HOST_QUESTION = "sandbox.network"
-"""What a question about a host is called before policy and approver: no tool can have this name.
+"""Name of the call that asks whether a command in the sandbox may reach a host. No tool can have this name.
 
 Its input holds `host`, `port` and the `command` that wants to connect.
 """
 
 SETTINGS_QUESTION = "settings.changed"
-"""What the question is called whether settings that changed while the session runs shall count in it.
+"""Name of the call that asks whether settings that changed while the session runs count in it from now on.
 
-Its input holds `changes`: a line for each rule or folder, with its file.
+Its input holds `changes`, a line for each rule or folder, with its file.
 """
 
 
 class Ruling(StrEnum):
+    """What a verdict says about a call."""
+
     ALLOW = "allow"
+    """The call runs."""
     ASK = "ask"
+    """The approver decides."""
     DENY = "deny"
+    """The call does not run, and the model reads the reason."""
 
 
 class Decider(StrEnum):
-    """What of the policy spoke, by the names that readers of stream-json know."""
+    """Which part of the policy decided, by the names that stream-json uses."""
 
     RULE = "rule"
     MODE = "mode"
+    HOOK = "hook"
+    """The gate's: a hook of the user."""
 
 
 class Scope(StrEnum):
-    """How long a person's yes holds."""
+    """How long a person's yes counts."""
 
     ONCE = "once"
+    """For this call only."""
     SESSION = "session"
+    """Until the session ends."""
     ALWAYS = "always"
-    """Written down, for later sessions of this project, too."""
+    """Written to a settings file, so that it counts in later sessions of this project, too."""
 
 
 class Offer(msgspec.Struct, frozen=True, kw_only=True):
-    """A longer yes that would let this call run: exactly what it would add, and what that covers."""
+    """A yes for more than this call: what it would add to the rules, and what that would let run."""
 
     scope: Scope
+    """How long it would count."""
     rules: tuple[str, ...] = ()
-    """Allow rules, the narrowest that make sense."""
+    """Allow rules that would be added, the narrowest that make sense."""
     mode: str | None = None
-    """In place of rules: the permission mode from then on."""
+    """Permission mode from then on, in place of rules."""
     covers: tuple[str, ...] = ()
-    """What each rule, or the mode, lets run; in words."""
+    """What each rule, or the mode, would let run, in words."""
     past: tuple[str, ...] = ()
-    """Earlier calls of this session that were asked and would not have been; a line each."""
+    """Earlier calls of this session that a person was asked about, and that these rules would have allowed; a line each."""
     place: str = ""
-    """The file that the rules would be written to."""
+    """File that the rules would be written to."""
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """The decision about one call. An approver sets `ruling`, and may set `reason`, `input`, `mode`, `grants` and `scope`."""
+
     ruling: Ruling
-    reason: str
-    """For the model and for people; names the rule or the mode."""
+    """Allow, ask or deny. An approver allows or denies."""
+    reason: str = ""
+    """Why, for the model and for people. The policy names the rule or the mode here; an approver may leave it empty."""
     by: Decider | None = None
-    """The policy's: what decided; None where it was neither a rule nor the mode."""
+    """The policy's: which part of it decided; None where it was neither a rule nor the mode."""
+    cause: DenialCause | None = None
+    """Kind of the reason for a denial or a question; an approver may set another one than `person`. None if the call may run."""
+    unasked: bool = False
+    """The gate's: a person could have allowed it, and nobody was here to be asked."""
     grave: bool = False
-    """The policy's: what is asked for cannot be undone."""
-    judged: Judged | None = None
-    """The policy's: the file that it spoke of; whoever runs the call is held to it."""
+    """The policy's: what the call does cannot be undone."""
+    judged: JudgedPath | None = None
+    """The policy's: the file that was judged. The call may touch no other one."""
     may_read: bool = False
-    """The policy's: the file that the call would change may be read, so a call that cannot work fails before anybody is asked."""
+    """The policy's: the file that the call would change may be read. A call that cannot work then fails before anybody is asked."""
     advice: str = ""
-    """The gate's, of the policy: sentences for the model behind a denial, of what it may do in place of the call."""
+    """The gate's: sentences for the model after a denial, about what it may do in place of the call."""
     holding: Holding | None = None
-    """The policy's: nobody approved the call, so it must be held like this while it runs."""
+    """The policy's: how the call is confined while it runs, since nobody approved it."""
     by_person: bool = False
-    """The gate's: the person, or the program in their place, has said it."""
+    """The gate's: the verdict is the approver's."""
     input: dict[str, Any] | None = None
-    """An approver's: the call runs with this in place of what the model sent. Answers to a question come this way."""
+    """An approver's: input that the call runs with, in place of the model's. Answers to AskUserQuestion are given here."""
     mode: str | None = None
-    """An approver's: the permission mode from now on."""
+    """An approver's: permission mode from now on."""
     grants: tuple[str, ...] = ()
-    """An approver's: allow rules from now on, for as long as `scope` says."""
+    """An approver's: allow rules to add."""
     scope: Scope = Scope.ONCE
+    """An approver's: how long the rules in `grants` count."""
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True):
-    """One tool call on its way through the gate."""
+    """One tool call, as the policy, the approver and the hooks see it before or after it runs."""
 
     id: str
+    """Id of the call, as the model gave it."""
     name: str
+    """Name of the tool, or of a question that is no call of a tool."""
     input: dict[str, Any]
+    """Input of the call, corrected where the meaning was certain."""
     traits: Traits
+    """What the tool says about this call."""
     line: str
+    """What the call does, in one line for people."""
+    derived: dict[str, Any] = {}
+    """Fields that the tool adds to the input for people and hooks. They are never sent."""
     offers: tuple[Offer, ...] = ()
-    """For an approver: what a longer yes may add. Empty where no rule would help."""
+    """For an approver: what a yes for more than this call may add. Empty where no rule would help."""
     grave: bool = False
-    """For an approver: it cannot be undone, so that a yes should take more than one key."""
+    """For an approver: the call cannot be undone, so a yes should take more than one key."""
     details: tuple[str, ...] = ()
-    """For an approver: how the policy came to ask, part by part."""
+    """For an approver: why the policy asks, a line for each part of a command."""
     folder: str = ""
-    """For an approver: where a command would run, if that is not the working folder; else empty."""
+    """For an approver: folder in which a command would run, where it is not the working folder; else empty."""
     exports: tuple[str, ...] = ()
-    """For an approver: what earlier commands have set for this one that decides which programs run, or stands in it: `NAME=value`, `NAME is not set`."""
+    """For an approver: variables that earlier commands have set and that matter to this one, as `NAME=value` or `NAME is not set`."""
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """The input with the derived fields."""
+        return {**self.derived, **self.input}
+
+    def without_derived(self, shown: dict[str, Any]) -> dict[str, Any]:
+        """The input that somebody made of `shown`: a derived field that they left as it was is none of it."""
+        own = self.derived.keys() - self.input.keys()
+        return {name: value for name, value in shown.items() if name not in own or value != self.derived[name]}
 
 
 class Policy(Protocol):
-    """Asked right before each run, whatever it said before. Changes nothing, and never raises.
-
-    It may have `prepare`, which is given the call and returns None, or something to be awaited before the call is judged again,
-    and `advise`, which tells the model what it may do in place of a call that was denied; empty where there is nothing.
-    """
+    """Judges each call right before it runs, also one that it has judged before. It changes nothing and never raises."""
 
     def judge(self, call: Call) -> Verdict: ...
 
+    def judge_allowed(self, call: Call) -> Verdict:
+        """As `judge`, where a hook of the user has allowed the call: that counts like a rule that allows every call of the tool, and every file."""
+        ...
+
+    def judge_apart(self, call: Call) -> Verdict:
+        """As `judge`, of a command that starts in the working folder, with nothing that earlier commands have set."""
+        ...
+
+    def prepare(self, call: Call) -> Coroutine[Any, Any, None] | None:
+        """Something to await, after which the call is judged again. None almost always."""
+        ...
+
+    def advise(self, call: Call) -> str:
+        """Sentences for the model about what it may do in place of a denied call; empty where there is nothing to say."""
+        ...
+
 
 class Approver(Protocol):
-    """The person, or a program in their place. Called only where the policy says ask; may take as long as it takes.
+    """The person, or a program in their place. Called only where the policy says ask. It may take any time to answer.
 
-    It may have `one_at_a_time` (true: it is asked about one call after the other, and the policy is asked again before
-    each, since a longer yes may have answered it); otherwise calls that run together are asked about together.
+    With the attribute `one_at_a_time = True` it is asked about one call after the other, and the policy judges each call
+    again first, since an earlier yes may have covered it. Without it, several calls may be asked about at the same time.
 
     A call of AskUserQuestion is answered with ALLOW and an `input` whose `answers` map each question to the chosen label
     (several: joined by commas). ExitPlanMode is approved with ALLOW; `mode` may say how to go on, `input` hold another plan.
@@ -134,19 +183,19 @@ class Approver(Protocol):
 
 
 class Grants(Protocol):
-    """What a person's yes may add to the rules. Never raises."""
+    """Adds rules to the policy when a person says yes for more than one call. Never raises."""
 
     def prepare(self, call: Call) -> Call:
-        """The call with its offers and details. It counts as asked from now on."""
+        """Fills in `offers` and `details` of the call, and remembers that a person was asked about it."""
         ...
 
     def add(self, rules: tuple[str, ...], scope: Scope) -> str:
-        """Empty, or what of it went wrong: a rule that could not be written down still holds for this session."""
+        """What went wrong, or an empty text. A rule that could not be written to the file still counts in this session."""
         ...
 
 
 class HeldSettings(Protocol):
-    """Settings that changed and would let more run. They do not count yet."""
+    """Settings that changed while the session runs and would let more run. They do not count yet."""
 
     @property
     def question(self) -> Call:
@@ -154,11 +203,11 @@ class HeldSettings(Protocol):
         ...
 
     def agree(self) -> None:
-        """They count from the next judgement on."""
+        """The settings count from the next judgement on."""
         ...
 
     def refuse(self) -> None:
-        """They do not count, and are not asked about again while they stay as they are."""
+        """The settings do not count. Nobody is asked about them again until they change again."""
         ...
 
 
@@ -166,5 +215,5 @@ class SettingsConsent(Protocol):
     """Whether a person has to be asked about changed settings. Never raises."""
 
     def find_held(self, call: Call) -> HeldSettings | None:
-        """What would decide this call otherwise, and is for a person to decide. None almost always, and then cheap."""
+        """Changed settings that would decide this call differently, so a person must be asked. None almost always, and then cheap."""
         ...

@@ -1,5 +1,6 @@
 """Permission rules as they stand in the settings: texts with their place, handed from who reads them to who judges by them."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import msgspec
@@ -73,4 +74,26 @@ class LivePermissions(Protocol):
 
     def note_written(self, path: str, content: bytes) -> None:
         """We wrote this file, with a person's consent: as long as it reads so, they know what of it is held back."""
+        ...
+
+
+class WrittenFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A settings file as we left it."""
+
+    path: str
+    content: bytes
+
+
+class RuleFile(Protocol):
+    """Where a person's lasting yes is written down. What it raises is an `OptionError`; then nothing has changed."""
+
+    @property
+    def path(self) -> str: ...
+
+    def append_rules(self, rules: Sequence[str]) -> WrittenFile:
+        """Allow rules. Everything else in the file stays."""
+        ...
+
+    def append_hosts(self, hosts: Sequence[str]) -> WrittenFile:
+        """Hosts that commands in the sandbox may reach."""
         ...

@@ -19,7 +19,7 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
     seal: int = 0
     """A limit on message queues that it is to begin with, by which its processes are known; 0 = none."""
     descriptors: tuple[tuple[int, int], ...] = ()
-    """Which of ours it is given, and under which numbers."""
+    """Descriptors that the command inherits: ours, and the number that it gets."""
     enter: Callable[[], None] | None = None
     """Called in a thread that starts the process and ends: what it binds itself to, the process is bound to."""
     stay: Callable[[], object] | None = None
@@ -30,11 +30,28 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
     """The first process only waits for the others: a request to end is not for it."""
 
 
+class Room(Protocol):
+    """What one command takes of the machine besides processes and the memory of each."""
+
+    def has_grown(self) -> bool:
+        """Whether enough was written since the last look to make another one worthwhile. Costs one system call."""
+        ...
+
+    def find_excess(self, processes: Iterable[int]) -> str:
+        """What it takes too much of, in a clause that goes on after "The command"; empty where nothing."""
+        ...
+
+
 class Cell(Protocol):
     """One command's confinement, from before its start to after its end."""
 
     @property
     def start(self) -> Start: ...
+
+    @property
+    def room(self) -> Room | None:
+        """Of a command that nobody approved; None: nobody counts what the command takes."""
+        ...
 
     @property
     def asked_s(self) -> float:
@@ -54,6 +71,10 @@ class Cell(Protocol):
 
         What the command has left running ends here, and what it changed although it must not is put back.
         """
+        ...
+
+    def find_refusals(self, output: str, code: int | None) -> tuple[str, ...]:
+        """Of a command that nobody approved: lines of its output, in order, that seem to say that the system refused it something."""
         ...
 
     def close(self) -> None:
@@ -80,29 +101,6 @@ class Sandbox(Protocol):
     async def aclose(self) -> None: ...
 
 
-class Room(Protocol):
-    """What one command takes of the machine besides processes and the memory of each."""
-
-    def has_grown(self) -> bool:
-        """So much was written since the last look that another is worth its time. Costs one system call."""
-        ...
-
-    def find_excess(self, processes: Iterable[int]) -> str:
-        """What it takes too much of, in a clause that goes on after "The command"; empty where nothing."""
-        ...
-
-
-class HeldCell(Cell, Protocol):
-    """Of a command that nobody approved."""
-
-    @property
-    def room(self) -> Room: ...
-
-    def find_refusals(self, output: str, code: int | None) -> tuple[str, ...]:
-        """Lines of its output, in order, that seem to say that the system refused it something."""
-        ...
-
-
 class Holder(Protocol):
     """One per session: holds what runs although nobody approved it."""
 
@@ -112,12 +110,17 @@ class Holder(Protocol):
     @property
     def bounds(self) -> Bounds: ...
 
-    async def hold(self, holding: Holding, start: Start, folder: str) -> HeldCell:
+    async def hold(self, holding: Holding, start: Start, folder: str) -> Cell:
         """Raises `ToolFault` where it cannot be held: then it must not run."""
         ...
 
-    async def hold_search(self, search: Search, start: Start, folder: str) -> HeldCell | None:
+    async def hold_search(self, search: Search, start: Start, folder: str) -> Cell | None:
         """It starts as it is, in the folder, and its descriptors keep their numbers. None where nothing here can hold it."""
         ...
 
     async def aclose(self) -> None: ...
+
+
+def render_target(host: str, port: int) -> str:
+    """A host with its port, as it stands in settings: the narrowest pattern there is. `host` is in its one form."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

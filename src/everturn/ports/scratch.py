@@ -17,7 +17,7 @@ class Scratch(Protocol):
         ...
 
     def find_used(self) -> str:
-        """As `find`, where something is in it; else empty."""
+        """The same as `find` where the folder has a file in it; else empty."""
         ...
 
 

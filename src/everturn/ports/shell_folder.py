@@ -1,8 +1,11 @@
 """Where the next command starts, and with which exports: told by the tool that runs commands, asked by who judges them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from everturn.ports.tool import Confinement
+
+TakeVariables = Callable[[Mapping[str, str], frozenset[str]], None]
+"""Variables that are set from now on, and names of those that are unset."""
 
 
 class ShellFolder:
@@ -26,6 +29,28 @@ class ShellFolder:
         """Names, on any side."""
         self.changed: frozenset[str] = frozenset()
         """Names that earlier commands have set or unset, on any side."""
+        self._given: dict[str, str] = {}
+        self._given_unset: frozenset[str] = frozenset()
+        self._taker: TakeVariables | None = None
+
+    def take_variables(self, given: Mapping[str, str], unset: frozenset[str]) -> None:
+        """Of hooks. They count as if an earlier command had set and unset them."""
+        self._given = {name: value for name, value in self._given.items() if name not in unset} | dict(given)
+        self._given_unset = (self._given_unset - given.keys()) | unset
+        if self._taker is not None:
+            self._taker(given, unset)
+            return
+        # The tool that runs commands is made with the first of them, which is judged before.
+        self.exports = self.sandboxed = self._given
+        self.unset = dict.fromkeys((False, True), self._given_unset)
+        self.exported = frozenset(self._given)
+        self.changed = self.exported | self._given_unset
+
+    def hand_variables_to(self, taker: TakeVariables) -> None:
+        """The tool that runs commands: what was given so far, and what will be."""
+        self._taker = taker
+        if self._given or self._given_unset:
+            taker(self._given, self._given_unset)
 
     def has_changed(self, name: str) -> bool:
         """An earlier command has set the variable to something else, or unset it."""

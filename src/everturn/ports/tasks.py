@@ -1,4 +1,4 @@
-"""What runs beside the conversation: commands and agents in the background, which the session lists, tells of and ends."""
+"""Commands and agents in the background: the session lists them, reports their end, and ends them."""
 
 from enum import StrEnum
 from typing import Protocol
@@ -14,7 +14,7 @@ class TaskStatus(StrEnum):
 
 
 class TaskReport(msgspec.Struct, frozen=True, kw_only=True):
-    """A task as it stands."""
+    """State of a task."""
 
     id: str
     kind: str
@@ -25,11 +25,11 @@ class TaskReport(msgspec.Struct, frozen=True, kw_only=True):
     description: str
     """One line for people."""
     summary: str
-    """How it stands, in words: how long it has run, or how it ended."""
+    """State in words: how long it has run, or how it ended."""
     output: str
-    """What it said, bounded."""
+    """What it printed, shortened."""
     size: int = 0
-    """Bytes of all that it said, where `output` is only a part of that; else 0."""
+    """Bytes of everything that it printed, where `output` is only a part; else 0."""
     output_path: str | None = None
     """A file with more of it."""
     command: str | None = None
@@ -53,19 +53,19 @@ class Task(Protocol):
 
 
 class Leftovers(Protocol):
-    """What a tool leaves running besides tasks. Neither raises."""
+    """Processes that a tool leaves running besides tasks. No method raises."""
 
     async def aclose(self) -> None:
-        """Ends it, with time to obey."""
+        """Ends the processes, after some time to end by themselves."""
         ...
 
     def kill(self) -> None:
-        """At once."""
+        """Ends the processes at once."""
         ...
 
 
 class Tasks:
-    """Those of one session, in the order of their start. Owned by the engine, shared by its tools."""
+    """The tasks of one session, in the order of their start. Owned by the engine, shared by its tools."""
 
     def __init__(self) -> None:
         self._tasks: dict[str, Task] = {}
@@ -86,22 +86,22 @@ class Tasks:
         return tuple(task for task in self._tasks.values() if task.is_running)
 
     def note_told(self, id_: str) -> None:
-        """The model knows how it ended, from the result of a call."""
+        """The model has read in the result of a call how the task ended."""
         if (task := self._untold.pop(id_, None)) is not None:
             self._told.append(task)
 
     def take_began(self) -> list[TaskReport]:
-        """Those that were added since."""
+        """The tasks that were added since the last call of this method."""
         began, self._began = self._began, []
         return [task.report() for task in began]
 
     def take_told(self) -> list[TaskReport]:
-        """Those whose end a call told since."""
+        """The tasks whose end a call reported since the last call of this method."""
         told, self._told = self._told, []
         return [task.report() for task in told]
 
     def take_finished(self) -> list[TaskReport]:
-        """Those that ended since, each told once."""
+        """The tasks that ended since the last call of this method, each of them once."""
         if not self._untold:
             return []
         finished = [task.report() for task in self._untold.values() if not task.is_running]
@@ -110,7 +110,7 @@ class Tasks:
         return finished
 
     def answer_for(self, leftovers: Leftovers) -> None:
-        """They end with the session, after the tasks."""
+        """Ends these with the session, after the tasks."""
         self._leftovers.append(leftovers)
 
     async def aclose(self) -> None:

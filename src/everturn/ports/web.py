@@ -1,4 +1,4 @@
-"""The web as tools and permissions see it: a URL taken apart the same way for both, and the port that reaches hosts."""
+"""The web as tools and permissions see it: a URL taken apart the same way for both, the port that reaches hosts, and search."""
 
 import asyncio
 import re
@@ -9,7 +9,7 @@ import msgspec
 from everturn.core.errors import ToolFault
 
 PORTS = {"http": 80, "https": 443}
-_LONGEST = 4_000
+_MAX_LENGTH = 4_000
 _URL = r"(?P<scheme>https?)://(?P<authority>[^/?#\\]*)(?P<target>(?:[/?][^#]*)?)(?:#.*)?"
 _AUTHORITY = r"(?:\[(?P<six>[0-9a-f:.]+)\]|(?P<host>[^:\[\]]+))(?::(?P<port>\d{1,5})?)?"
 _NAME = r"[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*"
@@ -38,8 +38,8 @@ class WebUrl(msgspec.Struct, frozen=True, kw_only=True):
 def parse_web_url(text: str) -> WebUrl:
     """Raises `ToolFault`. Whatever two programs could read as two different hosts is refused."""
     text = text.strip()
-    if len(text) > _LONGEST:
-        raise ToolFault(f"The URL is longer than {_LONGEST:,} characters.")
+    if len(text) > _MAX_LENGTH:
+        raise ToolFault(f"The URL is longer than {_MAX_LENGTH:,} characters.")
     parts = re.fullmatch(_URL, text, re.IGNORECASE)
     if parts is None or re.search(r"[\x00-\x1f\x7f]", text):
         raise ToolFault("That is not an absolute http or https URL, such as https://example.com/page.")
@@ -107,3 +107,26 @@ class Net(Protocol):
     ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """`name`: speak TLS with a certificate for this name; None: plain."""
         ...
+
+
+class SearchQuestion(msgspec.Struct, frozen=True, kw_only=True):
+    query: str
+    allowed_domains: tuple[str, ...] = ()
+    """Only these and what is below them."""
+    blocked_domains: tuple[str, ...] = ()
+    """Never these. At most one of the two is set."""
+
+
+class Hit(msgspec.Struct, frozen=True, kw_only=True):
+    title: str
+    url: str
+    excerpt: str = ""
+
+
+class Searcher(Protocol):
+    """A search engine of the web: a question with its domains in, titles and addresses out.
+
+    Contract: raises `ToolFault` and nothing else; its text never holds the key. Best hits first.
+    """
+
+    async def search(self, question: SearchQuestion) -> tuple[Hit, ...]: ...

@@ -10,11 +10,11 @@ TOLD_ONCE = frozenset({CHANGED_FILES})
 MODEL = "model"
 TOLD_WITH_PROMPT = frozenset({MODEL})
 """A model that falls back to another one in mid-query hears of it with the next prompt."""
-_MOST_BRANCH = 200
+_MAX_BRANCH = 200
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
-class Environment(msgspec.Struct, frozen=True, kw_only=True):
+class PromptEnvironment(msgspec.Struct, frozen=True, kw_only=True):
     """What was found. Texts that are empty are not told."""
 
     folder: str
@@ -38,7 +38,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     """The permission mode in a line, for those whose system prompt does not tell."""
 
 
-def render_environment(found: Environment) -> dict[str, str]:
+def render_environment(found: PromptEnvironment) -> dict[str, str]:
     """By name, one line each."""
     year, month, day, weekday = found.today
     entries = {
@@ -62,4 +62,4 @@ def render_environment(found: Environment) -> dict[str, str]:
 def _render_branch(branch: str) -> str:
     if not branch:
         return "not a repository"
-    return "a repository, no branch checked out" if branch == "HEAD" else f"branch {one_line(branch)[:_MOST_BRANCH]}"
+    return "a repository, no branch checked out" if branch == "HEAD" else f"branch {one_line(branch)[:_MAX_BRANCH]}"

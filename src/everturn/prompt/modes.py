@@ -1,14 +1,13 @@
 """What each permission mode means to the model: the section on permissions of the system prompt, and the mode in one line."""
 
 from everturn.core.marks import one_line
+from everturn.core.modes import PermissionMode
 from everturn.prompt.briefing import ASKING, PLANNING, Briefing
-
-DEFAULT, ACCEPT_EDITS, PLAN, DONT_ASK, BYPASS = "default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"
 
 READING = (
     "Reading in the working folders, commands that only read there, and writing in the temporary folder run unasked."
 )
-MOST_RULES = 1_000
+MAX_RULES = 1_000
 """Characters of rules that are told."""
 EDITING = (
     "Reading and changing files, in the working folders and in the temporary folder, run unasked; so do commands that only "
@@ -29,56 +28,62 @@ BYPASSED = (
     "before it runs: take care with whatever cannot be undone, and stay within the task."
 )
 PLANNED = (
-    "Nothing may be changed: edits, and commands that do more than read, are refused, and trying them is of no use. Read what "
-    "matters; then your result is a plan: what to change, in which files, in which order, and how to check it."
+    "Nothing may be changed: edits, and commands that do more than read, are refused, also in the temporary folder, and trying "
+    "them is of no use. Read what matters; then your result is a plan: what to change, in which files, in which order, and how "
+    "to check it."
 )
 SUBMITTED = (
     f"Give the plan to {PLANNING}: the user approves it, and then you carry it out, or they say what to change. A question that "
     "only wants an answer gets that, and no plan."
 )
 ANSWERED = (
-    "The plan is your final message, whole: nobody can approve it now, and the user decides later. A question that only wants "
-    "an answer gets that, and no plan."
+    "The plan is your final message, whole and as long as it has to be: nobody can approve it now, and the user decides later. "
+    "A question that only wants an answer gets that, and no plan."
 )
+ALONE = " Put git and edits that no rule allows into calls of their own: in one line with an allowed command they are refused."
 LINES = {
-    DEFAULT: "reading runs unasked, changes need approval",
-    ACCEPT_EDITS: "reading and changing files in the working folders run unasked, commands need approval",
-    PLAN: "nothing may be changed; your result is a plan",
-    DONT_ASK: "what no rule allows is refused",
-    BYPASS: "every call runs unasked",
+    PermissionMode.DEFAULT: "reading runs unasked, changes need approval",
+    PermissionMode.ACCEPT_EDITS: "reading and changing files in the working folders run unasked, commands need approval",
+    PermissionMode.PLAN: "nothing may be changed; your result is a plan",
+    PermissionMode.DONT_ASK: "what no rule allows is refused",
+    PermissionMode.BYPASS: "every call runs unasked",
 }
 
 
 def render_permissions(mode: str, briefing: Briefing) -> str:
     """The section, as it reads in this mode."""
-    allowed = _list_rules(briefing) if mode not in {PLAN, BYPASS} else ()
+    allowed = _list_rules(briefing) if mode not in {PermissionMode.PLAN, PermissionMode.BYPASS} else ()
     return " ".join((f"The permission mode is {mode}.", *_list_sentences(mode, briefing), *allowed))
 
 
 def _list_rules(briefing: Briefing) -> tuple[str, ...]:
     """What else runs: whoever knows it does not try in vain."""
     told = one_line(", ".join(briefing.rules))
-    if len(told) > MOST_RULES:
-        told = f"{told[:MOST_RULES]} …"
-    return (f"The user's settings allow: {told}.",) if told else ()
+    if len(told) > MAX_RULES:
+        told = f"{told[:MAX_RULES]} …"
+    if not told:
+        return ()
+    # The cause of most refusals where a rule allows some commands: the line as a whole can then not be held.
+    alone = ALONE if any(rule.startswith("Bash(") for rule in briefing.rules) else ""
+    return (f"The user's settings allow: {told}.{alone}",)
 
 
 def render_mode_line(mode: str, briefing: Briefing) -> str:
     """For those who have a system prompt of their own."""
-    asked = "somebody can approve" if briefing.person and mode != DONT_ASK else "nobody can approve"
-    return f"{mode} ({LINES[mode]}; {asked})"
+    asked = "somebody can approve" if briefing.person and mode != PermissionMode.DONT_ASK else "nobody can approve"
+    return f"{mode} ({LINES[PermissionMode(mode)]}; {asked})"
 
 
 def _list_sentences(mode: str, briefing: Briefing) -> tuple[str, ...]:
     beyond = ASKED if briefing.person else REFUSED
     match mode:
-        case "acceptEdits":
+        case PermissionMode.ACCEPT_EDITS:
             return EDITING, beyond
-        case "plan":
+        case PermissionMode.PLAN:
             return PLANNED, SUBMITTED if briefing.can_submit_plan else ANSWERED
-        case "dontAsk":
+        case PermissionMode.DONT_ASK:
             return (READING, NOBODY_ASKED, QUESTIONS_REFUSED) if briefing.can_ask else (READING, NOBODY_ASKED)
-        case "bypassPermissions":
+        case PermissionMode.BYPASS:
             return (BYPASSED,)
         case _:
             return READING, beyond

@@ -13,7 +13,7 @@ SYSTEM, ENVIRONMENT, CONTEXT, TOOLS = "system prompt", "environment", "context",
 OWN, APPENDED = "given with --system-prompt", "given with --append-system-prompt"
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True):
+class PromptPart(msgspec.Struct, frozen=True, kw_only=True):
     place: str
     name: str
     text: str
@@ -28,7 +28,7 @@ def list_parts(
     *,
     own_prompt: str | None = None,
     appended: str | None = None,
-) -> tuple[Part, ...]:
+) -> tuple[PromptPart, ...]:
     """In the order in which people read them. `tools`: the JSON that is sent, by name."""
     sections = render_sections(briefing, contexts.permissions) if own_prompt is None else {OWN: own_prompt}
     system = {**sections, APPENDED: appended or ""}
@@ -40,15 +40,15 @@ def list_parts(
     )
 
 
-def count_tokens(parts: Iterable[Part]) -> int:
+def count_tokens(parts: Iterable[PromptPart]) -> int:
     return sum(part.tokens for part in parts)
 
 
-def _make(place: str, name: str, text: str, *, heading: bool = False) -> Part:
+def _make(place: str, name: str, text: str, *, heading: bool = False) -> PromptPart:
     """With what stands around it: a heading, or the name and a colon."""
     whole = f"# {name}\n{text}\n\n" if heading else f"{name}: {text}\n"
     return _measure(place, name, text, len(whole.encode(errors="replace")))
 
 
-def _measure(place: str, name: str, text: str, size: int) -> Part:
-    return Part(place=place, name=name, text=text, tokens=estimate_written(size))
+def _measure(place: str, name: str, text: str, size: int) -> PromptPart:
+    return PromptPart(place=place, name=name, text=text, tokens=estimate_written(size))

@@ -11,12 +11,12 @@ from everturn.sandbox.places import Places
 from everturn.sandbox.replaced import Replaced
 from everturn.sandbox.repositories import Repositories
 
-MOST_AT_ONCE = 600
+MAX_AT_ONCE = 600
 """Folders that are looked at while somebody waits for the command: two milliseconds."""
 
 
 class Aftermath:
-    """One per session. Commands may overlap: what one has left is told by what was there before the first that still runs."""
+    """One per session, for its sandbox and its held edits. Commands may overlap: what one has left is told by what was there before the first that still runs."""
 
     def __init__(self) -> None:
         self._keeper = Keeper()
@@ -37,14 +37,9 @@ class Aftermath:
 
     @property
     def is_sure(self) -> bool:
-        """Until now nothing was left behind that must not be, and nothing could be overlooked."""
+        """Until now nothing was left behind that must not be, nothing could be overlooked, and all could be put back."""
         self._wait()
-        return self._is_sure and self._repositories.is_whole
-
-    @property
-    def unheld(self) -> tuple[str, ...]:
-        """Protected places that could not be put back, as they were before the last command."""
-        return tuple(self._keeper.unheld)
+        return self._is_sure and self._repositories.is_whole and not self._keeper.unheld
 
     def begin(self, kept: Iterable[str], places: Places, temporary: str) -> None:
         """`kept`: what is put back if it changes."""
@@ -78,7 +73,7 @@ class Aftermath:
         late, self._found_late = self._found_late, PutBack()
         with closing(Aside()) as aside:
             done = self._put_back(aside)
-            if self._repositories.size <= MOST_AT_ONCE or not self._start_looking():
+            if self._repositories.size <= MAX_AT_ONCE or not self._start_looking():
                 found = self._disarm(aside)
             else:
                 found = PutBack()

@@ -6,7 +6,7 @@ from contextlib import suppress
 from everturn.sandbox.beneath import FOLDER, find_status, open_up
 
 PREFIX = "everturn-held-back-"
-_MOST_NAME = 40
+_MAX_NAME = 40
 
 
 class Aside:
@@ -23,12 +23,12 @@ class Aside:
         open_up(folder)
         if find_status(folder, name) is None:
             return False
-        new = f"{os.urandom(3).hex()}-{name[:_MOST_NAME]}"
+        new = f"{os.urandom(3).hex()}-{name[:_MAX_NAME]}"
         with suppress(OSError):
             os.rename(name, new, src_dir_fd=folder, dst_dir_fd=self._open())
             return True
         # Another file system, or a folder that we may not move elsewhere: then beside it, under a name that means nothing.
-        new = f"{name[:_MOST_NAME]}.held-back-{os.urandom(3).hex()}"
+        new = f"{name[:_MAX_NAME]}.held-back-{os.urandom(3).hex()}"
         os.rename(name, new, src_dir_fd=folder, dst_dir_fd=folder)
         self.place = self.place or f"the same folder, as {new if new.isprintable() else ascii(new)}"
         return True

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 import msgspec
 
 from everturn.ports.sandbox import Start
-from everturn.sandbox.denials import Held, explain_denials
+from everturn.sandbox.denials import ConfinedRun, explain_denials
 from everturn.sandbox.kept import PutBack
 from everturn.sandbox.network.doorway import Doorway
 from everturn.sandbox.placeholders import explain_placeholders
@@ -20,6 +20,7 @@ class OpenCell:
     """`ports.sandbox.Cell` for a command that runs outside."""
 
     asked_s = 0.0
+    room = None
 
     def __init__(self, start: Start, warning: str = "") -> None:
         self.start = start
@@ -34,6 +35,9 @@ class OpenCell:
     def explain(self, output: str, code: int | None) -> tuple[str, ...]:  # noqa: ARG002 - nothing was held back
         return (self._warning,) if self._warning else ()
 
+    def find_refusals(self, output: str, code: int | None) -> tuple[str, ...]:  # noqa: ARG002 - it was approved
+        return ()
+
     def close(self) -> None:
         pass
 
@@ -41,10 +45,12 @@ class OpenCell:
 class CommandCell:
     """`ports.sandbox.Cell`."""
 
+    room = None
+
     def __init__(
         self,
         start: Start,
-        held: Held,
+        held: ConfinedRun,
         *,
         survivors: Survivors | None,
         put_back: Callable[[bool], PutBack],
@@ -87,6 +93,9 @@ class CommandCell:
             return remarks
         denied = explain_denials(msgspec.structs.replace(self._held, output=heard, refused=refused, put_back=done))
         return (*remarks, *denied)
+
+    def find_refusals(self, output: str, code: int | None) -> tuple[str, ...]:  # noqa: ARG002 - it was approved
+        return ()
 
     def close(self) -> None:
         # The last first. Each happens whatever becomes of the others.

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from everturn.sandbox.kept import PutBack
-from everturn.sandbox.network.proxy import Refused
+from everturn.sandbox.network.proxy import RefusedConnection
 from everturn.sandbox.places import Places
-from everturn.sandbox.repositories import MOST_FOLDERS
+from everturn.sandbox.repositories import MAX_FOLDERS
 
 _LAST = 8_000
-_MOST_NAMED = 5
+_MAX_NAMED = 5
 _READ_ONLY = re.compile(r"Read-only file system|EROFS|\[Errno 30\]")
 _DENIED = re.compile(r"Permission denied|EACCES|\[Errno 13\]", re.IGNORECASE)
 _NOT_PERMITTED = re.compile(r"Operation not permitted|EPERM|\[Errno 1\]", re.IGNORECASE)
@@ -33,7 +33,7 @@ _SPEAKER = re.compile(r"(?:\S+\[\d+\]: )?[^\s:'\"\u2018\u201c`]*/[^\s:'\"\u2018\
 _QUOTED = re.compile(r"['\"\u2018\u201c`]([^'\"\u2019\u201d`]+)['\"\u2019\u201d`]")
 
 
-class Held(msgspec.Struct, frozen=True, kw_only=True):
+class ConfinedRun(msgspec.Struct, frozen=True, kw_only=True):
     """What there is to know about a command that has ended."""
 
     command: str = ""
@@ -44,12 +44,12 @@ class Held(msgspec.Struct, frozen=True, kw_only=True):
     """Landlock says "Permission denied" where a read-only mount says so by its name."""
     network: bool = False
     unix_sockets: bool = False
-    refused: Sequence[Refused] = ()
+    refused: Sequence[RefusedConnection] = ()
     put_back: PutBack = PutBack()
     may_leave: bool = True
 
 
-def explain_denials(held: Held) -> tuple[str, ...]:
+def explain_denials(held: ConfinedRun) -> tuple[str, ...]:
     """Empty where nothing was held back, as far as can be seen."""
     lines = held.output[-_LAST:].splitlines()
     found = [*_explain_files(held, lines), *_explain_network(held, lines)]
@@ -63,7 +63,7 @@ def explain_denials(held: Held) -> tuple[str, ...]:
     return ("The sandbox held the command back: " + "; ".join(found) + ".", way)
 
 
-def _explain_files(held: Held, lines: list[str]) -> Iterable[str]:
+def _explain_files(held: ConfinedRun, lines: list[str]) -> Iterable[str]:
     places = held.places
     seen = re.compile(f"{_READ_ONLY.pattern}|{_DENIED.pattern}", re.IGNORECASE) if held.by_rules else _READ_ONLY
     writes = [line for line in lines if seen.search(line) or (_BUSY.search(line) and not held.by_rules)]
@@ -97,19 +97,19 @@ def explain_put_back(done: PutBack) -> Iterable[str]:
         yield f"{_list(done.armed)} may have git run a program outside, and could not be taken away: the person must look at it"
     if not done.is_whole:
         yield (
-            f"not every folder could be looked into for new repositories (there are more than {MOST_FOLDERS:,}, or their paths "
+            f"not every folder could be looked into for new repositories (there are more than {MAX_FOLDERS:,}, or their paths "
             "are too long, or they are closed to us): one that the command has made there may have git run a program outside"
         )
     if not done.is_over:
         yield "something that the command started could not be ended, and may change protected files later"
 
 
-def _explain_network(held: Held, lines: list[str]) -> Iterable[str]:
+def _explain_network(held: ConfinedRun, lines: list[str]) -> Iterable[str]:
     if held.refused:
         reasons = dict.fromkeys(
             f"{refused.host or 'a request'} was not reached: {refused.why}" for refused in held.refused
         )
-        yield from list(reasons)[:_MOST_NAMED]
+        yield from list(reasons)[:_MAX_NAMED]
     elif any(_NETWORK.search(line) for line in lines) or (not lines and _is_cut_off(held)):
         yield (
             "there is no way to the network but through the proxy that HTTP_PROXY names"
@@ -120,7 +120,7 @@ def _explain_network(held: Held, lines: list[str]) -> Iterable[str]:
         yield "sockets in the file system are closed (sandbox.network.allowAllUnixSockets)"
 
 
-def _is_cut_off(held: Held) -> bool:
+def _is_cut_off(held: ConfinedRun) -> bool:
     return not held.network and _GOES_OUT.search(held.command) is not None
 
 
@@ -144,7 +144,7 @@ def _is_below(path: str, folders: Iterable[str]) -> bool:
 
 
 def _list(paths: Sequence[str]) -> str:
-    more = len(paths) - _MOST_NAMED
-    return ", ".join(path if path.isprintable() else ascii(path) for path in paths[:_MOST_NAMED]) + (
+    more = len(paths) - _MAX_NAMED
+    return ", ".join(path if path.isprintable() else ascii(path) for path in paths[:_MAX_NAMED]) + (
         f" and {more} more" if more > 0 else ""
     )

@@ -21,21 +21,21 @@ from everturn.sandbox.beneath import (
     open_up,
     set_mode,
 )
-from everturn.sandbox.mending import Mender, make_folder
-from everturn.sandbox.remembered import Looker, Rights, Seen, TooMuchError, find_kind, find_rights
+from everturn.sandbox.mend import Mender, make_folder
+from everturn.sandbox.remembered import Looker, Rights, Seen, TooMuchToRememberError, find_kind, find_rights
 
-MOST_FOLDERS = 256
+MAX_FOLDERS = 256
 """Held open at once."""
 _TRIES = 3
 """Another command, that still runs, may change it while we put it back. At its own end it is put back for good."""
 
 
-class Anchor(msgspec.Struct):
+class _Anchor(msgspec.Struct):
     """A folder that something protected lies in."""
 
     descriptor: int
     name: str
-    above: "Anchor | None"
+    above: "_Anchor | None"
     """None: no command can move it."""
     identity: tuple[int, int]
     rights: Rights
@@ -74,7 +74,7 @@ class Keeper:
     def __init__(self) -> None:
         self._looker = Looker()
         self._running = 0
-        self._anchors: dict[str, Anchor] = {}
+        self._anchors: dict[str, _Anchor] = {}
         self._seen: dict[str, Seen] = {}
         self._first: frozenset[str] = frozenset()
         """What could be remembered before the last command: it comes first, so that no command pushes it out by making more."""
@@ -162,14 +162,14 @@ class Keeper:
                 self._absent[path] = root
             else:
                 self.unheld[path] = None
-        except (OSError, TooMuchError):
+        except (OSError, TooMuchToRememberError):
             self.unheld[path] = None
 
-    def _anchor(self, root: str, folder: str) -> Anchor:
+    def _anchor(self, root: str, folder: str) -> _Anchor:
         """Raises `OSError`."""
         if (known := self._anchors.get(folder)) is not None:
             return known
-        if len(self._anchors) >= MOST_FOLDERS:
+        if len(self._anchors) >= MAX_FOLDERS:
             raise OSError("too many folders")
         if folder == root:
             above, name, descriptor = None, "", open_straight(folder or "/")
@@ -178,11 +178,11 @@ class Keeper:
             above = self._anchor(root, outer)
             descriptor = os.open(name, FOLDER, dir_fd=above.descriptor)
         status = os.fstat(descriptor)
-        made = Anchor(descriptor, name, above, (status.st_dev, status.st_ino), find_rights(status))
+        made = _Anchor(descriptor, name, above, (status.st_dev, status.st_ino), find_rights(status))
         self._anchors[folder] = made
         return made
 
-    def _bring_back(self, anchor: Anchor, aside: Aside) -> bool:
+    def _bring_back(self, anchor: _Anchor, aside: Aside) -> bool:
         """The folder itself, from where a command has moved it; where it is gone, an empty one for what belongs in it."""
         above = anchor.above.descriptor if anchor.above else -1
         with suppress(OSError):
@@ -232,13 +232,13 @@ def _take_new(folder: int, names: list[str], aside: Aside) -> bool:
         os.close(inner)
 
 
-def _choose_mode(anchor: Anchor) -> int:
+def _choose_mode(anchor: _Anchor) -> int:
     """The one that it shall have: as it is, unless a command has closed it to its owner."""
     now, before = find_mode(anchor.descriptor), anchor.rights[0]
     return before if before & OWN & ~now else now
 
 
-def _is_in_place(anchor: Anchor) -> bool:
+def _is_in_place(anchor: _Anchor) -> bool:
     if anchor.above is None:
         return True
     try:
@@ -248,7 +248,7 @@ def _is_in_place(anchor: Anchor) -> bool:
     return status is not None and (status.st_dev, status.st_ino) == anchor.identity
 
 
-def _replace(anchor: Anchor, above: int) -> bool:
+def _replace(anchor: _Anchor, above: int) -> bool:
     try:
         make_folder(above, anchor.name, anchor.rights)
         descriptor = os.open(anchor.name, FOLDER, dir_fd=above)

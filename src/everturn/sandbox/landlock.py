@@ -20,7 +20,7 @@ from everturn.sandbox.calls import (
 from everturn.sandbox.filter import run_filter
 from everturn.sandbox.places import Places
 
-LEAST_VERSION = 3
+MIN_VERSION = 3
 """From here on a file outside cannot be emptied, either."""
 KEPT_CAPABILITIES = 0b1111_1011
 """Of root: CHOWN, DAC_OVERRIDE, FOWNER, FSETID, KILL, SETGID and SETUID, by their numbers; not DAC_READ_SEARCH."""

@@ -1,7 +1,7 @@
 """Folders above something protected, which a view mounts on themselves so that they cannot be moved away."""
 
 
-class Pins:
+class MountPins:
     """Those of one session.
 
     A command that still runs could put a link in a new one's place before it is mounted, and so open what is behind. It cannot

@@ -31,7 +31,7 @@ class Placeholders:
 
     def __init__(self) -> None:
         self._users: Counter[str] = Counter()
-        self._standing: dict[str, Standing] = {}
+        self._standing: dict[str, Placeholder] = {}
         self._sweeping: asyncio.TimerHandle | None = None
 
     def put(self, paths: Iterable[str]) -> tuple[str, ...]:
@@ -75,7 +75,7 @@ class Placeholders:
             self._standing.pop(path).close()
 
 
-class Standing(msgspec.Struct, frozen=True, kw_only=True):
+class Placeholder(msgspec.Struct, frozen=True, kw_only=True):
     """One placeholder, and the folder it was made in, both held open: no name leads us elsewhere when it is removed."""
 
     folder: int
@@ -113,7 +113,7 @@ def explain_placeholders(output: str, paths: Iterable[str]) -> tuple[str, ...]:
     if not shown:
         return ()
     return (
-        f"{', '.join(shown)} is not there: an empty folder stands for it while a command runs, so that nothing is made in its place.",
+        f"{', '.join(shown)} does not exist: an empty folder takes its place while a command runs, so that nothing can be created there.",
     )
 
 
@@ -148,7 +148,7 @@ def has_placeholder(path: str) -> bool:
         os.close(folder)
 
 
-def _make(path: str) -> Standing | None:
+def _make(path: str) -> Placeholder | None:
     """With a shared lock; None where something else is there, or nothing can be."""
     outer, _, name = path.rpartition("/")
     try:
@@ -164,7 +164,7 @@ def _make(path: str) -> Standing | None:
             break
         if descriptor is None:
             break
-        standing = Standing(folder=folder, name=name, descriptor=descriptor)
+        standing = Placeholder(folder=folder, name=name, descriptor=descriptor)
         with suppress(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
             if standing.is_there():

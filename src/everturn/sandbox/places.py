@@ -15,25 +15,20 @@ from everturn.core.protected import (
     FREE,
     GIT,
     GIT_HEAD,
+    GIT_HOOKS,
     HOME,
     HOME_TOOLS,
     MEMORY,
     START_UP,
 )
-from everturn.sandbox.git_named import Named, find_named, find_named_by
 from everturn.sandbox.placeholders import has_placeholder
-from everturn.sandbox.settings import Wishes
+from everturn.sandbox.settings import SandboxWishes
+from everturn.workspace.git_named import Named, find_named, find_named_by
 
 HELD = AGENT_SETTINGS
 """Held even where they are not there yet."""
 GIT_HELD = ("hooks", "config")
 """They name programs that git runs for whoever uses the repository."""
-HOOK_NAMES = (
-    "applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit", "prepare-commit-msg",
-    "commit-msg", "post-commit", "pre-rebase", "post-checkout", "post-merge", "pre-push", "pre-receive", "update",
-    "proc-receive", "post-receive", "post-update", "reference-transaction", "push-to-checkout", "pre-auto-gc",
-    "post-rewrite", "sendemail-validate", "fsmonitor-watchman", "post-index-change",
-)  # fmt: skip
 GIT_TRAPS = ("commondir", "config.worktree")
 """They would send git elsewhere for both. Nothing may stand in their place, or git stops: they are looked for afterwards."""
 KEPT = tuple(name for name in (*FOLDERS, *map("/".join, FOLDER_PAIRS), *FILES) if name not in {GIT, *HELD})
@@ -41,8 +36,8 @@ KEPT = tuple(name for name in (*FOLDERS, *map("/".join, FOLDER_PAIRS), *FILES) i
 HOME_HELD = (*START_UP, *HOME)
 """Held where the person's home itself may be written."""
 _DEPTH = 3
-_MOST_ENTRIES = 2_000
-_MOST_NESTED = 8
+_MAX_ENTRIES = 2_000
+_MAX_NESTED = 8
 _NEVER_ENTERED = frozenset({"node_modules", ".venv", "venv", "target", "dist", "build", "__pycache__"})
 
 
@@ -68,7 +63,7 @@ class Places(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_places(
-    wishes: Wishes,
+    wishes: SandboxWishes,
     *,
     folders: Iterable[str],
     temporary: str,
@@ -106,9 +101,11 @@ def find_places(
         found.hold(home, _list_reached(home, HOME_HELD, writable))
         found.keep(home, _list_reached(home, HOME_TOOLS, writable))
     own = tuple(own)
-    for path in (*own, *code, *wishes.deny_write):
+    for path in (*own, *wishes.deny_write):
         if _is_below(os.path.realpath(path), writable):
             found.look_at(path, hold=True)
+    for path in code:
+        found.look_at_code(path)
     hidden = _sorted(_there(wishes.deny_read))
     return Places(
         writable=writable,
@@ -190,6 +187,12 @@ class _Found:
         else:
             self.protected.add(path)
 
+    def look_at_code(self, path: str) -> None:
+        """Of a link, what it leads to may not be written at all; nobody puts another in its place. A script may not appear."""
+        outer, _, name = path.rpartition("/")
+        if any(_is_below(os.path.realpath(place), self._writable) for place in (path, outer)):
+            self.trap(outer, (name,))
+
     def is_straight(self, folder: str) -> bool:
         """No link on the way. Asked once for each folder: most names share a few."""
         if folder not in self._straight:
@@ -201,7 +204,7 @@ class _Found:
         for path in named.hooks:
             if any(root == path or root.startswith(f"{path.rstrip('/')}/") for root in self._writable):
                 # The whole workspace cannot be read-only.
-                self.trap(path.rstrip("/"), HOOK_NAMES)
+                self.trap(path.rstrip("/"), GIT_HOOKS)
             elif _is_below(path, self._writable):
                 self.look_at(path, hold=True)
         for path in named.included:
@@ -249,10 +252,10 @@ def find_nested(root: str) -> list[str]:
         below = [path for folder in level for path in _list_folders(folder)]
         seen += len(below)
         nested += [path for path in below if any(_kind(f"{path}/{name}") is not None for name in (GIT, *HELD))]
-        if seen > _MOST_ENTRIES:
+        if seen > _MAX_ENTRIES:
             break
         level = below
-    return sorted(nested)[:_MOST_NESTED]
+    return sorted(nested)[:_MAX_NESTED]
 
 
 def _list_folders(folder: str) -> list[str]:
@@ -260,7 +263,7 @@ def _list_folders(folder: str) -> list[str]:
         with os.scandir(folder) as entries:
             return [
                 entry.path
-                for entry, _ in zip(entries, range(_MOST_ENTRIES), strict=False)
+                for entry, _ in zip(entries, range(_MAX_ENTRIES), strict=False)
                 if entry.name not in _NEVER_ENTERED and entry.name != GIT and entry.is_dir(follow_symlinks=False)
             ]
     except OSError:
@@ -271,7 +274,7 @@ def _list_environments(root: str) -> list[str]:
     """Virtual environments of Python right in the folder, by name. In a sandbox programs install into them."""
     try:
         with os.scandir(root) as entries:
-            names = [entry.name for entry, _ in zip(entries, range(_MOST_ENTRIES), strict=False) if entry.is_dir()]
+            names = [entry.name for entry, _ in zip(entries, range(_MAX_ENTRIES), strict=False) if entry.is_dir()]
     except OSError:
         return []
     return [name for name in names if _kind(f"{root}/{name}/{ENVIRONMENT}") is not None]

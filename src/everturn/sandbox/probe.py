@@ -12,10 +12,11 @@ import msgspec
 from everturn.sandbox import bubblewrap, landlock
 from everturn.sandbox.calls import Machine, find_machine
 from everturn.sandbox.filter import INTERNET, LOCAL, encode_filter
-from everturn.workspace.programs import find_program
+from everturn.workspace.programs import find_program, is_local
 
 PATIENCE_S = 5.0
 MISSING = "bubblewrap (bwrap) is not installed"
+LOCAL_PROGRAM = "bubblewrap at {} is not used, since that is no absolute path outside of the working folders"
 _REASON = 300
 
 
@@ -34,27 +35,30 @@ class Means(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_means(program: str | None = None, *, without: str = "", folders: tuple[str, ...] = (os.curdir,)) -> Means:
-    """`program`: where bubblewrap is; else it is searched for, and never in the `folders` that are worked in.
+    """`program`: where bubblewrap is; else it is searched for. None of the `folders` that are worked in is used.
 
     `without` passes over one kind, for those who compare.
     """
-    if not program and without != "bubblewrap":
+    missing = ""
+    if program and is_local(program, folders):
+        program, missing = "", LOCAL_PROGRAM.format(program)
+    elif not program and without != "bubblewrap":
         program = find_bubblewrap(os.environ.get("PATH", ""), folders)
-    return _try_means(program or "", without)
+    return _try_means(program or "", without, missing or MISSING)
 
 
 @lru_cache(maxsize=8)
-def _try_means(program: str, without: str) -> Means:
+def _try_means(program: str, without: str, missing: str) -> Means:
     machine = find_machine()
     if sys.platform != "linux" or machine is None:
         return Means(kind="none", why=f"there is none for {sys.platform} on {os.uname().machine} yet")
     tried = "bubblewrap is passed over"
     if without != "bubblewrap":
-        tried = try_bubblewrap(program, machine) if program else MISSING
+        tried = try_bubblewrap(program, machine) if program else missing
         if program and not tried:
             return Means(kind="bubblewrap", why=f"bubblewrap at {program}", machine=machine, program=program)
     version = landlock.find_version(machine) if without != "landlock" else 0
-    if version >= landlock.LEAST_VERSION:
+    if version >= landlock.MIN_VERSION:
         return Means(kind="landlock", why=f"Landlock {version}; {tried}", machine=machine, version=version)
     lacking = f"Landlock is too old ({version})" if version else "the kernel has no Landlock"
     return Means(kind="none", why=f"{tried}, and {lacking}")

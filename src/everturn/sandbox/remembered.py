@@ -9,12 +9,12 @@ import msgspec
 
 from everturn.sandbox.beneath import find_status, open_file, open_listed
 from everturn.sandbox.placeholders import is_placeholder
-from everturn.sandbox.store import Piece, Store
+from everturn.sandbox.store import ContentStore, StoredPiece
 
-MOST_ENTRIES = 10_000
-MOST_BYTES = 64_000_000
+MAX_ENTRIES = 10_000
+MAX_BYTES = 64_000_000
 """All that is read before a command. What goes beyond is not held."""
-_MOST_DEPTH = 64
+_MAX_DEPTH = 64
 _RECENT_NS = 2_000_000_000
 """A file that was changed so shortly before it was looked at could be changed again within one tick of the file system's clock."""
 IN_MEMORY = 0
@@ -33,7 +33,7 @@ class Seen(msgspec.Struct, frozen=True):
     """It changes with the content: the kernel sets the time of the last change, and nobody can set it back."""
     is_sure: bool = False
     """The same stamp means the same content; else it is compared."""
-    content: Piece | None = None
+    content: StoredPiece | None = None
     modified_ns: int = 0
     target: str = ""
     entries: dict[str, "Seen"] = {}
@@ -42,7 +42,7 @@ class Seen(msgspec.Struct, frozen=True):
 NOTHING = Seen("none")
 
 
-class TooMuchError(Exception):
+class TooMuchToRememberError(Exception):
     """More than is remembered."""
 
 
@@ -50,7 +50,7 @@ class Looker:
     """Remembers contents from one command to the next: an unchanged file is read once."""
 
     def __init__(self) -> None:
-        self.store = Store()
+        self.store = ContentStore()
         self._files: dict[Stamp, Seen] = {}
         self._entries, self._bytes, self._depth, self._now = 0, 0, 0, 0
 
@@ -72,7 +72,7 @@ class Looker:
         before = self._entries, self._bytes
         try:
             return self._see(folder, name, status)
-        except TooMuchError:
+        except TooMuchToRememberError:
             # It is not remembered, and takes nothing from what else is.
             self._entries, self._bytes = before
             raise
@@ -89,8 +89,8 @@ class Looker:
 
     def _see(self, folder: int, name: str, status: os.stat_result) -> Seen:
         self._entries += 1
-        if self._entries > MOST_ENTRIES:
-            raise TooMuchError
+        if self._entries > MAX_ENTRIES:
+            raise TooMuchToRememberError
         stamp = find_stamp(status)
         if (known := self._files.get(stamp)) is not None:
             return known
@@ -108,8 +108,8 @@ class Looker:
         return Seen(kind, rights, stamp)
 
     def _see_inside(self, folder: int, name: str) -> dict[str, Seen]:
-        if self._depth >= _MOST_DEPTH:
-            raise TooMuchError
+        if self._depth >= _MAX_DEPTH:
+            raise TooMuchToRememberError
         inner = open_listed(folder, name)
         self._depth += 1
         try:
@@ -121,10 +121,10 @@ class Looker:
             self._depth -= 1
             os.close(inner)
 
-    def _read(self, folder: int, name: str, status: os.stat_result) -> Piece:
+    def _read(self, folder: int, name: str, status: os.stat_result) -> StoredPiece:
         self._bytes += status.st_size
-        if self._bytes > MOST_BYTES:
-            raise TooMuchError
+        if self._bytes > MAX_BYTES:
+            raise TooMuchToRememberError
         file = open_file(folder, name, status)
         try:
             return self.store.add(file, status.st_size)

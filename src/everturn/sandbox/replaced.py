@@ -14,12 +14,12 @@ import msgspec
 from everturn.core.git_config import MAX_CONFIG, UnclearError, parse_config
 from everturn.sandbox.aside import Aside
 from everturn.sandbox.beneath import NEW, find_status, open_file, open_straight
-from everturn.sandbox.git_settings import is_harmless_setting
+from everturn.workspace.git_settings import is_harmless_setting
 
 _NAMES = ("config", "config.worktree")
 
 
-class Settings(msgspec.Struct, frozen=True):
+class _Settings(msgspec.Struct, frozen=True):
     mode: int
     content: bytes
 
@@ -28,7 +28,7 @@ class Replaced:
     """One per session."""
 
     def __init__(self) -> None:
-        self._seen: dict[str, Settings] = {}
+        self._seen: dict[str, _Settings] = {}
 
     def begin(self, covered: Iterable[str], *, is_first: bool) -> None:
         """Before a command. `is_first`: no other runs, whose changes these could be."""
@@ -63,7 +63,7 @@ def _adds_nothing(before: bytes, now: bytes) -> bool:
         return False
 
 
-def _read(path: str) -> Settings | None:
+def _read(path: str) -> _Settings | None:
     """None where there is no file without a link on the way."""
     folder, _, name = path.rpartition("/")
     with suppress(OSError):
@@ -77,13 +77,13 @@ def _read(path: str) -> Settings | None:
                 content = os.read(file, MAX_CONFIG + 1)
             finally:
                 os.close(file)
-            return Settings(stat.S_IMODE(status.st_mode), content)
+            return _Settings(stat.S_IMODE(status.st_mode), content)
         finally:
             os.close(opened)
     return None
 
 
-def _put_back(path: str, before: Settings, aside: Aside) -> None:
+def _put_back(path: str, before: _Settings, aside: Aside) -> None:
     """Raises `OSError`."""
     if len(before.content) > MAX_CONFIG:
         raise OSError("too large to be remembered")

@@ -15,14 +15,14 @@ import msgspec
 
 from everturn.sandbox.aside import Aside
 from everturn.sandbox.beneath import LISTED, find_status, open_file, open_straight
-from everturn.sandbox.git_settings import MOST_BYTES, is_harmless
+from everturn.sandbox.closed_folders import Lender, is_closed
 from everturn.sandbox.git_states import STATES, is_harmless_state
 from everturn.sandbox.kept import PutBack
-from everturn.sandbox.lending import Lender, is_closed
 from everturn.sandbox.remembered import IN_MEMORY, Stamp, find_stamp
+from everturn.workspace.git_settings import MAX_BYTES, is_harmless
 
 GIT = ".git"
-MOST_FOLDERS = 50_000
+MAX_FOLDERS = 50_000
 """More take too long, and too much room, to be remembered: then commands are asked about."""
 _INNER = ("modules", "worktrees")
 _SETTINGS = ("config", "config.worktree")
@@ -40,7 +40,7 @@ _RECENT_NS = 2_000_000_000
 """A change so shortly before could be followed by another within one tick of the file system's clock."""
 
 
-class Folder(msgspec.Struct, frozen=True):
+class _Folder(msgspec.Struct, frozen=True):
     stamp: tuple[int, int, int]
     is_recent: bool
     children: tuple[str, ...]
@@ -48,7 +48,7 @@ class Folder(msgspec.Struct, frozen=True):
     """Paths that git would take for a repository, or for the way to one."""
 
 
-class Piece(msgspec.Struct, frozen=True):
+class _Piece(msgspec.Struct, frozen=True):
     """Of a repository, what may have git run something."""
 
     path: str
@@ -76,11 +76,11 @@ class Top(msgspec.Struct, frozen=True):
 class Repositories:
     """One per session: a folder that is unchanged is not listed again."""
 
-    def __init__(self, most: int = MOST_FOLDERS) -> None:
+    def __init__(self, most: int = MAX_FOLDERS) -> None:
         """`most`: folders that are looked at."""
         self._most = most
         self._tops: dict[str, Top] = {}
-        self._folders: dict[str, Folder] = {}
+        self._folders: dict[str, _Folder] = {}
         self._shapes: dict[str, Top] = {}
         self._known: frozenset[str] = frozenset()
         self._began_ns = 0
@@ -164,7 +164,7 @@ class Repositories:
                 except OSError:
                     self.is_whole = False
 
-    def _find_moved(self, path: str, before: dict[str, Folder]) -> int:
+    def _find_moved(self, path: str, before: dict[str, _Folder]) -> int:
         """When a folder around it got its name, at the latest: what is in a folder that was moved has the times from before."""
         latest = 0
         outer = path.rpartition("/")[0]
@@ -175,7 +175,7 @@ class Repositories:
             outer = outer.rpartition("/")[0]
         return latest
 
-    def _may_stay(self, piece: Piece) -> bool:
+    def _may_stay(self, piece: _Piece) -> bool:
         """What cannot be judged, for whatever reason, may not."""
         try:
             if self._is_seen(piece) and not self._leads_elsewhere(piece):
@@ -188,11 +188,11 @@ class Repositories:
         except Exception:  # noqa: BLE001 - a command may have written anything
             return False
 
-    def _leads_elsewhere(self, piece: Piece) -> bool:
+    def _leads_elsewhere(self, piece: _Piece) -> bool:
         """The way to a repository is as it was, but something on it is not."""
         return _find_end(piece) != self._ends.get(piece.path, "")
 
-    def _is_seen(self, piece: Piece) -> bool:
+    def _is_seen(self, piece: _Piece) -> bool:
         stamp, content = self._seen.get(piece.path, (None, None))
         if stamp != find_stamp(piece.status):
             return False
@@ -200,7 +200,7 @@ class Repositories:
 
     def _find_shapes(self, lender: Lender) -> dict[str, Top]:
         shapes: dict[str, Top] = {}
-        found: dict[str, Folder] = {}
+        found: dict[str, _Folder] = {}
         now = time.time_ns()
         # Those that we know come first: a command cannot push them out by making others. Of the new ones, those near the top.
         known = [(top.path, top) for top in self._tops.values()]
@@ -219,7 +219,7 @@ class Repositories:
         self._folders = found
         return shapes
 
-    def _look(self, lender: Lender, top: Top, path: str, now: int) -> Folder | None:
+    def _look(self, lender: Lender, top: Top, path: str, now: int) -> _Folder | None:
         """None where there is no folder, or one that no command of this user can enter."""
         rest = top.find_rest(path)
         try:
@@ -245,7 +245,7 @@ class Repositories:
             return None
 
 
-def _list(top: Top, path: str, stamp: tuple[int, int, int], *, is_recent: bool) -> Folder:
+def _list(top: Top, path: str, stamp: tuple[int, int, int], *, is_recent: bool) -> _Folder:
     """Raises `OSError`."""
     listed = os.open(top.find_rest(path) or ".", LISTED, dir_fd=top.descriptor)
     try:
@@ -259,7 +259,7 @@ def _list(top: Top, path: str, stamp: tuple[int, int, int], *, is_recent: bool) 
     children = [name for name, is_folder in names.items() if is_folder]
     if not is_git and (any(names.keys() >= shape for shape in _SHAPES) or _is_worktree(path)):
         shapes.append(path)
-    return Folder(stamp, is_recent, tuple(f"{path}/{name}" for name in children), tuple(shapes))
+    return _Folder(stamp, is_recent, tuple(f"{path}/{name}" for name in children), tuple(shapes))
 
 
 def _is_worktree(path: str) -> bool:
@@ -271,7 +271,7 @@ def _is_covered(path: str, without: frozenset[str]) -> bool:
     return path in without or f"{path}/config" in without
 
 
-def _find_pieces(lender: Lender, top: Top, path: str, *, only_states: bool) -> Iterator[Piece]:
+def _find_pieces(lender: Lender, top: Top, path: str, *, only_states: bool) -> Iterator[_Piece]:
     """Their folders are open as long as this is asked for the next. Raises `OSError`."""
     rest = top.find_rest(path)
     moved_ns = 0
@@ -285,7 +285,7 @@ def _find_pieces(lender: Lender, top: Top, path: str, *, only_states: bool) -> I
             moved_ns = status.st_ctime_ns
             if not stat.S_ISDIR(status.st_mode):
                 if not only_states:
-                    yield Piece(path, folder, name, status, moved_ns)
+                    yield _Piece(path, folder, name, status, moved_ns)
                 return
         git = _hold(opened, lender.open(top.descriptor, rest))
         if not os.access(f"/proc/self/fd/{git}", os.X_OK):
@@ -315,14 +315,14 @@ def _find_pieces(lender: Lender, top: Top, path: str, *, only_states: bool) -> I
         yield from _find_each(hooks, f"{path}/{_HOOKS}", moved_ns, named)
 
 
-def _find_each(folder: int, path: str, moved_ns: int, names: Iterable[str]) -> Iterator[Piece]:
+def _find_each(folder: int, path: str, moved_ns: int, names: Iterable[str]) -> Iterator[_Piece]:
     for name in names:
         status = find_status(folder, name)
         if status is not None:
-            yield Piece(f"{path}/{name}", folder, name, status, max(moved_ns, status.st_ctime_ns))
+            yield _Piece(f"{path}/{name}", folder, name, status, max(moved_ns, status.st_ctime_ns))
 
 
-def _take(piece: Piece, aside: Aside) -> bool:
+def _take(piece: _Piece, aside: Aside) -> bool:
     """False: it is still there."""
     try:
         aside.take(piece.folder, piece.name)
@@ -336,7 +336,7 @@ def _hold(opened: ExitStack, descriptor: int) -> int:
     return descriptor
 
 
-def _is_fine(piece: Piece, looked_at: Container[str]) -> bool:
+def _is_fine(piece: _Piece, looked_at: Container[str]) -> bool:
     outer = piece.path.rpartition("/")[0]
     if piece.name in _SETTINGS:
         module = outer if f"/{GIT}/modules/" in outer else ""
@@ -346,7 +346,7 @@ def _is_fine(piece: Piece, looked_at: Container[str]) -> bool:
     return piece.name == GIT and _leads_inside(piece, outer, looked_at)
 
 
-def _leads_inside(piece: Piece, outer: str, looked_at: Container[str]) -> bool:
+def _leads_inside(piece: _Piece, outer: str, looked_at: Container[str]) -> bool:
     """To a submodule or another worktree of a repository, which is looked at itself: neither elsewhere nor inside of one."""
     target = _find_target(piece, outer)
     place = os.path.realpath(target)
@@ -355,7 +355,7 @@ def _leads_inside(piece: Piece, outer: str, looked_at: Container[str]) -> bool:
     return is_straight and place in looked_at and any(f"/{GIT}/{inner}/" in place for inner in _INNER)
 
 
-def _find_end(piece: Piece) -> str:
+def _find_end(piece: _Piece) -> str:
     """Where a `.git` that is no folder leads in truth; empty for any other piece."""
     if piece.name != GIT:
         return ""
@@ -363,7 +363,7 @@ def _find_end(piece: Piece) -> str:
     return os.path.realpath(_find_target(piece, outer) or piece.path)
 
 
-def _find_target(piece: Piece, outer: str) -> str:
+def _find_target(piece: _Piece, outer: str) -> str:
     """Where the way to a repository leads, as git reads it; empty where git would not, or where it is odd."""
     data = _read(piece.folder, piece.name, piece.status)
     target = os.fsdecode(data.removeprefix(_POINTER).rstrip(b"\r\n"))
@@ -374,13 +374,13 @@ def _find_target(piece: Piece, outer: str) -> str:
 
 def _read(folder: int, name: str, status: os.stat_result) -> bytes:
     """What is no file, or too large, reads as something that cannot be harmless."""
-    if not stat.S_ISREG(status.st_mode) or status.st_size > MOST_BYTES:
+    if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_BYTES:
         return _ODD
     try:
         file = open_file(folder, name, status)
     except OSError:
         return _ODD
     try:
-        return os.read(file, MOST_BYTES)
+        return os.read(file, MAX_BYTES)
     finally:
         os.close(file)

@@ -5,25 +5,25 @@ import os
 import msgspec
 
 _CHUNK = 1 << 20
-MOST_KEPT = 256 << 20
+MAX_KEPT = 256 << 20
 """Bytes, old ones included: then it begins anew."""
 
 
-class Piece(msgspec.Struct, frozen=True):
+class StoredPiece(msgspec.Struct, frozen=True):
     start: int
     size: int
 
 
-class Store:
+class ContentStore:
     def __init__(self) -> None:
         self._file = -1
         self._end = 0
 
     @property
     def is_full(self) -> bool:
-        return self._end > MOST_KEPT
+        return self._end > MAX_KEPT
 
-    def add(self, file: int, size: int) -> Piece:
+    def add(self, file: int, size: int) -> StoredPiece:
         """The first `size` bytes of a file. Raises `OSError`, also where it is shorter by now."""
         if self._file < 0:
             self._file = _make()
@@ -34,16 +34,16 @@ class Store:
                 raise OSError("the file is being changed")
             done += os.pwrite(self._file, data, start + done)
         self._end = start + size
-        return Piece(start, size)
+        return StoredPiece(start, size)
 
-    def copy(self, piece: Piece, file: int) -> None:
+    def copy(self, piece: StoredPiece, file: int) -> None:
         """To a file that is open for writing. Raises `OSError`."""
         done = 0
         while done < piece.size:
             data = os.pread(self._file, min(_CHUNK, piece.size - done), piece.start + done)
             done += os.pwrite(file, data, done)
 
-    def has(self, piece: Piece, file: int) -> bool:
+    def has(self, piece: StoredPiece, file: int) -> bool:
         """Whether the file has just this content. Raises `OSError`."""
         done = 0
         while done < piece.size:

@@ -24,7 +24,7 @@ from everturn.sandbox.witness import find_witness, is_reached, kill_reachable
 PATIENCE_S = 2.0
 """Whoever is still there so long after SIGKILL is held by the kernel; nobody can help that."""
 _INFORMATION = 4_096
-_MOST_SPARED = 100
+_MAX_SPARED = 100
 """Threads of ours: a filter has room for so many."""
 
 
@@ -132,7 +132,7 @@ def plan_sparing(machine: Machine, enter: Callable[[], None]) -> Callable[[], No
 
     def enter_sparing() -> None:
         # Before the rules, which may hide them.
-        threads = [int(name) for name in os.listdir("/proc/self/task")][:_MOST_SPARED]  # noqa: PTH208 - names are all we need
+        threads = [int(name) for name in os.listdir("/proc/self/task")][:_MAX_SPARED]  # noqa: PTH208 - names are all we need
         enter()
         run_filter(encode_sparing(machine, os.getpid(), *threads, -os.getpgrp(), -1))
 

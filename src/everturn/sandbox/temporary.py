@@ -9,21 +9,29 @@ from collections.abc import Iterable
 from contextlib import ExitStack, suppress
 
 from everturn.sandbox.beneath import LISTED, open_straight
-from everturn.sandbox.removing import remove_tree
+from everturn.sandbox.remove import remove_tree
+from everturn.sandbox.session_scratch import SCRATCH_PREFIX
 from everturn.workspace.paths import is_inside
 
 PREFIX = "everturn-sandbox-"
-SCRATCH_PREFIX = "everturn-scratch-"
 _SWEPT = (PREFIX, SCRATCH_PREFIX)
 _PLACES = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - each folder in them is made by `mkdtemp`
-_MOST_SWEPT = 200
+_MAX_SWEPT = 200
 """Folders that one session removes for others."""
 
 
-def list_places(folders: Iterable[str]) -> list[str]:
-    """Where such a folder may be made, the best first: never in a folder that is worked in. Real paths."""
-    places = dict.fromkeys(map(os.path.realpath, (tempfile.gettempdir(), *_PLACES)))
+def list_places(folders: Iterable[str], temporary: str = "") -> list[str]:
+    """Where such a folder may be made, the best first: never in a folder that is worked in. Real paths.
+
+    `temporary`: the best place, where the process's own is not meant.
+    """
+    places = dict.fromkeys(map(os.path.realpath, (temporary or tempfile.gettempdir(), *_PLACES)))
     return [place for place in places if not any(is_inside(folder, place) for folder in folders)]
+
+
+def make_outside(folders: Iterable[str], temporary: str = "", *, sweeps: bool = False) -> "Temporary":
+    """In the best of these places; where there is none, where the system wants it. Raises `OSError`."""
+    return Temporary(next(iter(list_places(folders, temporary)), None), sweeps=sweeps)
 
 
 class Temporary:
@@ -71,6 +79,9 @@ class Temporary:
     def is_there(self) -> bool:
         """Nothing else has its name."""
         return _is_there(self._folder, self._name, self._lock)
+
+    def is_in(self, folders: Iterable[str]) -> bool:
+        return any(is_inside(folder, self.path) for folder in folders)
 
     @property
     def is_empty(self) -> bool:
@@ -143,7 +154,7 @@ def sweep_behind(folder: int) -> threading.Thread:
 def _sweep(folder: int) -> None:
     """Removes what killed sessions of this user have left in an open folder."""
     try:
-        left = _MOST_SWEPT
+        left = _MAX_SWEPT
         for name in _list_left(folder):
             with suppress(OSError):
                 left -= _remove_unused(folder, name)

@@ -23,10 +23,10 @@ class Account:
         self, label: str, parent: "Account | None" = None, allowance: Allowance = UNLIMITED, *, reserve: bool = False
     ) -> None:
         self.label = label
-        """As the subject of a sentence."""
+        """What the account is for, as the subject of a sentence."""
         self.parent = parent
         self.usage = Usage()
-        """Of its own charges, not of those below."""
+        """Usage of its own charges, without those below."""
         self.wall_s = allowance.wall_s
         self.started_s: float | None = None
         above: tuple[Purse | None, ...] = parent.purses if parent is not None else (None,) * 4
@@ -53,7 +53,7 @@ class Account:
         self.tokens.spend(usage.total)
 
     def take_up(self, spent: Spent) -> None:
-        """What was used before; those above know of it already. Nothing is reserved here yet."""
+        """Takes over what was used before a restart; the accounts above have counted it already."""
         self.usd.spent += to_pico(spent.usd)
         self.tokens.spent += spent.tokens
         self.calls.spent += spent.tool_calls
@@ -69,7 +69,7 @@ class Account:
         return self.started_s + self.wall_s - elapsed_s
 
     def reached(self, elapsed_s: float, label: str, *, in_mid_stream: bool = False) -> tuple[Reason, Problem] | None:
-        """`in_mid_stream`: what was spent includes calls under way, which cost more in the end."""
+        """The limit that is reached, or None. `in_mid_stream`: what was spent includes calls under way, which will cost more."""
         usd, tokens, at_least = self.usd, self.tokens, "at least " if in_mid_stream else ""
         if usd.limit is not None and usd.spent >= usd.limit:
             limit = _say_limit(f"{usd.limit / PICO:g} USD", usd, f"{(usd.wanted or 0) / PICO:g}")

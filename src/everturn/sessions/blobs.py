@@ -1,4 +1,4 @@
-"""Media beside the journal: stored once by its hash, and named in the line in place of its bytes."""
+"""Large values (media, results) beside the journal, each in a file named by the hash of its content."""
 
 import binascii
 import contextlib
@@ -10,20 +10,23 @@ import msgspec
 
 from everturn.core.errors import JournalError
 from everturn.core.messages import text_block
+from everturn.core.patterns import compile_late
 from everturn.core.records import MessageAdded
 from everturn.ports.disk import Disk
+from everturn.ports.outputs import Outputs
+from everturn.sessions.disk import LocalDisk
 
-SMALLEST = 4_096
-"""Shorter media stays in its line: a file of its own would take as much room."""
+MIN_SIZE = 4_096
+"""Bytes; smaller media stays in its line, because a file of its own would take as much room."""
 PREFIX = b"everturn-blob:"
-_MEDIA = re.compile(rb'"data": ?"([A-Za-z0-9+/]{%d,}={0,2})"' % SMALLEST)
+_MEDIA = compile_late(rb'"data": ?"([A-Za-z0-9+/]{%d,}={0,2})"' % MIN_SIZE)
 """Unescaped quotes stand around a key or a value, never inside a text: what matches is a field of the block itself."""
-_NAMED = re.compile(rb'"%b([0-9a-f]{64})"' % PREFIX)
+_NAMED = compile_late(rb'"%b([0-9a-f]{64})"' % PREFIX)
 _GONE = "[This media is no longer there: the file that held it was deleted.]"
 
 
 class BlobStore:
-    """One session's media. A blob is on disk, and would survive a power cut, before `put` returns."""
+    """The blobs of one session. A blob would survive a power cut before `put` returns."""
 
     def __init__(self, disk: Disk, folder: Path) -> None:
         self._disk = disk
@@ -31,7 +34,7 @@ class BlobStore:
         self._known: set[str] = set()
 
     def put(self, content: bytes) -> str:
-        """The hash under which it is found again. Raises `OSError`."""
+        """Stores the content and returns its hash. Raises `OSError`."""
         name = hash_content(content)
         path = self._folder / name
         if name in self._known or self._disk.exists(path):
@@ -54,7 +57,7 @@ class BlobStore:
         return name
 
     def get(self, name: str) -> bytes | None:
-        """None for one that is gone or damaged."""
+        """The content of a blob; None where it is missing or damaged."""
         try:
             handle = self._disk.open_for_reading(self._folder / name)
             try:
@@ -73,8 +76,8 @@ def hash_content(content: bytes) -> str:
 
 
 def put_media(record: MessageAdded, blobs: BlobStore) -> tuple[MessageAdded, tuple[str, ...]]:
-    """The message with a name in place of each large piece, and these names. Raises `OSError`."""
-    if all(len(raw) < SMALLEST for raw in map(bytes, record.blocks)):
+    """The message with a hash in place of each large piece of media, and these hashes. Raises `OSError`."""
+    if all(len(raw) < MIN_SIZE for raw in map(bytes, record.blocks)):
         return record, ()
     names: list[str] = []
 
@@ -94,7 +97,7 @@ def put_media(record: MessageAdded, blobs: BlobStore) -> tuple[MessageAdded, tup
 
 
 def restore_media(record: MessageAdded, names: tuple[str, ...], blobs: BlobStore) -> tuple[MessageAdded, bool]:
-    """The message byte for byte as it was, and whether all its media was there; what is gone is said in its place."""
+    """The message byte for byte as it was, and whether all its media was found; a missing piece is replaced by a text."""
     gone = False
 
     def restore(raw: bytes) -> bytes:
@@ -115,7 +118,7 @@ def restore_media(record: MessageAdded, names: tuple[str, ...], blobs: BlobStore
 
 
 def _say_gone(raw: bytes, name: str) -> bytes:
-    """A block that is the media itself, or that holds it among its parts, says so; any other keeps the name."""
+    """The block with a text in place of missing media; a block of another form keeps the hash."""
     try:
         block = msgspec.json.decode(raw)
     except msgspec.DecodeError as error:
@@ -134,3 +137,37 @@ def _say_gone(raw: bytes, name: str) -> bytes:
 def _holds(part: Any, reference: str) -> bool:
     source = part.get("source") if isinstance(part, dict) else None
     return isinstance(source, dict) and source.get("data") == reference
+
+
+class ResultShelf:
+    """`ports.outputs.Shelf`. `folder` is the session's own; None = one that is made at the first need, and removed at the end."""
+
+    def __init__(self, folder: Path | None, outputs: Outputs, *, disk: Disk | None = None) -> None:
+        self._folder = folder
+        self._outputs = outputs
+        self._disk = disk or LocalDisk()
+        self._store: BlobStore | None = None
+        self._passing: Path | None = None
+
+    def put(self, text: str) -> str:
+        folder = self._folder or self._make_passing()
+        if self._store is None:
+            self._store = BlobStore(self._disk, folder)
+        path = str((folder / self._store.put(text.encode(errors="replace"))).resolve())
+        self._outputs.add(path)
+        return path
+
+    def close(self) -> None:
+        """May be called again. What a saved session put there stays."""
+        if self._passing is not None:
+            import shutil
+
+            shutil.rmtree(self._passing, ignore_errors=True)
+            self._passing = self._store = None
+
+    def _make_passing(self) -> Path:
+        if self._passing is None:
+            from tempfile import mkdtemp
+
+            self._passing = Path(mkdtemp(prefix="everturn-results-", dir=self._outputs.temporary or None))
+        return self._passing

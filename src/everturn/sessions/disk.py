@@ -14,7 +14,7 @@ _NO_LOCKS = frozenset({errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP})
 
 
 class LocalDisk:
-    """Holds nothing: one serves every journal."""
+    """Implements `ports.disk.Disk` with system calls. It has no state, so one serves every journal."""
 
     def make_folder(self, path: Path) -> None:
         missing = [path]
@@ -36,7 +36,7 @@ class LocalDisk:
         return os.write(handle, data)
 
     def rewrite(self, handle: int, data: bytes, at: int) -> None:
-        # Where a file is open for appending, Linux appends whatever the offset says.
+        # Linux appends to a file that is open for appending, whatever the offset says.
         flags = fcntl.fcntl(handle, fcntl.F_GETFL)
         fcntl.fcntl(handle, fcntl.F_SETFL, flags & ~os.O_APPEND)
         try:
@@ -71,7 +71,7 @@ class LocalDisk:
         except BlockingIOError:
             return False
         except OSError as error:
-            # Some network file systems know no locks: a session without one beats no session.
+            # Some network file systems have no locks; the session is opened without one.
             if error.errno not in _NO_LOCKS:
                 raise
         return True

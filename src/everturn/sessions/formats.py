@@ -9,7 +9,7 @@ from everturn.core.errors import JournalError
 from everturn.core.messages import Answer, Role
 from everturn.core.prefix import Sent
 from everturn.core.records import FORMAT, MessageAdded, Record, UsageCharged, decode_record
-from everturn.sessions.lines import ESTIMATED, SYNTHETIC, TEXT, Own, infer_kind
+from everturn.sessions.lines import ESTIMATED, SYNTHETIC, TEXT, OwnFields, infer_kind
 
 _MESSAGES = frozenset({"user", "assistant", "system"})
 
@@ -23,14 +23,14 @@ class _Body(msgspec.Struct, frozen=True):
 
 
 class _Line(msgspec.Struct, frozen=True):
-    """What of a line concerns us; fields of other programs are passed over."""
+    """The fields of a line that we read; those of other programs are ignored."""
 
     type: str = ""
     uuid: str = ""
     timestamp: str = ""
     message: _Body | None = None
     record: msgspec.Raw = msgspec.Raw(b"")
-    everturn: Own | None = None
+    everturn: OwnFields | None = None
     content: msgspec.Raw = msgspec.Raw(b'""')
     subtype: str = ""
     request_id: str = msgspec.field(default="", name="requestId")
@@ -47,7 +47,7 @@ class _Bill(msgspec.Struct, frozen=True):
 
 
 class Told(msgspec.Struct, frozen=True):
-    """What a line tells: a record, if it is one of ours, and when it was written, if it says so."""
+    """A decoded line: its record, if it is one of ours, and its time, if it has one."""
 
     record: Record | None = None
     time: str = ""
@@ -62,7 +62,7 @@ _LOOSE = msgspec.json.Decoder(dict[str, Any])
 
 
 def decode_line(line: bytes) -> Told:
-    """Raises `JournalError` for a broken line; one of another program tells nothing."""
+    """Decodes a line. Raises `JournalError` for a broken one; a line of another program gives no record."""
     try:
         told = _LINE.decode(line)
     except (msgspec.DecodeError, RecursionError) as error:
@@ -89,7 +89,7 @@ def find_newer_format(line: bytes) -> int | None:
 
 
 def _decode_odd(line: bytes, error: Exception) -> Record | None:
-    """Not of the second format, or damaged: the first format knows what is foreign and what is broken."""
+    """Decodes a line that is not of the second format, or is damaged."""
     record = decode_record(line)
     if record is None:
         kind = _LOOSE.decode(line).get("type")
@@ -119,7 +119,7 @@ def _decode_own(line: _Line) -> Record | None:
 
 
 def _decode_message(line: _Line) -> Told:
-    own = line.everturn or Own()
+    own = line.everturn or OwnFields()
     if line.sidechain or not line.uuid:
         return Told(None, line.timestamp)
     if line.type == "system":
@@ -156,7 +156,7 @@ def decode_content(content: bytes) -> tuple[msgspec.Raw, ...]:
         raise JournalError(f"a message without content: {error}") from error
 
 
-def _decode_answer(body: _Body | None, own: Own, id_: str) -> Answer | None:
+def _decode_answer(body: _Body | None, own: OwnFields, id_: str) -> Answer | None:
     if body is None or body.model == SYNTHETIC:
         return None
     return Answer(
@@ -175,5 +175,5 @@ def _decode_usage(written: dict[str, Any] | None) -> Usage:
 
 
 def _own_id(api_id: str, ours: str) -> str:
-    """Empty where our own id stands in for one that the API did not give."""
+    """The API's id of the message; empty where the line holds our own id instead."""
     return "" if api_id == ours else api_id

@@ -1,4 +1,4 @@
-"""The session file: records in, one line each, and the same session out after any crash."""
+"""The session file: records are written one line each, and read back after any crash."""
 
 import asyncio
 import contextlib
@@ -14,18 +14,18 @@ from everturn.core.records import ContextsKept, MessageAdded, QueryBegan, Record
 from everturn.ports.disk import Disk
 from everturn.ports.store import Replay
 from everturn.sessions.blobs import BlobStore, put_media
-from everturn.sessions.branch import load_branch
 from everturn.sessions.disk import LocalDisk
 from everturn.sessions.lines import LineEncoder
-from everturn.sessions.loading import load_fold
 from everturn.sessions.places import UnkeptError, blobs_folder, make_folder
-from everturn.sessions.replay import Fold
+from everturn.sessions.replay import ReplayFold
+from everturn.sessions.session_files import load_fold
+from everturn.workspace.git_branch import load_branch
 
 SyncPolicy = Literal["always", "end", "off"]
-MOST_UNKEPT = 1 << 26
-"""Bytes in memory that no flush has confirmed; older ones are let go where nobody wants to wait for a flush."""
+MAX_UNKEPT = 1 << 26
+"""Bytes kept in memory that no flush has confirmed; beyond it the oldest are dropped."""
 _QUICK_S = 0.005
-"""Where the last flush took less, the next is done in place: handing it to a thread and back costs as much again."""
+"""Seconds; where the last flush took less, the next is done on the event loop: a thread would cost as much again."""
 
 
 class FileJournal:
@@ -58,26 +58,26 @@ class FileJournal:
         self._encoder = LineEncoder(session_id, now=now)
         self._blobs = BlobStore(self._disk, blobs_folder(path))
         self._held: deque[bytes] = deque()
-        """Encoded and not yet taken by the disk."""
+        """Encoded lines that the disk has not taken yet."""
         self._torn = False
-        """The file ends in a part of a line that could not be taken back."""
+        """The file ends in an incomplete line that could not be removed."""
         self._closed = False
         self._unkept: deque[bytes] = deque()
-        """Taken by the disk since the last flush that it confirmed."""
+        """Pieces that the disk took since the last confirmed flush."""
         self._unkept_size = self._let_go = 0
-        """Its bytes, and how many pieces came before it."""
+        """Bytes of these pieces, and the number of pieces before them."""
         self._failures = 0
         self._kept = 0
-        """Where that begins in the file, if nobody else wrote."""
+        """Offset of these pieces in the file, if nobody else wrote."""
         self._doubtful = False
-        """A flush failed since."""
+        """A flush failed since the last confirmed one."""
         self._unsynced = True
         self._entry_synced = False
         self._flush_s = math.inf
         self._blank_size: int | None = None
-        """Of a new file that holds no more than its opening and what stands before messages, 0 before that; None for any other."""
-        self._fold: Fold | None = None
-        """What the file told at opening, as long as nothing was added that it would not know."""
+        """Size of a new file that holds only its opening and its contexts, 0 before these are written; None for any other file."""
+        self._fold: ReplayFold | None = None
+        """The state of the session as read at opening; None once records were added that it does not include."""
         if not must_exist:
             make_folder(self._disk, path.parent)
         self._handle = self._open(must_exist)
@@ -86,6 +86,10 @@ class FileJournal:
         except BaseException:
             self._disk.close(self._handle)
             raise
+
+    @property
+    def is_kept(self) -> bool:
+        return True
 
     def append(self, record: Record) -> None:
         if self._closed:
@@ -105,7 +109,7 @@ class FileJournal:
             self._drain()
         if not self._unsynced or self._policy == "off" or (self._policy == "end" and not end):
             return
-        # Cleared first: a record that is appended while the disk works needs a flush of its own.
+        # Cleared first: a record that is appended during the flush needs another one.
         self._unsynced = False
         try:
             if self._doubtful:
@@ -144,14 +148,14 @@ class FileJournal:
             if self._held:
                 self._drain()
         except JournalError:
-            # It was said when it happened; there is nobody left to hear it again.
+            # It was reported when it happened.
             pass
         finally:
             self._remove_blank()
             self._disk.close(self._handle)
 
     def _remove_blank(self) -> None:
-        """While the lock is held. Others may have given it a title meanwhile: then it stays."""
+        """Removes the file of a new session without any message, unless another program has given it a title."""
         with contextlib.suppress(OSError):
             if self._blank_size and self._disk.size(self._handle) == self._blank_size:
                 self._disk.unlink(self.path)
@@ -177,7 +181,7 @@ class FileJournal:
         return handle
 
     def _take_over(self) -> None:
-        """Reads what is there, then repairs its end; a file of a later format is left as it is."""
+        """Reads the file, then repairs its end; a file of a later format is not changed."""
         try:
             fold, tail = load_fold(self._disk, self._handle, self.session_id, self._blobs)
         except OSError as error:
@@ -200,26 +204,23 @@ class FileJournal:
         self.warnings = self._removed + fold.warnings
 
     def _encode(self, record: Record) -> bytes:
-        match record:
-            case SessionOpened(folder=folder):
-                self._folder = Path(folder)
-            case QueryBegan():
-                self._encoder.check_out(load_branch(self._folder))
-                self._fold = None
-            case MessageAdded():
-                self._fold = None
-                try:
-                    record, names = put_media(record, self._blobs)
-                except OSError:
-                    # In the line it is kept as well, and the line says if that fails, too.
-                    names = ()
-                return self._encoder.encode(record, blobs=names)
-            case _:
-                self._fold = None
+        if type(record) is SessionOpened:
+            self._folder = Path(record.folder)
+            return self._encoder.encode(record)
+        self._fold = None
+        if type(record) is MessageAdded:
+            try:
+                record, names = put_media(record, self._blobs)
+            except OSError:
+                # The line holds the media then, and reports it if that fails, too.
+                names = ()
+            return self._encoder.encode(record, blobs=names)
+        if type(record) is QueryBegan:
+            self._encoder.check_out(load_branch(self._folder))
         return self._encoder.encode(record)
 
     def _drain(self) -> None:
-        """One write in all but rare cases; a full disk may take a part and refuse the rest."""
+        """Writes the held lines, almost always with one write; a full disk may take a part and refuse the rest."""
         data = self._held[0] if len(self._held) == 1 else b"".join(self._held)
         if self._torn:
             data = b"\n" + data
@@ -236,7 +237,7 @@ class FileJournal:
         self._note_unkept(data)
 
     def _take_back(self, part: bytes) -> None:
-        """What was written of a refused piece; not if somebody has written since. Then the next line begins on its own."""
+        """Removes the written part of a refused piece, unless somebody has written since; then the next line begins on its own."""
         if not part:
             return
         try:
@@ -256,18 +257,18 @@ class FileJournal:
             return
         self._unkept.append(piece)
         self._unkept_size += len(piece)
-        while self._unkept_size > MOST_UNKEPT:
+        while self._unkept_size > MAX_UNKEPT:
             self._kept += len(self._unkept[0])
             self._release(self._let_go + 1)
 
     def _release(self, upto: int) -> None:
-        """Two flushes may run at once, and the second confirm what the first did."""
+        """Drops confirmed pieces. Two flushes may run at once, and the second may confirm what the first did."""
         while self._let_go < upto:
             self._unkept_size -= len(self._unkept.popleft())
             self._let_go += 1
 
     def _write_again(self) -> None:
-        """The same bytes in the same place. Where others wrote, too, so is theirs, and what is missing of ours is added."""
+        """Writes unconfirmed pieces again, in the same place. Lines of others between them are kept; missing pieces are added at the end."""
         begin, size = self._kept, self._disk.size(self._handle)
         if size - begin == self._unkept_size:
             self._disk.rewrite(self._handle, b"".join(self._unkept), begin)
@@ -283,7 +284,7 @@ class FileJournal:
             self._drain()
 
     def _flush(self) -> None:
-        """The first time the file's name, too: it must survive a power cut as well as its content."""
+        """Flushes the file, the first time its folder entry, too: both must survive a power cut."""
         began = time.monotonic()
         self._disk.sync(self._handle)
         if not self._entry_synced:

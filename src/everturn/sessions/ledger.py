@@ -1,4 +1,4 @@
-"""The account of a session: every model call is charged here, and here a query learns that it has had enough."""
+"""The account of a session: every model call is charged here, and the query learns here that a limit is reached."""
 
 from collections.abc import Callable, Mapping
 
@@ -12,7 +12,34 @@ from everturn.core.outcomes import Problem
 from everturn.core.state import Reason
 from everturn.ports.ledger import Allowance, Charge, Spent
 from everturn.sessions.account import UNLIMITED, Account, is_over, reached
-from everturn.sessions.repetition import Repetition
+
+
+class Repetition:
+    """Counts each call (tool, input and result) since the last one that brought something new.
+
+    So a model that alternates between two calls is seen as well as one that repeats a single call, while a call that is
+    repeated after other work starts from one again.
+    """
+
+    def __init__(self) -> None:
+        self._known: set[int] = set()
+        self._counts: dict[int, int] = {}
+        self.most = 0
+        """Count of the call that was repeated most."""
+        self.name = ""
+        """Name of its tool."""
+
+    def note(self, name: str, input_: bytes, result: bytes) -> None:
+        # Hashes, not the calls: results can be large, and a query can make thousands.
+        call = hash((name, input_, result))
+        if call not in self._known:
+            self._known.add(call)
+            self._counts.clear()
+            self.most = 0
+        count = self._counts[call] = self._counts.get(call, 0) + 1
+        if count > self.most:
+            self.most, self.name = count, name
+
 
 MAIN = "main"
 
@@ -40,7 +67,7 @@ class SessionLedger:
         root: Account | None = None,
         above: "SessionLedger | None" = None,
     ) -> None:
-        """`root` and `above` are for `child`."""
+        """`root` and `above` are set by `child`."""
         self._root = root or Account("the session")
         self._root.charge(usage or Usage(), to_pico(usd))
         self._models = {model: _Tally(spent) for model, spent in (models or {}).items()}
@@ -49,16 +76,16 @@ class SessionLedger:
         self._below: set[SessionLedger] = set()
         self._closed = False
         self._received: dict[str, tuple[Account, int, int]] = {}
-        """By call under way: the query that it works for, pico-dollars and tokens, all at least."""
+        """For each call under way: the account of its query, and pico-dollars and tokens that it has cost at least."""
         self._pico_received = 0
-        """Here and below."""
+        """Pico-dollars of calls under way, here and below."""
         self._turn = 0
         self._tell: Callable[[], None] = _ignore
         self._pass_on: Callable[[Charge], None] = _ignore
         self._open_query(Limits())
 
     def begin_query(self, limits: Limits, started_s: float, spent: Spent | None = None) -> None:
-        """`started_s` is of the clock that `tripped` is asked with."""
+        """Begins the account of a query. `started_s` is of the clock that `tripped` is asked with."""
         if self._above is None:
             self._root.usd.limit = self._root.usd.wanted = to_pico(limits.max_session_usd) or None
         if self._root.started_s is None:
@@ -122,13 +149,13 @@ class SessionLedger:
         self.count_received(pico - pico_before)
 
     def count_received(self, pico: int) -> None:
-        """By so much the calls under way here and below have grown. It is no part of the totals yet."""
+        """Adds to the cost of calls under way; it is not part of the totals yet."""
         self._pico_received += pico
         if self._above is not None:
             self._above.count_received(pico)
 
     def count_below(self, charge: Charge) -> None:
-        """A child was charged: its money is in the tree already; here it is told, and told further up."""
+        """Passes on that a child was charged; the money is in the tree already."""
         self._count(charge.model, charge.usage, to_pico(charge.usd))
         self._pass_on(msgspec.structs.replace(charge, turn=self._turn))
         if self._above is not None:
@@ -137,13 +164,13 @@ class SessionLedger:
             self.tell_all()
 
     def tell_all(self) -> None:
-        """Everybody below asks again whether a limit is reached."""
+        """Tells all ledgers below to check their limits again."""
         self._tell()
         for child in tuple(self._below):
             child.tell_all()
 
     def leave(self, child: "SessionLedger | None" = None) -> None:
-        """A closed ledger stays in the tree as long as somebody works below it."""
+        """Removes a child; a closed ledger stays in the tree while somebody works below it."""
         self._below.discard(child or self)
         if self._closed and not self._below and self._above is not None:
             self._above.leave(self)
@@ -239,7 +266,7 @@ class SessionLedger:
 
 
 class _Tally:
-    """What one model cost, in whole numbers."""
+    """Calls, tokens and pico-dollars of one model."""
 
     __slots__ = ("_calls", "_pico", "_usage")
 

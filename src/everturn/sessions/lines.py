@@ -19,22 +19,22 @@ from everturn.core.records import MessageAdded, MessageRetracted, Record, Sessio
 from everturn.core.spelled_paths import spell_path
 
 TEXT = b'{"type":"text","text":'
-"""How a block of plain text begins; what follows is its text, then a bracket."""
+"""Beginning of the JSON of a plain text block; its text and a bracket follow."""
 RESULT = b'[{"type":"tool_result"'
 META = frozenset({Kind.ATTACHMENT, Kind.HIDDEN, Kind.INTERRUPTION, Kind.SUMMARY, Kind.LOCAL})
-"""The user did not say these; other programs do not show them as prompts."""
+"""Kinds that the user did not write; other programs do not show them as prompts."""
 SUBTYPES = {Kind.BOUNDARY: "compact_boundary", Kind.NOTICE: "notice", Kind.PROGRESS: "progress"}
-"""Never sent, so they are lines of the system."""
+"""Kinds that are never sent, with the subtype of their system line."""
 ESTIMATED = "estimated_output_tokens"
-"""Ours among the counters of the API."""
+"""Our counter among those of the API."""
 SYNTHETIC = "<synthetic>"
-"""The model of an answer that no model gave."""
+"""Name of the model of an answer that no model gave."""
 _encode = msgspec.json.Encoder().encode
 _STRING = msgspec.json.Decoder(str)
 
 
 class LineEncoder:
-    """Keeps what a line takes over from those before it: the parent, the time, the place.
+    """Encodes records as lines, which take over parent, time and folder from earlier ones.
 
     `now` gives seconds since 1970; a time that jumps back is not followed.
     """
@@ -43,9 +43,9 @@ class LineEncoder:
         self.parent: str | None = None
         """Id of the last message."""
         self.time = ""
-        """Of the last line."""
+        """Time of the last line."""
         self.first_format = False
-        """The file began in the first format: an Everturn that knows no other must see that it goes on in a later one."""
+        """The file began in the first format; the next line must show an older Everturn that it goes on in a later one."""
         self._before: str | None = None
         self._now = now
         self._millisecond = self._second = -1
@@ -65,9 +65,9 @@ class LineEncoder:
         self._shared = self._render_shared()
 
     def encode(self, record: Record, *, blobs: tuple[str, ...] = ()) -> bytes:
-        """One line, its end included. `blobs` names the media that is not in it. Raises `JournalError`."""
+        """The record as one line, with its newline. `blobs`: hashes of media stored beside the file. Raises `JournalError`."""
         try:
-            if isinstance(record, MessageAdded):
+            if type(record) is MessageAdded:
                 return self._encode_message(record, blobs)
             return self._encode_other(record)
         except UnicodeEncodeError as error:
@@ -76,16 +76,14 @@ class LineEncoder:
             ) from error
 
     def _encode_other(self, record: Record) -> bytes:
-        if isinstance(record, SessionOpened):
+        if type(record) is SessionOpened:
             record = msgspec.structs.replace(record, folder=spell_path(record.folder))
             self.enter(folder=record.folder, version=record.version)
             if self.first_format:
                 return encode_record(record)
-        elif isinstance(record, MessageRetracted) and record.id == self.parent:
+        elif type(record) is MessageRetracted and record.id == self.parent:
             self.parent = self._before
-        told = (
-            self._encode_bill(record) if isinstance(record, UsageCharged) else b'"record":' + encode_record(record)[:-1]
-        )
+        told = self._encode_bill(record) if type(record) is UsageCharged else b'"record":' + encode_record(record)[:-1]
         return b'{"type":"everturn","timestamp":"%b",%b}\n' % (self._stamp(), told)
 
     def _encode_bill(self, record: UsageCharged) -> bytes:
@@ -118,7 +116,7 @@ class LineEncoder:
         return line
 
     def _render_shared(self) -> bytes:
-        """The part that every message of a query has."""
+        """The fields that all messages of a query share."""
         folder, version, branch = self._place
         return b',"isSidechain":false,"userType":"external","cwd":%b,"sessionId":%b,"version":%b,"gitBranch":%b,' % (
             folder,
@@ -128,7 +126,7 @@ class LineEncoder:
         )
 
     def _stamp(self) -> bytes:
-        """Milliseconds in UTC, never before the last one."""
+        """The time in UTC with milliseconds, never before that of the last line."""
         millisecond = int(self._now() * 1_000)
         if millisecond != self._millisecond or self.time is not self._stamped[0]:
             self._millisecond = millisecond
@@ -141,8 +139,8 @@ class LineEncoder:
         return self._stamped[1]
 
 
-class Own(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What of a message only we know, and what of it the public form does not already say."""
+class OwnFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The fields of a message that the public form does not have."""
 
     kind: Kind | None = None
     asked: str | None = None
@@ -150,15 +148,15 @@ class Own(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     blames: tuple[str, ...] = ()
     keeps: tuple[str, ...] = ()
     blocks: tuple[msgspec.Raw, ...] | None = None
-    """Of a line of the system that holds more than one plain text."""
+    """Blocks of a system line that holds more than one plain text."""
     answer: Answer | None = None
-    """Of a user's message that has one, which no rule forbids."""
+    """The `answer` of a user message that has one."""
     blobs: tuple[str, ...] = ()
-    """Hashes of the media that lie beside the file."""
+    """Hashes of media stored beside the file."""
 
 
 def infer_kind(type_: str, content: bytes, *, meta: bool = False, summary: bool = False) -> Kind:
-    """What a message is when its line says nothing of our own about it."""
+    """The kind of a message whose line has none of our fields."""
     if type_ == "assistant":
         return Kind.ANSWER
     if type_ == "system":
@@ -171,7 +169,7 @@ def infer_kind(type_: str, content: bytes, *, meta: bool = False, summary: bool 
 
 
 def encode_usage(usage: Usage) -> bytes:
-    """As the API reports it. A part of the output that we estimated is named; programs of others take it for counted."""
+    """Usage as the API reports it, with our estimated part of the output, which other programs take for counted."""
     hourly = usage.cache_write_1h
     parts = (
         b',"cache_creation":{"ephemeral_5m_input_tokens":%d,"ephemeral_1h_input_tokens":%d}'
@@ -198,7 +196,7 @@ def encode_content(blocks: tuple[msgspec.Raw, ...]) -> bytes:
 
 
 def plain_text(raw: bytes) -> bytes | None:
-    """The JSON string in a block that is nothing but a text, if the block can be made again from it byte for byte."""
+    """The JSON string of a plain text block, if the block can be made again from it byte for byte."""
     if not raw.startswith(TEXT):
         return None
     text = raw[len(TEXT) : -1]
@@ -238,9 +236,9 @@ def _encode_assistant(record: MessageAdded) -> tuple[bytes, bytes]:
 
 
 def _encode_own(record: MessageAdded, body: bytes, blobs: tuple[str, ...]) -> bytes:
-    """Empty for most messages: the public form says it all."""
+    """Our fields of a message; empty for most messages."""
     answer, kind = record.answer, record.kind
-    own = Own(
+    own = OwnFields(
         kind=None if kind is _inferred(record) else kind,
         asked=answer.asked if answer and record.role == "assistant" and answer.asked != answer.model else None,
         incomplete=answer.incomplete if answer and record.role == "assistant" else False,
@@ -253,7 +251,7 @@ def _encode_own(record: MessageAdded, body: bytes, blobs: tuple[str, ...]) -> by
     return b"" if own == _NOTHING else b',"everturn":%b' % _encode(own)
 
 
-_NOTHING = Own()
+_NOTHING = OwnFields()
 
 
 def _inferred(record: MessageAdded) -> Kind:

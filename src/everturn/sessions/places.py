@@ -37,7 +37,7 @@ def project_folder(home: Path, folder: Path | str) -> Path:
     name = re.sub(r"[^a-zA-Z0-9]", "-", path)
     if len(name) > _NAME_LIMIT:
         name = f"{name[:_NAME_LIMIT]}-{_hash(path)}"
-    return home / "projects" / name
+    return home.joinpath("projects", name)
 
 
 def session_file(home: Path, session_id: str, folder: Path | str) -> Path:
@@ -74,12 +74,12 @@ def list_session_files(home: Path) -> Iterator[Path]:
 
 def blobs_folder(file: Path) -> Path:
     """Beside the session's file, so that what is deleted is deleted whole."""
-    return file.parent / file.stem / "blobs"
+    return file.parent.joinpath(file.stem, "blobs")
 
 
 def results_folder(file: Path) -> Path:
     """Of results that were too large to be sent; beside the session's file, too."""
-    return file.parent / file.stem / "results"
+    return file.parent.joinpath(file.stem, "results")
 
 
 def is_result(path: str, results: Path) -> bool:

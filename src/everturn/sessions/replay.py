@@ -22,24 +22,26 @@ from everturn.core.records import (
     Record,
     Rewound,
     SessionOpened,
+    TransitionTaken,
     UsageCharged,
     restore_message,
 )
+from everturn.core.state import Transition
 from everturn.core.transcript import unanswered
 from everturn.ports.store import Replay
 from everturn.sessions.blobs import BlobStore, restore_media
 from everturn.sessions.formats import Told, decode_line
-from everturn.sessions.standing import Standing
-from everturn.sessions.unfinished import Commands, Progress
+from everturn.sessions.replayed_state import ReplayedState
+from everturn.sessions.unfinished import PendingCommands, QueryProgress
 
-MOST_HELD = 64 << 20
+MAX_HELD = 64 << 20
 """Bytes of messages that are kept although a summary stands for them. Beyond it they stay on the disk alone."""
-MOST_IN_VIEW = 512 << 20
+MAX_IN_VIEW = 512 << 20
 """Bytes that no summary stands for. No model could read as much, and few machines could hold it."""
-MOST_WARNINGS = 20
+MAX_WARNINGS = 20
 KIND_AT = len('{"type":"everturn","timestamp":"2026-11-15T18:00:00.000Z","record":{"type":"')
 """Where the line of a record says of which kind it is."""
-LONGEST_KIND = 12
+MAX_KIND_LENGTH = 12
 _USE = b'"type":"tool_use"'
 PASSING = (b'intent"', b'settled"', b'withheld"', b'work"')
 """Nothing of these outlasts a compaction: a call whose outcome was unknown was told of before it."""
@@ -53,13 +55,13 @@ def fold_lines(
     session_id: str, lines: Iterable[bytes], blobs: BlobStore | None = None
 ) -> tuple[Replay, tuple[str, ...]]:
     """The session, and a warning for each line that had to be skipped."""
-    fold = Fold(blobs)
+    fold = ReplayFold(blobs)
     for line in lines:
         fold.read(line)
     return fold.replay(session_id), fold.warnings
 
 
-class Fold:
+class ReplayFold:
     """Feed it every line. Each record has its one effect; kinds that only tell a story have none."""
 
     def __init__(
@@ -67,8 +69,8 @@ class Fold:
         blobs: BlobStore | None = None,
         *,
         session_id: str = "",
-        most_held: int = MOST_HELD,
-        most_in_view: int = MOST_IN_VIEW,
+        most_held: int = MAX_HELD,
+        most_in_view: int = MAX_IN_VIEW,
     ) -> None:
         self._session_id = session_id
         self._most_held, self._most_in_view = most_held, most_in_view
@@ -88,15 +90,16 @@ class Fold:
         self.models: dict[str, ModelUsage] = {}
         self.intents: dict[str, CallIntended] = {}
         self.compaction: CompactionTried | None = None
-        self.standing = Standing()
-        self.commands = Commands()
-        self.progress = Progress()
+        self._turns_since_compaction = 0
+        self.standing = ReplayedState()
+        self.commands = PendingCommands()
+        self.progress = QueryProgress()
         self.warmth: Warmth | None = None
         self._story: list[str | Record] = []
         """Ids of messages and what changed the standing between them, in order."""
         self._transition = b""
         self._at_work_since = ""
-        self._before = Standing()
+        self._before = ReplayedState()
         """What held when the story began."""
         self._rewound: set[str] = set()
 
@@ -147,7 +150,7 @@ class Fold:
 
     def skim(self, line: bytes) -> None:
         """Any other line among such messages. Raises `RewoundError`: the way back needs them all."""
-        kind = line[KIND_AT : KIND_AT + LONGEST_KIND]
+        kind = line[KIND_AT : KIND_AT + MAX_KIND_LENGTH]
         if kind.startswith(b'rewound"'):
             raise RewoundError
         if kind.startswith(PASSING):
@@ -189,10 +192,14 @@ class Fold:
             case UsageCharged():
                 self.charge(record)
             case CompactionTried():
+                if self.compaction is None or record.count != self.compaction.count:
+                    self._turns_since_compaction = 0
                 self.compaction = record
             case CommandChanged():
                 self.commands.follow(record)
             case Record():
+                if isinstance(record, TransitionTaken) and record.transition == Transition.NEXT_TURN:
+                    self._turns_since_compaction += 1
                 if self.standing.take(record):
                     self._story.append(record)
                 self.progress.take(record)
@@ -253,6 +260,7 @@ class Fold:
             changed_files=self.standing.changed_files,
             mended=tuple(self.standing.mended),
             compaction=self.compaction,
+            turns_since_compaction=self._turns_since_compaction,
             counted=self.progress.counted,
             warmth=self.warmth,
             query=self.progress.as_of(measure_s(self._at_work_since, self.last_time)),
@@ -286,7 +294,7 @@ class Fold:
             raise self.refusal(self._session_id, self._most_in_view)
 
     @staticmethod
-    def refusal(session_id: str, most: int = MOST_IN_VIEW) -> JournalError:
+    def refusal(session_id: str, most: int = MAX_IN_VIEW) -> JournalError:
         return JournalError(
             f"The session holds more than {most >> 20:,} MB since its last compaction, which is more than can be gone on with. "
             "Its file is untouched. Start a new session, and let the model read what it needs of it: "
@@ -302,13 +310,13 @@ class Fold:
         self._held = sum(len(block.raw) for message in self.messages.values() for block in message.blocks)
 
     def _warn(self, text: str) -> None:
-        if len(self._warnings) < MOST_WARNINGS:
+        if len(self._warnings) < MAX_WARNINGS:
             self._warnings.append(text)
         else:
             self._unsaid += 1
 
 
-def _copy(standing: Standing) -> Standing:
+def _copy(standing: ReplayedState) -> ReplayedState:
     """Few sessions need it, and none that is new."""
     from copy import deepcopy
 

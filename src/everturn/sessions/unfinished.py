@@ -8,16 +8,18 @@ from everturn.core.money import add_usd
 from everturn.core.records import (
     CommandChanged,
     ContextAltered,
+    GoalVerified,
     QueryBegan,
     QueryEnded,
     Record,
     TransitionTaken,
     UsageCharged,
 )
+from everturn.core.state import Reason
 from everturn.ports.store import Counted, OpenQuery
 
 
-class Commands:
+class PendingCommands:
     """A command that was started is heard when a message carries its words."""
 
     def __init__(self) -> None:
@@ -44,7 +46,7 @@ class Commands:
         self.unheard = {id_: command for id_, command in self.unheard.items() if command.text not in said}
 
 
-class Progress:
+class QueryProgress:
     """How far the query under way came, and what the API counted last."""
 
     def __init__(self) -> None:
@@ -58,13 +60,22 @@ class Progress:
             case QueryBegan(query_id=id_) if id_ == self._id:
                 # The same line once more.
                 pass
-            case QueryBegan(query_id=id_, goes_on=goes_on):
+            case QueryBegan(query_id=id_, goes_on=goes_on, at=at):
                 self._id = id_
-                self.query = query if goes_on and query is not None else OpenQuery()
+                going_on = query if goes_on else None
+                self.query = (
+                    OpenQuery(began_at=at) if going_on is None else msgspec.structs.replace(going_on, deferred=False)
+                )
+            case QueryEnded(reason=Reason.TOOL_DEFERRED) if query is not None:
+                self.query = msgspec.structs.replace(query, deferred=True)
             case QueryEnded():
                 self.query = None
-            case TransitionTaken(guards=guards) if query is not None:
-                self.query = msgspec.structs.replace(query, guards=guards or query.guards, tools_ran=False)
+            case TransitionTaken(guards=guards, transition=transition) if query is not None:
+                self.query = msgspec.structs.replace(
+                    query, guards=guards or query.guards, tools_ran=False, untold=transition
+                )
+            case GoalVerified(passed=False, digest=digest) if query is not None:
+                self.query = msgspec.structs.replace(query, digests=(*query.digests, digest))
             case ContextAltered():
                 self._recount(record)
 
@@ -98,8 +109,8 @@ class Progress:
             self.counted = Counted(message=message.id, tokens=answer.counted)
         if query is None:
             return
-        if not query.began_with:
-            self.query = query = msgspec.structs.replace(query, began_with=message.id)
+        if query.untold or not query.began_with:
+            self.query = query = msgspec.structs.replace(query, began_with=query.began_with or message.id, untold="")
         if message.kind is Kind.RESULTS:
             self.query = msgspec.structs.replace(query, tools_ran=True)
         elif message.kind is Kind.BOUNDARY:

@@ -1,11 +1,12 @@
 """Judging single values: each check answers with what is wrong and what is allowed, or with nothing."""
 
 import math
+import os
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from types import FunctionType, MethodType
 from typing import Any
-
-from everturn.core.errors import OptionError
 
 Check = Callable[[Any], str | None]
 """None = fine; otherwise the end of a sentence that begins with the field's name."""
@@ -33,20 +34,17 @@ def nearest(name: str, known: Collection[str], documented: Mapping[str, str] | N
     return f"; did you mean {(documented or {}).get(meant, meant)!r}?"
 
 
-def require_known(field: str, names: Collection[str], known: Collection[str]) -> None:
-    """Raises `OptionError` that names the first stranger and the word that was probably meant."""
-    for name in names:
-        if name not in known:
-            allowed = ", ".join(sorted(known))
-            raise OptionError(field, f"knows no {name!r}{nearest(name, known)} (allowed: {allowed})")
-
-
 def text(value: Any) -> str | None:
     return None if isinstance(value, str) and value.strip() else "must be a text that is not empty"
 
 
 def words(value: Any) -> str | None:
     return None if isinstance(value, str) else "must be a text"
+
+
+def path(value: Any) -> str | None:
+    is_path = isinstance(value, str | os.PathLike) and bool(os.fspath(value)) and "\0" not in str(value)
+    return None if is_path else f"must be a path, not {value!r:.60}"
 
 
 def flag(value: Any) -> str | None:
@@ -168,7 +166,7 @@ def url(value: Any) -> str | None:
 
 
 def is_one_line(value: str) -> bool:
-    return all(character.isprintable() or character == "\t" for character in value)
+    return value.replace("\t", " ").isprintable()
 
 
 def having(*methods: str, hint: str) -> Check:
@@ -179,6 +177,11 @@ def having(*methods: str, hint: str) -> Check:
         return f"must have {', '.join(missing)}: {hint}" if missing or isinstance(value, type) else None
 
     return check
+
+
+def function(value: Any) -> str | None:
+    is_written = isinstance(value, FunctionType | MethodType | partial)
+    return None if is_written else f"must be a function that somebody wrote, not {_show(value)}"
 
 
 def _show(value: Any) -> str:

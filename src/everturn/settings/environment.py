@@ -28,7 +28,7 @@ VARIABLES = {
     "ANTHROPIC_MODEL": "the main model",
     "ANTHROPIC_DEFAULT_OPUS_MODEL": "what the alias opus means; SONNET, HAIKU and FABLE likewise",
     "EVERTURN_HOME": "where sessions and the user's settings are kept; else `CLAUDE_CONFIG_DIR`, else ~/.everturn",
-    "CLAUDE_CONFIG_DIR": "the same, where `EVERTURN_HOME` is not set",
+    "CLAUDE_CONFIG_DIR": "the same, if `EVERTURN_HOME` is not set",
     "EVERTURN_TRUST": "1 = the folder is trusted for this run, as with `--trust`",
     "BRAVE_API_KEY": "key of the search engine behind WebSearch (`web_search_key`)",
     "EVERTURN_RETRY_SCALE": "factor for the time slept between attempts (`retry_scale`)",
@@ -37,33 +37,41 @@ VARIABLES = {
     "CLAUDE_CODE_FILE_READ_MAX_OUTPUT_TOKENS": "tokens that one Read may bring (`read_tokens`)",
     "DISABLE_AUTO_COMPACT": "1 = the conversation is not summarised ahead of time (`auto_compact`)",
     "CLAUDE_CODE_MAX_OUTPUT_TOKENS": "cap on the output of one answer (`max_output_tokens`)",
-    "MAX_THINKING_TOKENS": "tokens that a model may think with, where it takes a budget; 0 = it does not think (`thinking`)",
+    "MAX_THINKING_TOKENS": "budget of tokens for thinking, if the model takes one; 0 = no thinking (`thinking`)",
     "CLAUDE_CODE_MAX_RETRIES": "further attempts after one that failed (`max_retries`)",
 }
 """For the documentation; a test compares it with what is read."""
 OF_THE_SYSTEM = {
     "HTTPS_PROXY": "proxy for https addresses, as `http://user:password@host:port`; `https_proxy` comes first",
-    "HTTP_PROXY": "the same for http addresses; not read where `REQUEST_METHOD` is set, as under CGI",
-    "ALL_PROXY": "proxy where neither of the two is set",
+    "HTTP_PROXY": "the same for http addresses; not read if `REQUEST_METHOD` is set, as under CGI",
+    "ALL_PROXY": "proxy if neither of the two is set",
     "NO_PROXY": "hosts that need no proxy, separated by commas: names with their subdomains, addresses, networks, `*`",
-    "SSL_CERT_FILE": "file with the certificates to trust in place of the system's file",
-    "SSL_CERT_DIR": "folder with the certificates to trust in place of the system's folder (read by OpenSSL)",
-    "NODE_EXTRA_CA_CERTS": "file with more certificates to trust, where neither `ca_file` nor `SSL_CERT_FILE` is set",
-    "NO_COLOR": "anything = no colours and no bold text on a terminal; the marks of Markdown stay",
+    "SSL_CERT_FILE": "file with the certificates to trust, instead of the system's file",
+    "SSL_CERT_DIR": "folder with the certificates to trust, instead of the system's folder (read by OpenSSL)",
+    "NODE_EXTRA_CA_CERTS": "file with more certificates to trust, if neither `ca_file` nor `SSL_CERT_FILE` is set",
+    "NO_COLOR": "any value = no colours and no bold text on a terminal, and Markdown as plain text",
     "TERM": "`dumb` or not set = the cursor is never moved, and nothing is coloured",
+    "COLORTERM": "`truecolor` or `24bit` = the terminal shows more than sixteen colours",
+    "COLORFGBG": "colours of the terminal's text and background: light or dark, if the terminal does not answer",
+    "TERM_PROGRAM": "the terminal's name: which colours, keys and notifications it knows",
+    "WT_SESSION": "set by Windows Terminal, which shows more than sixteen colours",
+    "TMUX": "set by tmux, between the program and the terminal",
+    "STY": "set by screen, between the program and the terminal",
+    "VISUAL": "the editor that the terminal opens for a long prompt",
+    "EDITOR": "the same, if `VISUAL` is not set; else `vi`",
     "HOME": "your home; else it is looked up in the system's list of users",
     "PATH": "where bash, git, ripgrep and bubblewrap are found; commands of the model have it, too",
     "XDG_CONFIG_HOME": "where git keeps its settings, which commands that nobody approved may read",
-    "EVERTURN_HOLD_WITHOUT": "for tests: `landlock`, `bubblewrap` or `off` = commands are held as if the machine lacked it",
+    "EVERTURN_HOLD_WITHOUT": "for tests: `landlock`, `bubblewrap` or `off` = commands are confined as on a machine without it",
 }
 """Read elsewhere than here. For the documentation; a test looks for others in the source."""
 OF_COMMANDS = {
     "EVERTURN_MARK": "marks the processes of a command, so that those it leaves behind are found and ended with the session. "
     "A process that is started with another value (`env EVERTURN_MARK= server &`) outlives it",
-    "TMPDIR": "the session's own folder for temporary files, where there is one",
-    "GIT_EDITOR, GIT_PAGER, PAGER, MANPAGER": "programs that wait for nobody: `true` and `cat`",
+    "TMPDIR": "the session's own folder for temporary files, if there is one",
+    "GIT_EDITOR, GIT_PAGER, PAGER, MANPAGER": "programs that do not wait for a person: `true` and `cat`",
     "GIT_TERMINAL_PROMPT, SSH_ASKPASS_REQUIRE": "nobody is asked for a password",
-    "GIT_OPTIONAL_LOCKS": "`0`: what only looks writes nothing",
+    "GIT_OPTIONAL_LOCKS": "`0`: commands that only read write nothing",
 }
 """What commands of the model find in their environment. For the documentation."""
 
@@ -134,6 +142,11 @@ def parse_environment(env: Mapping[str, str]) -> Environment:
         search_key=read("BRAVE_API_KEY", checks.secret),
         trust=parse_flag("EVERTURN_TRUST", read("EVERTURN_TRUST") or "0"),
     )
+
+
+def find_shell_home() -> str:
+    """What `~` means to commands and to file tools: they have the program's environment, whatever an engine was given."""
+    return find_user_home(os.environ)
 
 
 def find_user_home(env: Mapping[str, str]) -> str:

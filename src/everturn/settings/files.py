@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 
 from everturn.core.errors import OptionError, ToolFault
-from everturn.settings.repeats import find_repeat
+from everturn.core.patterns import compile_late
 
 FILE_NAME = "settings.json"
-MOST_BYTES = 2 * 1024 * 1024
+MAX_BYTES = 2 * 1024 * 1024
 PRIVATE = 0o600
 """What it holds may be a command that prints a key."""
 INLINE = "--settings"
@@ -21,10 +21,10 @@ INLINE = "--settings"
 EMPTY = "is empty, as a full disk leaves files: put back what it held, or write {} into it where that was nothing"
 
 KeyPath = tuple[str, ...]
-_LEAST_READ = 4_096
-_BLANKS = re.compile(r"[ \t\r\n]*")
-_BYTE = re.compile(r" \(byte (\d+)\)")
-_ESCAPE = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(?P<half>u[dD][89a-fA-F]..)|.)", re.DOTALL)
+_MIN_READ = 4_096
+_BLANKS = compile_late(r"[ \t\r\n]*")
+_BYTE = compile_late(r" \(byte (\d+)\)")
+_ESCAPE = compile_late(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(?P<half>u[dD][89a-fA-F]..)|.)", re.DOTALL)
 """Of a text in JSON; a character beyond the first 65,536 has two halves."""
 
 
@@ -49,15 +49,15 @@ def load_settings(path: Path | str) -> SettingsText | None:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
                 raise OptionError(str(path), "is not a regular file")
-            content = _read(descriptor, min(status.st_size, MOST_BYTES))
+            content = _read(descriptor, min(status.st_size, MAX_BYTES))
         finally:
             os.close(descriptor)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise OptionError(str(path), f"cannot be read: {error.strerror}") from None
-    if len(content) > MOST_BYTES:
-        raise OptionError(str(path), f"is larger than {MOST_BYTES:,} bytes")
+    if len(content) > MAX_BYTES:
+        raise OptionError(str(path), f"is larger than {MAX_BYTES:,} bytes")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -93,9 +93,11 @@ def parse_settings(text: str, where: str) -> SettingsText:
         raise _malformed(text, where, str(error)) from None
     if not isinstance(values, dict):
         raise OptionError(f"{where}:1", 'must hold one JSON object, such as {"model": "sonnet"}')
+    from everturn.settings.repeats import find_repeat
+
     if (repeat := find_repeat(text, values)) is not None:
         name = ".".join(repeat.path)
-        raise OptionError(f"{where}:{repeat.again}", f"{name} stands in line {repeat.first} already: write it once")
+        raise OptionError(f"{where}:{repeat.again}", f"{name} is already in line {repeat.first}: write it once")
     return SettingsText(where=where, text=text, values=values)
 
 
@@ -183,7 +185,7 @@ def _skip_blanks(text: str, at: int) -> int:
 def _read(descriptor: int, expected: int) -> bytes:
     """One byte beyond what is expected shows a file that grew; one beyond what is allowed, a file that is too large."""
     content = b""
-    while len(content) <= MOST_BYTES and (piece := os.read(descriptor, max(expected, _LEAST_READ) + 1)):
+    while len(content) <= MAX_BYTES and (piece := os.read(descriptor, max(expected, _MIN_READ) + 1)):
         content += piece
     return content
 

@@ -2,7 +2,6 @@
 
 import re
 from enum import StrEnum
-from typing import Any
 
 import msgspec
 
@@ -10,25 +9,28 @@ from everturn.settings import checks
 from everturn.settings.checks import Check
 from everturn.settings.environment import HOME_VARIABLES
 from everturn.settings.numbers import LIMITS, check_limit
-from everturn.settings.options import CHECKS, EFFORTS, MODES
+from everturn.settings.options import DECLARED
 from everturn.settings.sandbox import KEYS as SANDBOX_KEYS
 from everturn.settings.sandbox import PREFIX as SANDBOX_PREFIX
 
 ENV = "env"
 PERMISSIONS = "permissions"
 LIMIT_PREFIX = "everturn.limits."
-CLOSED = frozenset({PERMISSIONS, "everturn", "sandbox"})
+GROUPS = ("", PERMISSIONS, "everturn", "sandbox")
+CLOSED = frozenset(GROUPS[1:])
 """In these an unknown name is an error: a misspelt `deny` that is merely passed over would protect nobody."""
 PASSED_OVER = frozenset({"$schema"})
 PROTECTING = frozenset({"permissions.deny", "permissions.ask"})
 """Nobody may run without what these say."""
 RULES = ("permissions.allow", *sorted(PROTECTING))
-MOST_RULES = 10_000
+MAX_RULES = 10_000
 """Of one list: to prepare them takes time, and a repository could ask for minutes of it. More stop the start; none is dropped."""
 FOLDERS = "permissions.additionalDirectories"
 NO_BYPASS = "permissions.disableBypassPermissionsMode"
 ONLY_MANAGED_RULES = "allowManagedPermissionRulesOnly"
 DEFAULT_MODE = "permissions.defaultMode"
+NO_HOOKS, ONLY_MANAGED_HOOKS = "disableAllHooks", "allowManagedHooksOnly"
+HOOK_URLS, HOOK_VARIABLES = "allowedHttpHookUrls", "httpHookAllowedEnvVars"
 PROGRAMS = ("hooks", "mcpServers", "statusLine", "apiKeyHelper")
 """Settings that name programs to run."""
 NEVER_SET = frozenset({*HOME_VARIABLES, "EVERTURN_TRUST"})
@@ -47,7 +49,16 @@ class Reach(StrEnum):
     """Only the administrator's word counts."""
 
 
-class Key(msgspec.Struct, frozen=True, kw_only=True):
+THEME, EDITOR_MODE, STATUS_COMMAND = "theme", "editorMode", "everturn.terminal.statusCommand"
+TITLE, NOTIFICATIONS, PROGRESS = (
+    "everturn.terminal.title",
+    "everturn.terminal.notifications",
+    "everturn.terminal.progress",
+)
+SCREEN_READER = "everturn.terminal.screenReader"
+
+
+class SettingsKey(msgspec.Struct, frozen=True, kw_only=True):
     """A setting by its public name."""
 
     check: Check
@@ -59,64 +70,76 @@ class Key(msgspec.Struct, frozen=True, kw_only=True):
     reach: Reach = Reach.TRUSTED
 
 
-def _mode(value: Any) -> str | None:
-    return checks.one_of(*MODES, "manual")(value)
-
-
 def _limit(name: str) -> Check:
     return lambda value: check_limit(name, value)
 
 
-def _rules(meaning: str, reach: Reach = Reach.ANYWHERE) -> Key:
+def _rules(meaning: str, reach: Reach = Reach.ANYWHERE) -> SettingsKey:
     # Whether a text is a rule is judged by the permissions: a wrong allow is passed over, a wrong deny is not.
-    return Key(check=checks.list_of(checks.text, MOST_RULES), joins=True, reach=reach, meaning=meaning)
+    return SettingsKey(check=checks.list_of(checks.text, MAX_RULES), joins=True, reach=reach, meaning=meaning)
 
 
-KEYS: dict[str, Key] = {
-    "model": Key(check=checks.text, option="model", meaning="the main model: an id or an alias"),
-    "fallbackModel": Key(
-        check=checks.list_of(checks.text), option="fallback_models", meaning="models to switch to, in this order"
-    ),
-    "effortLevel": Key(check=checks.one_of(*EFFORTS), option="effort", meaning=", ".join(EFFORTS)),
-    "alwaysThinkingEnabled": Key(
-        check=checks.flag, option="thinking", meaning="false: the model does not think, where it can be kept from it"
-    ),
-    DEFAULT_MODE: Key(check=_mode, option="permission_mode", meaning=", ".join(MODES)),
-    "permissions.allow": _rules("rules for calls that run unasked", Reach.TRUSTED),
+def _place(name: str) -> int:
+    """Settings that belong together follow each other."""
+    group, dot, _ = name.partition(".")
+    return GROUPS.index(group) if dot else 0
+
+
+_UNORDERED: dict[str, SettingsKey] = {
+    **{
+        option.key: SettingsKey(
+            check=option.key_check or option.check, meaning=option.key_help or option.help, option=field
+        )
+        for field, option in DECLARED.items()
+        if option.key
+    },
+    "permissions.allow": _rules("rules for calls that run without asking", Reach.TRUSTED),
     "permissions.ask": _rules("rules for calls that a person is always asked about"),
     "permissions.deny": _rules("rules for calls that never run"),
-    FOLDERS: Key(
-        check=checks.list_of(checks.text), joins=True, meaning="folders to work in besides the one that we start in"
+    FOLDERS: SettingsKey(
+        check=checks.list_of(checks.text), joins=True, meaning="folders to work in besides the working folder"
     ),
-    "permissions.tryHeld": Key(
-        check=checks.flag,
-        option="try_held",
-        meaning="a command that would be asked about runs held first, and is asked about only where it met the wall",
-    ),
-    NO_BYPASS: Key(
+    NO_BYPASS: SettingsKey(
         check=checks.one_of("disable"), reach=Reach.ANYWHERE, meaning="disable: the mode bypassPermissions is refused"
     ),
-    ONLY_MANAGED_RULES: Key(
+    ONLY_MANAGED_RULES: SettingsKey(
         check=checks.flag, reach=Reach.MANAGED, meaning="allow rules count only from managed settings"
     ),
-    "apiKeyHelper": Key(check=checks.text, option="api_key_helper", meaning="shell command that prints the credential"),
-    "autoCompactEnabled": Key(check=checks.flag, option="auto_compact", meaning="summarise before the window is full"),
-    "cleanupPeriodDays": Key(
+    NO_HOOKS: SettingsKey(
+        check=checks.flag,
+        meaning="true: no hook runs; only managed settings can switch off managed hooks",
+    ),
+    ONLY_MANAGED_HOOKS: SettingsKey(
+        check=checks.flag, reach=Reach.MANAGED, meaning="only hooks of managed settings run"
+    ),
+    HOOK_URLS: SettingsKey(
+        check=checks.list_of(checks.text),
+        joins=True,
+        meaning="addresses that http hooks may call, `*` for any characters",
+    ),
+    HOOK_VARIABLES: SettingsKey(
+        check=checks.list_of(checks.text), joins=True, meaning="variables that the headers of http hooks may use"
+    ),
+    THEME: SettingsKey(
+        check=checks.one_of("auto", "dark", "light"),
+        meaning="colours of the interactive terminal; auto: as its background is",
+    ),
+    EDITOR_MODE: SettingsKey(check=checks.one_of("emacs", "vim"), meaning="keys of the prompt in the terminal"),
+    STATUS_COMMAND: SettingsKey(
+        check=checks.text,
+        meaning="command whose output is the status line of the terminal; it gets JSON on standard input",
+    ),
+    SCREEN_READER: SettingsKey(
+        check=checks.flag, meaning="true: nothing moves in the terminal, for those who have the screen read to them"
+    ),
+    TITLE: SettingsKey(check=checks.flag, meaning="false: the title of the terminal is left alone"),
+    NOTIFICATIONS: SettingsKey(check=checks.flag, meaning="false: no notification when a question waits"),
+    PROGRESS: SettingsKey(check=checks.flag, meaning="false: no progress in the terminal's tab or task bar"),
+    "cleanupPeriodDays": SettingsKey(
         check=checks.whole(1), meaning="days after which `everturn sessions prune` removes a session"
     ),
-    "everturn.webSearch": Key(
-        check=checks.one_of("brave"), option="web_search", meaning="the search engine behind WebSearch: brave"
-    ),
-    "everturn.journalSync": Key(
-        check=CHECKS["journal_sync"],
-        option="journal_sync",
-        meaning="when a session is forced to the disk: always, end (of a query), off",
-    ),
-    "everturn.models": Key(
-        check=CHECKS["models"], option="models", meaning="more entries for the model catalogue, or a file with them"
-    ),
     **{
-        SANDBOX_PREFIX + name: Key(
+        SANDBOX_PREFIX + name: SettingsKey(
             check=key.check,
             meaning=key.meaning,
             joins=key.joins,
@@ -124,8 +147,13 @@ KEYS: dict[str, Key] = {
         )
         for name, key in SANDBOX_KEYS.items()
     },
-    **{LIMIT_PREFIX + name: Key(check=_limit(name), meaning="see docs/settings.md") for name in LIMITS},
+    **{
+        LIMIT_PREFIX + name: SettingsKey(check=_limit(name), meaning="see docs/reference/settings.md")
+        for name in LIMITS
+    },
 }
+"""Those of options are declared with them, in `options.py`; here is what no option holds."""
+KEYS = {name: _UNORDERED[name] for name in sorted(_UNORDERED, key=_place)}
 
 
 def is_limit(name: str) -> bool:

@@ -10,14 +10,14 @@ from everturn.core.marks import one_line
 from everturn.core.protected import MEMORY
 from everturn.ports import unsettled
 from everturn.ports.trust import TRUSTED_MEMORY, UNTRUSTED_MEMORY, USER_MEMORY
-from everturn.settings.places import PROJECT, USER, Grounds
+from everturn.settings.places import PROJECT, USER, SettingsRoots
 
 NAMES = MEMORY
 """The first that is there: where both are, one mostly repeats the other."""
-MOST_BYTES = 40_000
+MAX_BYTES = 40_000
 CUT = "\n[… the rest of this file is left out: read it where it matters]"
 LEFT_OUT = "[{path} is not shown: {why}]"
-CUT_NOTICE = "{path} is longer than {most:,} bytes: the model was given the beginning, and is told that there is more."
+CUT_NOTICE = "{path} is longer than {most:,} bytes: the model gets the beginning, and a note that there is more."
 SKIPPED_NOTICE = "{path} was not given to the model: {why}."
 A_LINK, NO_FILE, UNREADABLE = "it is a link", "it is not a regular file", "it cannot be read"
 Stamp = tuple[int, int, int, int]
@@ -25,7 +25,7 @@ Stamp = tuple[int, int, int, int]
 _HOW = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-class Found(msgspec.Struct, frozen=True):
+class _Found(msgspec.Struct, frozen=True):
     """A memory file that is there."""
 
     stamp: Stamp | None
@@ -41,13 +41,13 @@ class Memory:
     While a confined command may write a file, it says what it said before that command.
     """
 
-    def __init__(self, grounds: Grounds, *, trusted: bool, wanted: Collection[str] = (USER, PROJECT)) -> None:
+    def __init__(self, roots: SettingsRoots, *, trusted: bool, wanted: Collection[str] = (USER, PROJECT)) -> None:
         """`wanted`: whose files are read, by the names of settings sources."""
-        self._home = [grounds.home] if USER in wanted else []
-        self._folders = _list_folders(grounds) if PROJECT in wanted else []
+        self._home = [roots.home] if USER in wanted else []
+        self._folders = _list_folders(roots) if PROJECT in wanted else []
         self._folders = [folder for folder in self._folders if folder not in self._home]
         self._trusted = trusted
-        self._known: dict[str, Found] = {}
+        self._known: dict[str, _Found] = {}
         """Those that were there at the last look."""
         self._noticed: set[str] = set()
         self.tell: Callable[[str], None] = lambda _: None
@@ -63,12 +63,20 @@ class Memory:
         self._tell_losses()
         return "\n\n".join(parts)
 
+    def list_loaded(self) -> tuple[tuple[str, str], ...]:
+        """The files that the last look gave, each with User or Project."""
+        return tuple(
+            (path, "User" if os.path.dirname(path) in self._home else "Project")  # noqa: PTH120 (paths are text here)
+            for path, found in self._known.items()
+            if not found.skipped and found.text.strip()
+        )
+
     def _tell_losses(self) -> None:
         for path, found in self._known.items():
             if found.skipped:
                 notice = SKIPPED_NOTICE.format(path=one_line(path), why=found.skipped)
             elif found.is_cut:
-                notice = CUT_NOTICE.format(path=one_line(path), most=MOST_BYTES)
+                notice = CUT_NOTICE.format(path=one_line(path), most=MAX_BYTES)
             else:
                 continue
             if notice not in self._noticed:
@@ -85,7 +93,7 @@ class Memory:
                     yield f"## {one_line(path)}\n{found.text}"
             yield from left_out
 
-    def _find(self, folder: str) -> list[tuple[str, Found]]:
+    def _find(self, folder: str) -> list[tuple[str, _Found]]:
         """Of the files of a folder the first that can be read; what else is there is skipped, unless it says the same."""
         place, there, first = folder.rstrip("/"), [], None
         for name in NAMES:
@@ -99,13 +107,13 @@ class Memory:
             elif first is not None and not found.skipped:
                 if found.text == first[1].text:
                     continue
-                found = self._known[path] = Found(
-                    None, found.text, skipped=f"{first[0]} stands beside it, and goes before it"
+                found = self._known[path] = _Found(
+                    None, found.text, skipped=f"{first[0]} is in the same folder, and is used instead"
                 )
             there.append((path, found))
         return there if len(there) < len(NAMES) else self._pass_over_links(there)
 
-    def _pass_over_links(self, there: list[tuple[str, Found]]) -> list[tuple[str, Found]]:
+    def _pass_over_links(self, there: list[tuple[str, _Found]]) -> list[tuple[str, _Found]]:
         """A link to the file beside it is no loss."""
         kept = []
         for path, found in there:
@@ -131,33 +139,33 @@ def _leads_beside(path: str) -> bool:
         return False
 
 
-def _list_folders(grounds: Grounds) -> list[str]:
-    below = grounds.folder.removeprefix(grounds.root.rstrip("/"))
-    if below == grounds.folder and grounds.root != "/":
-        return [grounds.folder]
+def _list_folders(roots: SettingsRoots) -> list[str]:
+    below = roots.folder.removeprefix(roots.root.rstrip("/"))
+    if below == roots.folder and roots.root != "/":
+        return [roots.folder]
     parts = [part for part in below.split("/") if part]
-    return ["/".join((grounds.root.rstrip("/"), *parts[:count])) for count in range(len(parts) + 1)]
+    return ["/".join((roots.root.rstrip("/"), *parts[:count])) for count in range(len(parts) + 1)]
 
 
-def _read(path: str, known: Found | None) -> Found | None:
+def _read(path: str, known: _Found | None) -> _Found | None:
     """None where there is nothing. A link is not followed: it could lead to a key, which nobody means to send."""
     try:
         descriptor = os.open(path, _HOW)
     except (FileNotFoundError, NotADirectoryError, ValueError):
         return None
     except OSError:
-        return Found(None, "", skipped=A_LINK if os.path.islink(path) else UNREADABLE)  # noqa: PTH114 (before the first request)
+        return _Found(None, "", skipped=A_LINK if os.path.islink(path) else UNREADABLE)  # noqa: PTH114 (before the first request)
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            return Found(None, "", skipped=NO_FILE)
+            return _Found(None, "", skipped=NO_FILE)
         stamp = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
         if known is not None and known.stamp == stamp:
             return known
-        content = os.read(descriptor, MOST_BYTES + 1)
+        content = os.read(descriptor, MAX_BYTES + 1)
     except OSError:
-        return Found(None, "", skipped=UNREADABLE)
+        return _Found(None, "", skipped=UNREADABLE)
     finally:
         os.close(descriptor)
-    text, is_cut = content[:MOST_BYTES].decode("utf-8-sig", errors="replace"), len(content) > MOST_BYTES
-    return Found(stamp, text + CUT if is_cut else text, is_cut=is_cut)
+    text, is_cut = content[:MAX_BYTES].decode("utf-8-sig", errors="replace"), len(content) > MAX_BYTES
+    return _Found(stamp, text + CUT if is_cut else text, is_cut=is_cut)

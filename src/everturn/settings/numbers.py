@@ -15,6 +15,7 @@ POSITIVE = frozenset(
         "output_cap",
         "output_cap_escalated",
         "output_cap_thinking",
+        "goal_attempts",
         "tries",
         "unreached_tries",
         "tool_concurrency",

@@ -1,187 +1,594 @@
-"""What a caller may ask of Everturn: one frozen value, checked when it is made, with each error naming its field."""
+"""What a caller may ask of Everturn: one frozen value, each option declared where it stands, checked when it is made."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
 from everturn.core.errors import OptionError
 from everturn.core.limits import Limits
+from everturn.core.modes import ModeName
 from everturn.ports.model import Effort, ModelCard, TaskBudget, ThinkingConfig
-from everturn.ports.policy import Approver
-from everturn.ports.rules import WrittenRule
+from everturn.ports.policy import Approver, Call
 from everturn.ports.tool import Tool
-from everturn.settings import checks, numbers
-from everturn.settings.checks import Check
+from everturn.settings import checks, numbers, option_checks
+from everturn.settings.declaration import CompletionOffer, Declaration, Flag, Takes, Topic
+from everturn.settings.option_checks import THINKING
 from everturn.settings.sandbox import check_sandbox
 
-PermissionMode = Literal["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"]
 JournalSync = Literal["always", "end", "off"]
+CacheTtl = Literal["5m", "1h"]
 AnyPath = str | os.PathLike[str]
 
-MODES = ("default", "acceptEdits", "plan", "dontAsk", "bypassPermissions")
-HOOKS = ("stop", "post_tool", "stop_failure", "pre_compact", "post_compact")
-SYNCS = ("always", "end", "off")
-THINKING = ("adaptive", "enabled", "disabled")
-EFFORTS = ("low", "medium", "high", "xhigh", "max")
-SECRETS = frozenset({"api_key", "auth_token", "headers", "web_search_key", "search_key"})
-"""Fields whose values are never shown."""
+MODES: tuple[ModeName, ...] = get_args(ModeName)
+MANUAL = "manual"
+"""What other programs call the mode default."""
+MODE_NAMES = (*MODES, MANUAL)
+EFFORTS: tuple[Effort, ...] = get_args(Effort)
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything has a default. What is None is taken from the environment, and then from the defaults of the loop."""
+    """Everything has a default. What is None is taken from the environment, and then from the defaults of the loop.
 
-    model: str | None = None
+    `Declaration` says of each field what fits, and which setting in files and which flags set it: the settings, the parser and the
+    help are made from this.
+    """
+
+    model: Annotated[
+        str | None,
+        Declaration(
+            checks.text,
+            "the main model: an id or an alias",
+            key="model",
+            flags=(
+                Flag(name="--model", topic=Topic.MODEL, takes=Takes.TEXT, value="NAME", offer=CompletionOffer.MODELS),
+            ),
+        ),
+    ] = None
     """The main model: an id or an alias. `ANTHROPIC_MODEL`, else claude-sonnet-5."""
-    fallback_models: Sequence[str] = ()
+    fallback_models: Annotated[
+        Sequence[str],
+        Declaration(
+            checks.list_of(checks.text),
+            "models to switch to, in this order, when the main one is overloaded or gone",
+            key="fallbackModel",
+            flags=(
+                Flag(
+                    name="--fallback-model",
+                    topic=Topic.MODEL,
+                    takes=Takes.LIST,
+                    value="A,B",
+                    offer=CompletionOffer.MODELS,
+                ),
+            ),
+        ),
+    ] = ()
     """Models to switch to, in this order, when the main one is overloaded or gone."""
-    small_model: str = "haiku"
+    small_model: Annotated[str, Declaration(checks.text)] = "haiku"
     """The model for small side jobs, such as tool summaries."""
-    models: AnyPath | Sequence[ModelCard | Mapping[str, Any]] = ()
-    """More entries for the model catalogue, or a file that holds them."""
+    models: Annotated[
+        AnyPath | Sequence[ModelCard | Mapping[str, Any]],
+        Declaration(
+            option_checks.models, "more entries for the model catalogue, or a file with them", key="everturn.models"
+        ),
+    ] = ()
+    """More entries for the model catalogue, or a file with them."""
 
-    cwd: AnyPath | None = None
-    """The working folder; None = the present one."""
-    system_prompt: str | None = None
+    cwd: Annotated[AnyPath | None, Declaration(checks.path)] = None
+    """The working folder; None = the current folder."""
+    system_prompt: Annotated[
+        str | None,
+        Declaration(
+            checks.words,
+            flags=(
+                Flag(
+                    name="--system-prompt",
+                    topic=Topic.PROMPT,
+                    takes=Takes.TEXT,
+                    value="TEXT",
+                    help="replaces the system prompt",
+                ),
+                Flag(
+                    name="--system-prompt-file",
+                    topic=Topic.PROMPT,
+                    takes=Takes.FILE,
+                    value="FILE",
+                    as_is=False,
+                    help="the same, from a file",
+                ),
+            ),
+        ),
+    ] = None
     """Replaces the default system prompt."""
-    append_system_prompt: str | None = None
-    """Follows the system prompt, whichever it is."""
-    user_context: Mapping[str, str] | Callable[[], Mapping[str, str]] = {}
-    """Named texts for the model in a hidden first message, frozen for the session; or a function that gives them, called when a query begins. What changed since is told with the prompt."""
-    system_context: Mapping[str, str] = {}
-    """Named texts for the model at the end of the system prompt; frozen for the session. What a resumed session finds changed is told with the prompt."""
+    append_system_prompt: Annotated[
+        str | None,
+        Declaration(
+            checks.words,
+            flags=(
+                Flag(
+                    name="--append-system-prompt",
+                    topic=Topic.PROMPT,
+                    takes=Takes.TEXT,
+                    value="TEXT",
+                    help="is added after the system prompt",
+                ),
+                Flag(
+                    name="--append-system-prompt-file",
+                    topic=Topic.PROMPT,
+                    takes=Takes.FILE,
+                    value="FILE",
+                    as_is=False,
+                    help="the same, from a file",
+                ),
+            ),
+        ),
+    ] = None
+    """Text that is added after the system prompt."""
+    user_context: Annotated[
+        Mapping[str, str] | Callable[[], Mapping[str, str]], Declaration(option_checks.user_context)
+    ] = {}
+    """Named texts for the model in a hidden first message, or a function that returns them, called when a query begins. They are fixed for the session; the next prompt tells the model what has changed."""
+    system_context: Annotated[Mapping[str, str], Declaration(checks.text_map)] = {}
+    """Named texts for the model at the end of the system prompt. They are fixed for the session; after a resume, the next prompt tells the model what has changed."""
 
-    environment: bool = True
-    """The model is told where it works, at the end of the system prompt: folders, git branch, platform, date, its name."""
+    environment: Annotated[bool, Declaration(checks.flag)] = True
+    """Tell the model where it works, at the end of the system prompt: folders, git branch, platform, date, its name."""
 
-    permission_mode: PermissionMode | None = None
-    """default asks before anything but reading; acceptEdits, plan, dontAsk and bypassPermissions are the others."""
-    allowed_tools: Sequence[str] = ()
+    permission_mode: Annotated[
+        ModeName | None,
+        Declaration(
+            checks.one_of(*MODES),
+            ", ".join(MODES),
+            key="permissions.defaultMode",
+            key_check=checks.one_of(*MODE_NAMES),
+            flags=(
+                Flag(
+                    name="--permission-mode",
+                    topic=Topic.PERMISSIONS,
+                    takes=Takes.TEXT,
+                    value="MODE",
+                    choices=MODE_NAMES,
+                    as_is=False,
+                ),
+            ),
+        ),
+    ] = None
+    """default (asks before everything except reading), acceptEdits, plan, dontAsk or bypassPermissions."""
+    allowed_tools: Annotated[
+        Sequence[str],
+        Declaration(
+            checks.list_of(checks.tool_rule),
+            flags=(
+                Flag(
+                    name="--allowed-tools",
+                    also=("--allowedTools",),
+                    topic=Topic.PERMISSIONS,
+                    takes=Takes.LIST,
+                    value="RULES",
+                    help="calls that run without asking: Bash(git status), Edit(/src/**)",
+                ),
+            ),
+        ),
+    ] = ()
     """Rules for calls that run without asking: `Bash(git status)`, `Edit(/src/**)`, `WebFetch(domain:*.example.com)`."""
-    ask_tools: Sequence[str] = ()
+    ask_tools: Annotated[
+        Sequence[str],
+        Declaration(
+            checks.list_of(checks.tool_rule),
+            flags=(
+                Flag(
+                    name="--ask-tools",
+                    also=("--askTools",),
+                    topic=Topic.PERMISSIONS,
+                    takes=Takes.LIST,
+                    value="RULES",
+                    help="calls that a person is always asked about",
+                ),
+            ),
+        ),
+    ] = ()
     """Rules for calls that a person is always asked about, in every mode."""
-    disallowed_tools: Sequence[str] = ()
-    """Rules for calls that never run; they beat everything else. A bare name takes the tool off the model's list."""
-    add_dirs: Sequence[AnyPath] = ()
-    """Folders to work in besides the working folder; what the settings add comes on top."""
-    rules: Sequence[WrittenRule] = ()
-    """Rules of settings files, each with its source. What `allowed_tools` and `disallowed_tools` say counts as the command line's."""
-    additional_directories: Sequence[str] = ()
-    """Folders to work in besides the working folder."""
-    try_held: bool = False
-    """A command that would be asked about runs held first (see docs/held.md); only where it meets the wall a person is asked."""
-    bypass_disabled: bool = False
-    """The mode bypassPermissions is refused, whoever asks for it."""
-    only_managed_rules: bool = False
-    """Allow rules count from managed settings alone: a person's yes holds for one call and adds nothing."""
-    trusted: bool = False
-    """The folder's authors are believed: what its memory files say binds, and git is run to count its changed files."""
-    sandbox: bool | Mapping[str, Any] | None = None
-    """Whether commands run in a sandbox; or its settings by their public names (`{"enabled": True, "network": {…}}`)."""
-    approver: Approver | None = None
-    """Asked where a call needs approval, and where the model asks the person; None = such calls are denied."""
-    tools: Sequence[Tool] = ()
-    """Own tools, in addition to the built-in ones."""
-    builtin_tools: bool | Sequence[str] = True
-    """False = none of the built-in tools; a list = only these. True leaves out what needs an approver where there is none."""
-    web_search: Literal["brave"] | None = None
+    disallowed_tools: Annotated[
+        Sequence[str],
+        Declaration(
+            checks.list_of(checks.tool_rule),
+            flags=(
+                Flag(
+                    name="--disallowed-tools",
+                    also=("--disallowedTools",),
+                    topic=Topic.PERMISSIONS,
+                    takes=Takes.LIST,
+                    value="RULES",
+                    help="calls that never run",
+                ),
+            ),
+        ),
+    ] = ()
+    """Rules for calls that never run; they override everything else. A tool's name alone hides the tool from the model."""
+    add_dirs: Annotated[
+        Sequence[AnyPath],
+        Declaration(
+            checks.list_of(checks.path),
+            flags=(
+                Flag(
+                    name="--add-dir",
+                    topic=Topic.PERMISSIONS,
+                    takes=Takes.EACH,
+                    value="FOLDER",
+                    help="one more folder to work in; may be given again",
+                ),
+            ),
+        ),
+    ] = ()
+    """Folders to work in besides the working folder; the settings may add more."""
+    try_held: Annotated[
+        bool,
+        Declaration(
+            checks.flag,
+            "a command that would ask runs first, confined by the system; a person is asked only if the system refused it something",
+            key="permissions.tryHeld",
+        ),
+    ] = False
+    """A command that would ask runs first, confined by the operating system (see docs/explanation/held.md); a person is asked only if the system refused it something."""
+    trusted: Annotated[bool, Declaration(checks.flag)] = False
+    """Trust the folder: its memory files are rules for the model, and git runs to count its changed files."""
+    sandbox: Annotated[
+        bool | Mapping[str, Any] | None,
+        Declaration(
+            check_sandbox,
+            flags=(
+                Flag(
+                    name="--sandbox",
+                    topic=Topic.PERMISSIONS,
+                    help="run commands in a sandbox: they write in the working folder only",
+                ),
+            ),
+        ),
+    ] = None
+    """Run commands in a sandbox: True, or its settings by their public names (`{"enabled": True, "network": {…}}`)."""
+    approver: Annotated[Approver | Callable[[Call, str], Any] | None, Declaration(option_checks.approver)] = None
+    """Decides about calls that need approval, and answers questions of the model: a function of the call and the reason that returns a `Verdict`, or an object with such a method `approve`. None = such calls are denied."""
+    tools: Annotated[Sequence[Tool | Callable[..., Any]], Declaration(option_checks.tools)] = ()
+    """Own tools, in addition to the built-in ones; a plain function with types and a docstring is one, too."""
+    builtin_tools: Annotated[
+        bool | Sequence[str], Declaration(checks.any_of(checks.flag, checks.list_of(checks.bare_name)))
+    ] = True
+    """False = none of the built-in tools; a list = only these. True leaves out the tools that need an approver if there is none."""
+    web_search: Annotated[
+        Literal["brave"] | None,
+        Declaration(checks.one_of("brave"), "the search engine behind WebSearch: brave", key="everturn.webSearch"),
+    ] = None
     """The search engine behind WebSearch: brave. None = the tool is not offered."""
-    web_search_key: str | None = None
+    web_search_key: Annotated[str | None, Declaration(checks.secret, secret=True)] = None
     """The search engine's key. `BRAVE_API_KEY`."""
-    hooks: Mapping[str, Callable[..., Any] | Sequence[Callable[..., Any]]] = {}
-    """Functions to call: `stop`, `post_tool`, `stop_failure`, `pre_compact`, `post_compact`."""
+    hooks: Annotated[
+        Mapping[str, Callable[..., Any] | Sequence[Callable[..., Any]]], Declaration(option_checks.hooks)
+    ] = {}
+    """Functions to call: `stop`, `post_tool`, `stop_failure`, `pre_compact`, `post_compact`, and every event of docs/reference/hooks.md by its name."""
 
-    max_turns: int | None = None
+    goal: Annotated[
+        str | None,
+        Declaration(
+            checks.text,
+            flags=(
+                Flag(
+                    name="--goal",
+                    topic=Topic.RUN,
+                    takes=Takes.TEXT,
+                    value="TEXT",
+                    help="the goal, in words: what must be true before the work is done; with --verify",
+                ),
+            ),
+        ),
+    ] = None
+    """The goal, in words: what must be true before the work is done. With `verify` alone, the command must succeed."""
+    verify: Annotated[
+        str | None,
+        Declaration(
+            checks.text,
+            flags=(
+                Flag(
+                    name="--verify",
+                    topic=Topic.RUN,
+                    takes=Takes.TEXT,
+                    value="COMMAND",
+                    help="the command that checks the goal: it runs when the model stops, until exit code 0",
+                ),
+            ),
+        ),
+    ] = None
+    """The command that checks the goal: it runs whenever the model stops, and exit code 0 means that the goal is met. Exactly this command is allowed; rules that deny it still hold."""
+
+    max_turns: Annotated[
+        int | None,
+        Declaration(
+            checks.whole(0),
+            limit="max_turns",
+            flags=(
+                Flag(
+                    name="--max-turns",
+                    topic=Topic.LIMITS,
+                    takes=Takes.WHOLE,
+                    value="N",
+                    help="rounds with the model at most; a run that needs more ends with an error",
+                ),
+            ),
+        ),
+    ] = None
     """Rounds with the API in one query; 0 = no limit."""
-    max_budget_usd: float | None = None
+    max_budget_usd: Annotated[
+        float | None,
+        Declaration(
+            checks.number(0),
+            limit="max_usd",
+            flags=(
+                Flag(
+                    name="--max-budget-usd",
+                    topic=Topic.LIMITS,
+                    takes=Takes.NUMBER,
+                    value="USD",
+                    help="USD that the run may cost; it ends at most one model call later",
+                ),
+            ),
+        ),
+    ] = None
     """USD of one query, all its model calls included; 0 = no limit."""
-    max_total_tokens: int | None = None
+    max_total_tokens: Annotated[int | None, Declaration(checks.whole(0), limit="max_tokens_total")] = None
     """Tokens of one query, all four counters; 0 = no limit."""
-    max_tool_calls: int | None = None
-    """Calls that the model may make in one query; the first beyond does not run and ends it. 0 = no limit."""
-    max_wall_s: float | None = None
+    max_tool_calls: Annotated[int | None, Declaration(checks.whole(0), limit="max_tool_calls")] = None
+    """Calls that the model may make in one query; the first call above the limit does not run and ends the query. 0 = no limit."""
+    max_wall_s: Annotated[float | None, Declaration(checks.number(0), limit="max_wall_s")] = None
     """Seconds that one query may take; 0 = no limit."""
-    work_budget: int | None = None
+    work_budget: Annotated[
+        int | None,
+        Declaration(
+            checks.whole(0),
+            limit="work_budget",
+            flags=(
+                Flag(
+                    name="--token-budget",
+                    topic=Topic.LIMITS,
+                    takes=Takes.WHOLE,
+                    value="N",
+                    help="output tokens that the run should spend before it stops by itself",
+                ),
+            ),
+        ),
+    ] = None
     """Output tokens that a query should spend before it stops by itself; 0 = off."""
-    limits: Limits | Mapping[str, Any] = {}
-    """Any number of the loop by its name (second table). A field above beats the same number here."""
+    limits: Annotated[Limits | Mapping[str, Any], Declaration(numbers.limits)] = {}
+    """Any limit by its name (see the table of limits). An option overrides the same limit here."""
 
-    max_output_tokens: int | None = None
-    """Cap on the output of one answer, in place of the loop's own; it is not raised when an answer is cut."""
-    task_budget: int | TaskBudget | None = None
-    """Tokens that the API is told to make do with, where the model takes it."""
-    thinking: bool | ThinkingConfig | Mapping[str, Any] | Literal["adaptive", "enabled", "disabled"] | None = None
-    """How the model thinks: adaptive, enabled, disabled, or `{"type": "enabled", "budget_tokens": …}`; False = not at all, where it can be kept from it. None or True = as `MAX_THINKING_TOKENS` says, else on where the model can."""
-    effort: Effort | None = None
+    max_output_tokens: Annotated[
+        int | None,
+        Declaration(
+            checks.whole(1),
+            flags=(
+                Flag(
+                    name="--max-output-tokens",
+                    topic=Topic.LIMITS,
+                    takes=Takes.WHOLE,
+                    value="N",
+                    help="cap on the output of one answer",
+                ),
+            ),
+        ),
+    ] = None
+    """Cap on the output of one answer, in place of the default; it is not raised when an answer is cut off."""
+    task_budget: Annotated[int | TaskBudget | None, Declaration(option_checks.task_budget)] = None
+    """Token budget that is sent to the API, if the model supports it."""
+    effort: Annotated[
+        Effort | None,
+        Declaration(
+            checks.one_of(*EFFORTS),
+            f"{', '.join(EFFORTS[:-1])} or {EFFORTS[-1]}",
+            key="effortLevel",
+            flags=(Flag(name="--effort", topic=Topic.MODEL, takes=Takes.TEXT, value="LEVEL", choices=EFFORTS),),
+        ),
+    ] = None
     """low, medium, high, xhigh or max. None = the model's default."""
-    fast: bool = False
-    """Fast mode, where the model has one."""
-    betas: Sequence[str] = ()
+    thinking: Annotated[
+        bool | ThinkingConfig | Mapping[str, Any] | Literal["adaptive", "enabled", "disabled"] | None,
+        Declaration(
+            option_checks.thinking,
+            key="alwaysThinkingEnabled",
+            key_check=checks.flag,
+            key_help="false: the model does not think, if it can be switched off",
+            flags=(
+                Flag(
+                    name="--thinking",
+                    topic=Topic.MODEL,
+                    takes=Takes.TEXT,
+                    value="MODE",
+                    choices=THINKING,
+                    help=f"{', '.join(THINKING[:-1])} or {THINKING[-1]}; without it, a model that can think does",
+                ),
+            ),
+        ),
+    ] = None
+    """How the model thinks: adaptive, enabled, disabled, or `{"type": "enabled", "budget_tokens": …}`; False = off, if the model allows that. None or True = as `MAX_THINKING_TOKENS` says, else on if the model can think."""
+    fast: Annotated[bool, Declaration(checks.flag)] = False
+    """Fast mode, if the model has one."""
+    betas: Annotated[
+        Sequence[str],
+        Declaration(
+            checks.list_of(checks.text),
+            "more values for the anthropic-beta header",
+            flags=(Flag(name="--betas", topic=Topic.MODEL, takes=Takes.LIST, value="A,B"),),
+        ),
+    ] = ()
     """More values for the anthropic-beta header. `ANTHROPIC_BETAS` adds to them."""
-    output_schema: Mapping[str, Any] | None = None
+    output_schema: Annotated[
+        Mapping[str, Any] | None,
+        Declaration(
+            option_checks.output_schema,
+            flags=(
+                Flag(
+                    name="--json-schema",
+                    topic=Topic.RUN,
+                    takes=Takes.TEXT,
+                    value="SCHEMA",
+                    as_is=False,
+                    help="JSON Schema (JSON, or a file) that the final answer must fit",
+                ),
+            ),
+        ),
+    ] = None
     """JSON Schema that the final answer must fit."""
-    cache_ttl: Literal["5m", "1h"] = "5m"
+    cache_ttl: Annotated[CacheTtl, Declaration(checks.one_of(*get_args(CacheTtl)))] = "5m"
     """How long the API keeps the prompt cache."""
+    cache_write: Annotated[bool, Declaration(checks.flag)] = True
+    """False: requests read the prompt cache, but do not write their messages to it. For a fork that asks one question."""
 
-    streaming_tools: bool = True
+    streaming_tools: Annotated[bool, Declaration(checks.flag)] = True
     """Calls start while the answer is still streaming."""
-    tool_summaries: bool = False
-    """The small model words each batch of calls in one line."""
-    escalate: bool | None = None
-    """An answer that hit the output cap is asked for again with a larger one."""
-    collapse: bool = True
-    """Staged collapses are committed when the window fills."""
-    auto_compact: bool | None = None
+    prompt_suggestions: Annotated[bool, Declaration(checks.flag)] = False
+    """The small model suggests the person's next prompt when a query ends."""
+    job_file: Annotated[AnyPath | None, Declaration(checks.path)] = None
+    """File to which the session writes its state, for programs that list sessions: working, needs input, done or failed."""
+    tool_summaries: Annotated[bool, Declaration(checks.flag)] = False
+    """The small model describes each batch of calls in one line."""
+    escalate: Annotated[bool | None, Declaration(checks.flag, limit="escalate")] = None
+    """Request an answer that hit the output cap again, with a larger cap."""
+    collapse: Annotated[bool, Declaration(checks.flag)] = True
+    """Use summaries of finished work when the window fills."""
+    auto_compact: Annotated[
+        bool | None,
+        Declaration(checks.flag, "summarise before the window is full", key="autoCompactEnabled", limit="auto_compact"),
+    ] = None
     """The conversation is summarised before the window is full. `DISABLE_AUTO_COMPACT` switches it off."""
-    reactive_compact: bool | None = None
+    reactive_compact: Annotated[bool | None, Declaration(checks.flag, limit="reactive_compact")] = None
     """The conversation is summarised when the API refuses it as too long."""
 
-    stall_s: float | None = None
+    stall_s: Annotated[float | None, Declaration(checks.number(0.001), limit="stall_s")] = None
     """Silence after which a stream counts as broken. `EVERTURN_STALL_S`."""
-    max_retries: int | None = None
+    max_retries: Annotated[int | None, Declaration(checks.whole(0))] = None
     """Further attempts after one that failed. `CLAUDE_CODE_MAX_RETRIES`."""
 
-    session_id: str | None = None
-    """Id of a new session, or of the copy with fork_session; None = a fresh one."""
-    resume: str | None = None
-    """A session to go on with: its id, a beginning of it, or its title."""
-    continue_conversation: bool = False
+    continue_conversation: Annotated[
+        bool,
+        Declaration(
+            checks.flag,
+            "go on with the newest session of this folder",
+            flags=(Flag(name="--continue", short="-c", topic=Topic.SESSION, as_is=False),),
+        ),
+    ] = False
     """Go on with the newest session of the folder."""
-    resume_at: str | None = None
-    """Id of the message to go on from; what was said after it stays in the file and is no longer seen."""
-    fork_session: bool = False
+    resume: Annotated[
+        str | None,
+        Declaration(
+            checks.text,
+            flags=(
+                Flag(
+                    name="--resume",
+                    short="-r",
+                    topic=Topic.SESSION,
+                    takes=Takes.MAYBE_TEXT,
+                    value="SESSION",
+                    offer=CompletionOffer.SESSIONS,
+                    as_is=False,
+                    help="go on with a session: by its id, a beginning of it, its title, or latest",
+                ),
+            ),
+        ),
+    ] = None
+    """A session to go on with: its id, a beginning of it, or its title."""
+    session_id: Annotated[
+        str | None,
+        Declaration(
+            checks.session_id,
+            "id of the new session",
+            flags=(Flag(name="--session-id", topic=Topic.SESSION, takes=Takes.TEXT, value="ID"),),
+        ),
+    ] = None
+    """Id of a new session, or of the copy with fork_session; None = a fresh one."""
+    fork_session: Annotated[
+        bool,
+        Declaration(
+            checks.flag,
+            flags=(
+                Flag(
+                    name="--fork-session",
+                    topic=Topic.SESSION,
+                    help="with --continue or --resume: go on with a copy under a new id",
+                ),
+            ),
+        ),
+    ] = False
     """Go on with a copy under a new id; the session itself stays as it is."""
-    only_defaults: Sequence[str] = ()
-    """Names of options (model, permission_mode) that are no wish: a resumed session keeps its own."""
-    persist: bool = True
+    resume_at: Annotated[
+        str | None,
+        Declaration(
+            checks.text,
+            flags=(
+                Flag(
+                    name="--resume-session-at",
+                    topic=Topic.SESSION,
+                    takes=Takes.TEXT,
+                    value="MESSAGE",
+                    help="with --continue or --resume: go on from this message, without later ones",
+                ),
+            ),
+        ),
+    ] = None
+    """Id of the message to go on from; later messages stay in the file, but the model does not see them."""
+    persist: Annotated[
+        bool,
+        Declaration(
+            checks.flag,
+            flags=(
+                Flag(
+                    name="--no-session-persistence",
+                    topic=Topic.SESSION,
+                    as_is=False,
+                    help="keep the session in memory only",
+                ),
+            ),
+        ),
+    ] = True
     """Keep the session on disk."""
-    journal_sync: JournalSync = "always"
-    """When to wait until the disk would survive a power cut: always = before each side effect and at a query's end; end; off."""
-    home: AnyPath | None = None
+    journal_sync: Annotated[
+        JournalSync,
+        Declaration(
+            checks.one_of(*get_args(JournalSync)),
+            "when to wait for the disk: always, end (of a query), off",
+            key="everturn.journalSync",
+        ),
+    ] = "always"
+    """When to wait until the data would survive a power cut: always (before each side effect and at a query's end), end (at a query's end) or off."""
+    home: Annotated[AnyPath | None, Declaration(checks.path)] = None
     """Where sessions are kept. `EVERTURN_HOME`, else `CLAUDE_CONFIG_DIR`, else ~/.everturn."""
 
-    api_key: str | None = None
+    api_key: Annotated[str | None, Declaration(checks.secret, secret=True)] = None
     """Credential, sent as x-api-key. `ANTHROPIC_API_KEY`."""
-    auth_token: str | None = None
+    auth_token: Annotated[str | None, Declaration(checks.secret, secret=True)] = None
     """Credential, sent as a bearer token. `ANTHROPIC_AUTH_TOKEN`."""
-    api_key_helper: str | None = None
+    api_key_helper: Annotated[
+        str | None, Declaration(checks.text, "shell command that prints the credential", key="apiKeyHelper")
+    ] = None
     """Shell command that prints the credential."""
-    base_url: str | None = None
+    base_url: Annotated[str | None, Declaration(checks.url)] = None
     """Address of the API. `ANTHROPIC_BASE_URL`, else https://api.anthropic.com."""
-    headers: Mapping[str, str] = {}
+    headers: Annotated[Mapping[str, str], Declaration(checks.headers, secret=True)] = {}
     """More headers for each request. `ANTHROPIC_CUSTOM_HEADERS` adds to them."""
-    ca_file: AnyPath | None = None
-    """File with certificates to trust besides the system's. Where it is not given, `SSL_CERT_FILE` or `NODE_EXTRA_CA_CERTS` counts."""
+    ca_file: Annotated[AnyPath | None, Declaration(checks.path)] = None
+    """File with certificates to trust besides the system's. Without it, `SSL_CERT_FILE` or `NODE_EXTRA_CA_CERTS` counts."""
 
     def __post_init__(self) -> None:
-        for field, check in CHECKS.items():
+        """Raises one `OptionError` for all fields that are wrong."""
+        problems = []
+        for field, option in DECLARED.items():
             value = getattr(self, field)
             if value is DEFAULTS[field] or (value is None and field in OPTIONAL):
                 continue
-            if problem := check(value):
-                raise OptionError(field, problem)
+            if problem := option.check(value):
+                problems.append(OptionError(field, problem))
+        if problems:
+            raise OptionError(problems[0].field, problems[0].problem, tuple(problems[1:]))
         self._check_session()
+        if self.goal is not None and self.verify is None:
+            raise OptionError("goal", "needs verify: a command that shows whether the goal is met")
 
     def _check_session(self) -> None:
         chosen = "continue_conversation" if self.continue_conversation else "resume"
@@ -199,10 +606,13 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, **fields: Any) -> "Options":
         """Like the constructor, but an unknown name is an `OptionError` with the name that was probably meant."""
-        for name in fields:
-            if name not in cls.__struct_fields__:
-                raise OptionError(name, f"is not an option{checks.nearest(name, cls.__struct_fields__)}")
+        refuse_strangers(fields, cls.__struct_fields__)
         return cls(**fields)
+
+    def with_changes(self, **fields: Any) -> "Options":
+        """The same options but for these. Raises `OptionError`, also for an unknown name."""
+        given = {name: getattr(self, name) for name in self.__struct_fields__}
+        return self.of(**(given | fields))
 
     def __repr__(self) -> str:
         return render_without_secrets(self)
@@ -211,8 +621,22 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
         return iter([render_without_secrets(self)])
 
 
+DECLARED: dict[str, Declaration] = {name: type_.__metadata__[0] for name, type_ in Options.__annotations__.items()}
+"""What each option declares, by its name."""
 DEFAULTS: dict[str, Any] = dict(zip(Options.__struct_fields__, Options.__struct_defaults__, strict=True))
 """What nobody gave need not be checked."""
+OPTIONAL = frozenset(name for name, default in DEFAULTS.items() if default is None)
+SECRETS = frozenset({*(name for name, option in DECLARED.items() if option.secret), "search_key"})
+"""Fields whose values are never shown, of the options and of what is made from them."""
+
+
+def refuse_strangers(names: Iterable[str], known: Collection[str]) -> None:
+    """Raises one `OptionError` for all names that are not known, each with the one that was probably meant."""
+    strangers = [
+        OptionError(name, f"is not an option{checks.nearest(name, known)}") for name in names if name not in known
+    ]
+    if strangers:
+        raise OptionError(strangers[0].field, strangers[0].problem, tuple(strangers[1:]))
 
 
 def render_without_secrets(value: msgspec.Struct) -> str:
@@ -224,124 +648,3 @@ def render_without_secrets(value: msgspec.Struct) -> str:
         if content != default:
             shown.append(f"{field.name}={'<set>' if field.name in SECRETS else repr(content)}")
     return f"{type(value).__name__}({', '.join(shown)})"
-
-
-def _path(value: Any) -> str | None:
-    is_path = isinstance(value, str | os.PathLike) and bool(os.fspath(value)) and "\0" not in str(value)
-    return None if is_path else f"must be a path, not {value!r:.60}"
-
-
-def _hooks(value: Any) -> str | None:
-    if not isinstance(value, Mapping):
-        return f"must map {', '.join(HOOKS)} to functions"
-    for name, hooks in value.items():
-        if name not in HOOKS:
-            return f"knows no {name!r}{checks.nearest(str(name), HOOKS)} (allowed: {', '.join(HOOKS)})"
-        if not all(callable(hook) for hook in (hooks if isinstance(hooks, list | tuple) else (hooks,))):
-            return f"must map {name} to a function or a list of functions"
-    return None
-
-
-def _thinking(value: Any) -> str | None:
-    if isinstance(value, ThinkingConfig | bool):
-        return None
-    kinds = checks.one_of(*THINKING)
-    if isinstance(value, str):
-        return kinds(value)
-    if not isinstance(value, Mapping):
-        return f"must be adaptive, enabled, disabled, or a map with a type, not {value!r:.60}"
-    stranger = next((key for key in value if key not in {"type", "budget_tokens", "display"}), None)
-    if stranger is not None:
-        return f"knows no {stranger!r} (allowed: type, budget_tokens, display)"
-    if problem := kinds(value.get("type")):
-        return f"has a type that {problem}"
-    return _thinking_details(value)
-
-
-def _thinking_details(value: Mapping[str, Any]) -> str | None:
-    budget, display = value.get("budget_tokens"), value.get("display")
-    if value["type"] == "enabled" and (problem := checks.whole(1_024)(budget)):
-        return f"has budget_tokens that {problem}"
-    if value["type"] != "enabled" and budget is not None:
-        return "takes budget_tokens with type enabled only"
-    problem = checks.one_of("summarized", "omitted")(display) if display is not None else None
-    return f"has a display that {problem}" if problem else None
-
-
-_TOOL = checks.having("name", "description", "schema", "parse", "run", hint="write it with the decorator @tool")
-_WRITTEN_RULE = checks.having("text", "ruling", "source", "folder", "origin", hint="write a WrittenRule")
-_MODEL_CARD = checks.any_of(
-    lambda value: None if isinstance(value, ModelCard | Mapping) else "must be a catalogue entry (a map with an id)"
-)
-
-CHECKS: dict[str, Check] = {
-    "model": checks.text,
-    "fallback_models": checks.list_of(checks.text),
-    "small_model": checks.text,
-    "models": checks.any_of(_path, checks.list_of(_MODEL_CARD)),
-    "cwd": _path,
-    "system_prompt": checks.words,
-    "append_system_prompt": checks.words,
-    "user_context": lambda value: None if callable(value) else checks.text_map(value),
-    "system_context": checks.text_map,
-    "environment": checks.flag,
-    "permission_mode": checks.one_of(*MODES),
-    "allowed_tools": checks.list_of(checks.tool_rule),
-    "ask_tools": checks.list_of(checks.tool_rule),
-    "disallowed_tools": checks.list_of(checks.tool_rule),
-    "add_dirs": checks.list_of(_path),
-    "rules": checks.list_of(_WRITTEN_RULE),
-    "additional_directories": checks.list_of(_path),
-    "try_held": checks.flag,
-    "bypass_disabled": checks.flag,
-    "only_managed_rules": checks.flag,
-    "trusted": checks.flag,
-    "sandbox": check_sandbox,
-    "approver": checks.having("approve", hint="an approver answers approve(call, reason)"),
-    "tools": checks.list_of(_TOOL),
-    "builtin_tools": checks.any_of(checks.flag, checks.list_of(checks.bare_name)),
-    "web_search": checks.one_of("brave"),
-    "web_search_key": checks.secret,
-    "hooks": _hooks,
-    "max_turns": checks.whole(0),
-    "max_budget_usd": checks.number(0),
-    "max_total_tokens": checks.whole(0),
-    "max_tool_calls": checks.whole(0),
-    "max_wall_s": checks.number(0),
-    "work_budget": checks.whole(0),
-    "limits": numbers.limits,
-    "max_output_tokens": checks.whole(1),
-    "task_budget": checks.any_of(
-        checks.whole(1), lambda value: None if isinstance(value, TaskBudget) else "must be a TaskBudget"
-    ),
-    "thinking": _thinking,
-    "effort": checks.one_of(*EFFORTS),
-    "fast": checks.flag,
-    "betas": checks.list_of(checks.text),
-    "output_schema": lambda value: None if isinstance(value, Mapping) else "must be a JSON Schema as a map",
-    "cache_ttl": checks.one_of("5m", "1h"),
-    "streaming_tools": checks.flag,
-    "tool_summaries": checks.flag,
-    "escalate": checks.flag,
-    "collapse": checks.flag,
-    "auto_compact": checks.flag,
-    "reactive_compact": checks.flag,
-    "stall_s": checks.number(0.001),
-    "max_retries": checks.whole(0),
-    "session_id": checks.session_id,
-    "resume": checks.text,
-    "continue_conversation": checks.flag,
-    "resume_at": checks.text,
-    "fork_session": checks.flag,
-    "only_defaults": checks.list_of(checks.one_of("model", "permission_mode")),
-    "persist": checks.flag,
-    "journal_sync": checks.one_of(*SYNCS),
-    "home": _path,
-    "api_key": checks.secret,
-    "auth_token": checks.secret,
-    "api_key_helper": checks.text,
-    "base_url": checks.url,
-    "headers": checks.headers,
-    "ca_file": _path,
-}
-OPTIONAL = frozenset(field.name for field in msgspec.structs.fields(Options) if field.default is None)

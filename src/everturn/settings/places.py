@@ -21,7 +21,7 @@ MANAGED_FOLDERS = ("/etc/claude-code", "/etc/everturn")
 MANAGED_NAME = "managed-settings"
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True):
+class SettingsPlace(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     path: str
     folder: str
@@ -39,7 +39,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
         return not self.foreign and not self.of_repository
 
 
-class Grounds(msgspec.Struct, frozen=True, kw_only=True):
+class SettingsRoots(msgspec.Struct, frozen=True, kw_only=True):
     """Where we stand; every path absolute."""
 
     home: str
@@ -68,20 +68,20 @@ def find_root(folder: str, user_home: str) -> str:
         place = above
 
 
-def find_places(grounds: Grounds, wanted: Collection[str] = CHOSEN) -> list[Place]:
+def find_places(roots: SettingsRoots, wanted: Collection[str] = CHOSEN) -> list[SettingsPlace]:
     """Of the user and of the repository, lowest first. The files need not be there."""
-    user = Place(source=USER, path=f"{grounds.home}/{FILE_NAME}", folder=grounds.home, foreign=grounds.foreign_home)
+    user = SettingsPlace(source=USER, path=f"{roots.home}/{FILE_NAME}", folder=roots.home, foreign=roots.foreign_home)
     places = [user]
-    for source, folder, name in ((PROJECT, grounds.folder, FILE_NAME), (LOCAL, grounds.root, LOCAL_NAME)):
+    for source, folder, name in ((PROJECT, roots.folder, FILE_NAME), (LOCAL, roots.root, LOCAL_NAME)):
         for room, foreign in ((THEIRS, True), (OURS, False)):
             path = f"{folder}/{room}/{name}"
             # Started in the user's own folder: one file, and it is the user's.
             if path != user.path:
-                places.append(Place(source=source, path=path, folder=grounds.folder, foreign=foreign))
+                places.append(SettingsPlace(source=source, path=path, folder=roots.folder, foreign=foreign))
     return [place for place in places if place.source in wanted]
 
 
-def find_managed(folders: Sequence[str], project: str) -> list[Place]:
+def find_managed(folders: Sequence[str], project: str) -> list[SettingsPlace]:
     """`managed-settings.json`, then what lies in `managed-settings.d`, by name. Raises `OptionError`."""
     found = []
     for folder in folders:
@@ -95,5 +95,7 @@ def find_managed(folders: Sequence[str], project: str) -> list[Place]:
             raise OptionError(f"{folder}/{MANAGED_NAME}.d", f"cannot be read: {error.strerror}") from None
         names += [f"{MANAGED_NAME}.d/{name}" for name in sorted(inside) if name.endswith(".json")]
         foreign = folder.endswith("/claude-code")
-        found += [Place(source=MANAGED, path=f"{folder}/{name}", folder=project, foreign=foreign) for name in names]
+        found += [
+            SettingsPlace(source=MANAGED, path=f"{folder}/{name}", folder=project, foreign=foreign) for name in names
+        ]
     return found

@@ -5,8 +5,10 @@ from typing import Any
 
 import msgspec
 
-_KEY_END = re.compile(r'"[ \t\r\n]*:')
-_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[][{}:]', re.DOTALL)
+from everturn.core.patterns import compile_late
+
+_KEY_END = compile_late(r'"[ \t\r\n]*:')
+_TOKEN = compile_late(r'"[^"\\]*(?:\\.[^"\\]*)*"|[][{}:]', re.DOTALL)
 
 
 class Repeat(msgspec.Struct, frozen=True):

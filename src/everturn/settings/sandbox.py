@@ -16,7 +16,7 @@ PATHS = frozenset(
         "credentials.files",
     }
 )
-_MOST_PORT = 65_535
+_MAX_PORT = 65_535
 
 
 class SandboxKey:
@@ -28,8 +28,8 @@ class SandboxKey:
 
 
 def _port(value: Any) -> str | None:
-    is_port = isinstance(value, int) and not isinstance(value, bool) and 0 < value <= _MOST_PORT
-    return None if is_port else f"must be a port from 1 to {_MOST_PORT}"
+    is_port = isinstance(value, int) and not isinstance(value, bool) and 0 < value <= _MAX_PORT
+    return None if is_port else f"must be a port from 1 to {_MAX_PORT}"
 
 
 def _refused(reason: str) -> SandboxKey:
@@ -43,9 +43,9 @@ def _texts(meaning: str, *, tightens: bool = False) -> SandboxKey:
 
 KEYS: dict[str, SandboxKey] = {
     "enabled": SandboxKey(checks.flag, "commands of Bash run in a sandbox"),
-    "required": SandboxKey(checks.flag, "where there is no sandbox, no command runs"),
+    "required": SandboxKey(checks.flag, "without a working sandbox no command runs"),
     "failIfUnavailable": SandboxKey(checks.flag, "the same as sandbox.required"),
-    "autoAllowBashIfSandboxed": SandboxKey(checks.flag, "commands in the sandbox run unasked"),
+    "autoAllowBashIfSandboxed": SandboxKey(checks.flag, "commands in the sandbox run without asking"),
     "allowUnsandboxedCommands": SandboxKey(checks.flag, "the model may ask to run a command outside"),
     "excludedCommands": _texts("single commands that run outside, judged as without a sandbox: docker *"),
     "bwrapPath": SandboxKey(checks.text, "where bubblewrap is"),
@@ -56,14 +56,14 @@ KEYS: dict[str, SandboxKey] = {
     "network.allowedDomains": _texts("hosts that commands may reach: example.com, *.example.com, host:port"),
     "network.deniedDomains": _texts("hosts that they may not, although allowed", tightens=True),
     "network.allowAllUnixSockets": SandboxKey(checks.flag, "commands may use sockets in the file system"),
-    "network.httpProxyPort": SandboxKey(_port, "a proxy of your own on this machine, in place of ours"),
-    "network.strictAllowlist": SandboxKey(checks.flag, "nobody is asked about a host that is not named"),
+    "network.httpProxyPort": SandboxKey(_port, "a proxy of your own on this machine, in place of Everturn's"),
+    "network.strictAllowlist": SandboxKey(checks.flag, "a host that is not listed is refused without asking"),
     "network.allowLocalBinding": SandboxKey(checks.flag, "no effect: commands have a loopback of their own"),
     "network.allowMachLookup": _texts("no effect on Linux"),
     "credentials.files": _texts("the same as sandbox.filesystem.denyRead", tightens=True),
     "credentials.envVars": _texts("variables that commands are not given", tightens=True),
-    "ignoreViolations": SandboxKey(lambda _: None, "no effect: what was held back is always told"),
-    "ripgrep": SandboxKey(lambda _: None, "no effect: nothing is searched for"),
+    "ignoreViolations": SandboxKey(lambda _: None, "no effect: a refusal is always reported"),
+    "ripgrep": SandboxKey(lambda _: None, "no effect: the sandbox does not search"),
     "socatPath": SandboxKey(checks.text, "no effect: nothing but bubblewrap is needed"),
     "filesystem.disabled": _refused("a sandbox that holds no files holds nothing"),
     "filesystem.allowManagedReadPathsOnly": _refused("leave it out, and name the paths in the managed settings"),
@@ -74,7 +74,7 @@ KEYS: dict[str, SandboxKey] = {
     "credentials.awsPairs": _refused("credentials are kept from commands, never put in"),
     "credentials.sigv4": _refused("credentials are kept from commands, never put in"),
     "credentials.allowPlaintextInject": _refused("credentials are kept from commands, never put in"),
-    "enableWeakerNestedSandbox": _refused("where namespaces are missing, Landlock takes over by itself"),
+    "enableWeakerNestedSandbox": _refused("where namespaces are missing, Landlock is used automatically"),
     "enableWeakerNetworkIsolation": _refused("the network is closed, or open for the hosts that you name"),
 }
 

@@ -9,32 +9,42 @@ import msgspec
 
 from everturn.core.errors import OptionError
 from everturn.core.limits import Limits
+from everturn.ports.hooks import HookSettings
 from everturn.ports.model import TaskBudget, ThinkingConfig, ThinkingMode
+from everturn.ports.rules import Permissions
 from everturn.settings.environment import Environment, find_user_home, parse_environment
 from everturn.settings.numbers import LIMITS
-from everturn.settings.options import HOOKS, Options, render_without_secrets
+from everturn.settings.option_checks import HOOKS
+from everturn.settings.options import DECLARED, Options, render_without_secrets
 
 DEFAULT_MODEL = "claude-sonnet-5"
 DEFAULT_URL = "https://api.anthropic.com"
-OWN_FIELDS = {
-    "max_turns": "max_turns",
-    "max_budget_usd": "max_usd",
-    "max_total_tokens": "max_tokens_total",
-    "max_tool_calls": "max_tool_calls",
-    "max_wall_s": "max_wall_s",
-    "work_budget": "work_budget",
-    "escalate": "escalate",
-    "auto_compact": "auto_compact",
-    "reactive_compact": "reactive_compact",
-    "stall_s": "stall_s",
-}
-"""Options that are a limit by another name."""
+_LIMITING = {field: option.limit for field, option in DECLARED.items() if option.limit}
+"""The options that are a limit themselves, each with its name in `Limits`."""
+
+
+class WrittenSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What settings files say that is no option: handed over by the program, which read them."""
+
+    permissions: Permissions = Permissions()
+    only_managed_rules: bool = False
+    """Allow rules count from managed settings alone: a person's yes holds for one call and adds nothing."""
+    hooks: HookSettings | None = None
+    """Those that may run; None where there are none."""
+    defaults: tuple[str, ...] = ()
+    """Options (model, permission_mode) that the files gave and nobody asked for: a resumed session keeps its own."""
+
+    @property
+    def bypass_disabled(self) -> bool:
+        """The mode bypassPermissions is refused, whoever asks for it."""
+        return bool(self.permissions.no_bypass)
 
 
 class Setup(msgspec.Struct, frozen=True, kw_only=True):
     """What `compose` builds from. What needs no work stays in `options`."""
 
     options: Options
+    written: WrittenSettings = WrittenSettings()
     limits: Limits
     model: str
     """An id or an alias, not resolved yet."""
@@ -47,7 +57,7 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     """None: the model thinks if it can."""
     task_budget: TaskBudget | None
     hooks: dict[str, tuple[Callable[..., Any], ...]]
-    """One entry for each name, empty where there is none."""
+    """By the names of `HOOKS`, each of them there, and of events."""
     api_key: str | None
     auth_token: str | None
     base_url: str
@@ -72,11 +82,12 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
         return bool(self.api_key or self.auth_token or self.options.api_key_helper)
 
 
-def check_options(options: Options, env: Mapping[str, str]) -> Setup:
+def check_options(options: Options, env: Mapping[str, str], written: WrittenSettings = WrittenSettings()) -> Setup:  # noqa: B008 - frozen
     """Raises `OptionError` that names the option or the variable; looks at the disk for the folders only."""
     environment = parse_environment(env)
     return Setup(
         options=options,
+        written=written,
         limits=build_limits(options, environment),
         model=options.model or environment.model or DEFAULT_MODEL,
         aliases=environment.aliases,
@@ -86,7 +97,7 @@ def check_options(options: Options, env: Mapping[str, str]) -> Setup:
         task_budget=TaskBudget(total=options.task_budget)
         if isinstance(options.task_budget, int)
         else options.task_budget,
-        hooks={name: _functions(options, name) for name in HOOKS},
+        hooks={name: _functions(options, name) for name in dict.fromkeys((*HOOKS, *options.hooks))},
         # A credential in the options replaces both variables: two at once would be ambiguous.
         api_key=_stripped(options.api_key) or (None if _has_own(options) else environment.api_key),
         auth_token=_stripped(options.auth_token) or (None if _has_own(options) else environment.auth_token),
@@ -95,12 +106,6 @@ def check_options(options: Options, env: Mapping[str, str]) -> Setup:
         betas=tuple(dict.fromkeys((*options.betas, *environment.betas))),
         search_key=_search_key(options, environment),
     )
-
-
-def check_credentials(setup: Setup) -> None:
-    """Raises `OptionError` where there is nothing to show the API."""
-    if not setup.has_credentials:
-        raise OptionError("api_key", "is missing: set ANTHROPIC_API_KEY, or give api_key, auth_token or api_key_helper")
 
 
 def build_limits(options: Options, environment: Environment) -> Limits:
@@ -119,7 +124,7 @@ def build_limits(options: Options, environment: Environment) -> Limits:
     changes |= _answer_limits(environment.max_output_tokens, environment.max_retries)
     changes |= _given(options.limits)
     changes |= _answer_limits(options.max_output_tokens, options.max_retries)
-    changes |= {limit: value for field, limit in OWN_FIELDS.items() if (value := getattr(options, field)) is not None}
+    changes |= {limit: value for field, limit in _LIMITING.items() if (value := getattr(options, field)) is not None}
     if "output_cap" in changes:
         # Whoever chose one means the output as a whole, thoughts included.
         changes.setdefault("output_cap_thinking", changes["output_cap"])

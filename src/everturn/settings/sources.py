@@ -7,31 +7,47 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from everturn.core.errors import OptionError
+from everturn.core.modes import PermissionMode
 from everturn.ports.policy import Ruling
 from everturn.ports.rules import Permissions, WrittenBan, WrittenFolder, WrittenRule
 from everturn.settings.environment import Environment, parse_environment
 from everturn.settings.files import INLINE, SettingsText, find_item_lines, load_given, load_settings
-from everturn.settings.flattening import Flat, Remarks, flatten_settings
+from everturn.settings.flatten import Flat, Remarks, flatten_settings
 from everturn.settings.keys import (
     ENV,
     FOLDERS,
+    HOOK_URLS,
+    HOOK_VARIABLES,
     KEYS,
     LIMIT_PREFIX,
     NO_BYPASS,
+    NO_HOOKS,
+    ONLY_MANAGED_HOOKS,
     ONLY_MANAGED_RULES,
     RULES,
     is_limit,
 )
-from everturn.settings.places import CHOSEN, COMMAND_LINE, MANAGED, PROJECT, Grounds, Place, find_managed, find_places
+from everturn.settings.options import MANUAL
+from everturn.settings.places import (
+    CHOSEN,
+    COMMAND_LINE,
+    MANAGED,
+    PROJECT,
+    SettingsPlace,
+    SettingsRoots,
+    find_managed,
+    find_places,
+)
 from everturn.settings.sandbox import PREFIX as SANDBOX
 from everturn.settings.sandbox import anchor_paths
-from everturn.settings.trust import MCP_FILE, SERVERS, Holding, find_definitions, hold_back
+from everturn.settings.trust import HOOKS, MCP_FILE, SERVERS, TrustState, find_definitions, hold_back
 
 if TYPE_CHECKING:
+    from everturn.ports.hooks import HookSettings
     from everturn.ports.trust import Definition
 
 
-class Found(msgspec.Struct, frozen=True, kw_only=True):
+class FoundSettings(msgspec.Struct, frozen=True, kw_only=True):
     value: Any
     origin: str
     """For people: a file, a variable, `--settings`."""
@@ -44,12 +60,12 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
 class Layer(msgspec.Struct, frozen=True, kw_only=True):
     """One source that was read."""
 
-    place: Place
+    place: SettingsPlace
     text: SettingsText
 
 
 class Merged(msgspec.Struct, frozen=True, kw_only=True):
-    found: dict[str, Found]
+    found: dict[str, FoundSettings]
     """By public name; only what was set somewhere."""
     env: dict[str, str]
     """The environment of the program: that of the user and the repository, the process's own over it, that of `--settings`
@@ -69,71 +85,91 @@ class Merged(msgspec.Struct, frozen=True, kw_only=True):
     """Why nobody should run with these settings: what they were to protect may be missing."""
 
     @property
-    def bypass_disabled(self) -> Found | None:
+    def bypass_disabled(self) -> FoundSettings | None:
         return self.found.get(NO_BYPASS)
 
     @property
     def only_managed_rules(self) -> bool:
         return _is_on(self.found, ONLY_MANAGED_RULES)
 
+    @property
+    def hooks(self) -> "HookSettings | None":
+        """Those that run; None where there are none."""
+        if not any(one.kind == HOOKS for one in self.definitions):
+            return None
+        from everturn.ports.hooks import HookSettings, WrittenHooks
+
+        written = tuple(
+            WrittenHooks(event=one.name, value=one.value, source=one.source, origin=one.origin)
+            for one in self.definitions
+            if one.kind == HOOKS and not self.why_no_hooks(one.source)
+        )
+        return HookSettings(
+            written=written, allowed_urls=self._list(HOOK_URLS), allowed_variables=self._list(HOOK_VARIABLES)
+        )
+
+    def why_no_hooks(self, source: str) -> str:
+        """What keeps the hooks of this source from running; empty where nothing does."""
+        off = self.found.get(NO_HOOKS)
+        if off is not None and off.value is True and (off.managed or source != MANAGED):
+            return f"{NO_HOOKS} in {off.origin}"
+        if _is_on(self.found, ONLY_MANAGED_HOOKS) and source != MANAGED:
+            return f"{ONLY_MANAGED_HOOKS} in {self.found[ONLY_MANAGED_HOOKS].origin}"
+        return ""
+
+    def _list(self, name: str) -> tuple[str, ...] | None:
+        return tuple(self.found[name].value) if name in self.found else None
+
     def options(self) -> dict[str, Any]:
         """Fields for `Options`. What the environment decides is left to it."""
         chosen = {name: found.value for name, found in self.found.items() if not found.by_environment}
         fields = {KEYS[name].option: value for name, value in chosen.items() if KEYS[name].option}
-        if fields.get("permission_mode") == "manual":
-            fields["permission_mode"] = "default"
+        if fields.get("permission_mode") == MANUAL:
+            fields["permission_mode"] = str(PermissionMode.DEFAULT)
         limits = {name.removeprefix(LIMIT_PREFIX): value for name, value in chosen.items() if is_limit(name)}
         held = {name.removeprefix(SANDBOX): value for name, value in chosen.items() if name.startswith(SANDBOX)}
-        more = {
-            "limits": limits,
-            "sandbox": held,
-            "rules": self.permissions.rules,
-            "additional_directories": self.permissions.paths,
-            "bypass_disabled": self.bypass_disabled is not None,
-            "only_managed_rules": self.only_managed_rules,
-            "trusted": self.trusted,
-        }
+        more = {"limits": limits, "sandbox": held, "trusted": self.trusted}
         return fields | {name: value for name, value in more.items() if value}
 
 
 def load_merged(
-    grounds: Grounds,
+    roots: SettingsRoots,
     env: Mapping[str, str],
     given: str | None = None,
     *,
-    holding: Holding | None = None,
+    trust: TrustState | None = None,
     wanted: Collection[str] = CHOSEN,
 ) -> Merged:
     """`given` is a file or JSON. A file that cannot be understood is a problem of the result; the others still count."""
     remarks = Remarks()
-    layers = load_layers(grounds, given, wanted, remarks)
-    servers = load_servers(grounds, remarks) if PROJECT in wanted else []
-    return merge_layers(layers, servers, env=env, folder=grounds.folder, holding=holding or Holding(), remarks=remarks)
+    layers = load_layers(roots, given, wanted, remarks)
+    servers = load_servers(roots, remarks) if PROJECT in wanted else []
+    return merge_layers(layers, servers, env=env, folder=roots.folder, trust=trust or TrustState(), remarks=remarks)
 
 
-def load_layers(grounds: Grounds, given: str | None, wanted: Collection[str], remarks: Remarks) -> list[Layer]:
+def load_layers(roots: SettingsRoots, given: str | None, wanted: Collection[str], remarks: Remarks) -> list[Layer]:
     """Lowest first."""
     layers: list[Layer] = []
 
-    def load(place: Place) -> None:
+    def load(place: SettingsPlace) -> None:
         with remarks.noting():
             if (text := load_settings(place.path)) is not None:
                 layers.append(Layer(place=place, text=text))
 
-    for place in find_places(grounds, wanted):
+    for place in find_places(roots, wanted):
         load(place)
     if given is not None:
         with remarks.noting():
-            layers.append(_layer_of(load_given(given), grounds.folder))
+            layers.append(_layer_of(load_given(given), roots.folder))
     with remarks.noting():
-        for place in find_managed(grounds.managed, grounds.folder):
+        for place in find_managed(roots.managed, roots.folder):
             load(place)
     return layers
 
 
-def load_servers(grounds: Grounds, remarks: Remarks) -> "list[Definition]":
+def load_servers(roots: SettingsRoots, remarks: Remarks) -> "list[Definition]":
     """What the repository's `.mcp.json` would start. A broken one starts nothing."""
-    place = Place(source=PROJECT, path=f"{grounds.folder}/{MCP_FILE}", folder=grounds.folder, foreign=True)
+    place = SettingsPlace(source=PROJECT, path=f"{roots.folder}/{MCP_FILE}", folder=roots.folder, foreign=True)
     try:
         text = load_settings(place.path)
     except OptionError as problem:
@@ -148,7 +184,7 @@ def load_servers(grounds: Grounds, remarks: Remarks) -> "list[Definition]":
 def _layer_of(text: SettingsText, folder: str) -> Layer:
     """A file given on the command line is the anchor of its own rules."""
     anchor = folder if text.where == INLINE else os.path.abspath(text.where).rpartition("/")[0]  # noqa: PTH100
-    return Layer(place=Place(source=COMMAND_LINE, path=text.where, folder=anchor or "/"), text=text)
+    return Layer(place=SettingsPlace(source=COMMAND_LINE, path=text.where, folder=anchor or "/"), text=text)
 
 
 def merge_layers(
@@ -157,19 +193,19 @@ def merge_layers(
     *,
     env: Mapping[str, str],
     folder: str,
-    holding: Holding,
+    trust: TrustState,
     remarks: Remarks,
 ) -> Merged:
     read = [flatten_settings(layer.place, layer.text, remarks) for layer in layers]
-    held = hold_back(read, servers, holding, remarks)
+    held = hold_back(read, servers, trust, remarks)
     below = [flat for flat in held.flats if flat.place.source not in {COMMAND_LINE, MANAGED}]
     above = [flat for flat in held.flats if flat.place.source in {COMMAND_LINE, MANAGED}]
     merged_env = {**_env_of(below), **env, **_env_of(above)}
-    found: dict[str, Found] = {}
+    found: dict[str, FoundSettings] = {}
     for flat in below:
         _lay_over(found, flat)
     for name, (value, variable) in environment_values(_parse(merged_env, remarks)).items():
-        found[name] = Found(value=value, origin=variable, by_environment=True)
+        found[name] = FoundSettings(value=value, origin=variable, by_environment=True)
     for flat in above:
         _lay_over(found, flat)
     rules = _gather_rules(held.flats, only_managed=_is_on(found, ONLY_MANAGED_RULES))
@@ -194,7 +230,7 @@ def merge_layers(
             if flat.place.of_repository
             for name, value in flat.values.items()
         ),
-        trusted=holding.trusted,
+        trusted=trust.trusted,
         held=held.line,
         warnings=tuple(remarks.warnings),
         problems=tuple(remarks.problems),
@@ -207,7 +243,7 @@ def _parse(env: Mapping[str, str], remarks: Remarks) -> Environment:
     return Environment()
 
 
-def _is_on(found: Mapping[str, Found], name: str) -> bool:
+def _is_on(found: Mapping[str, FoundSettings], name: str) -> bool:
     return name in found and found[name].value is True
 
 
@@ -219,16 +255,16 @@ def _origins_of(flats: Iterable[Flat]) -> dict[str, str]:
     return {name: flat.place.path for flat in flats for name in flat.values.get(ENV, {})}
 
 
-def _lay_over(found: dict[str, Found], flat: Flat) -> None:
+def _lay_over(found: dict[str, FoundSettings], flat: Flat) -> None:
     for name, value in flat.values.items():
         if name != ENV:
             anchored = anchor_paths(name, value, flat.place.folder) if name.startswith(SANDBOX) else value
-            new = Found(value=anchored, origin=flat.place.path, managed=flat.place.source == MANAGED)
+            new = FoundSettings(value=anchored, origin=flat.place.path, managed=flat.place.source == MANAGED)
             found[name] = _join(found[name], new) if KEYS[name].joins and name in found else new
 
 
-def _join(lower: Found, upper: Found) -> Found:
-    return Found(
+def _join(lower: FoundSettings, upper: FoundSettings) -> FoundSettings:
+    return FoundSettings(
         value=list(dict.fromkeys([*lower.value, *upper.value])),
         origin=f"{lower.origin}, {upper.origin}",
         managed=upper.managed,

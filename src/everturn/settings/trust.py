@@ -6,19 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from everturn.core.modes import PermissionMode
 from everturn.settings.files import SettingsText
-from everturn.settings.flattening import Flat, Remarks
+from everturn.settings.flatten import Flat, Remarks
 from everturn.settings.keys import DEFAULT_MODE, ENV, KEYS, PROGRAMS, Reach
-from everturn.settings.places import MANAGED, OF_THE_REPOSITORY, Place
+from everturn.settings.places import MANAGED, OF_THE_REPOSITORY, SettingsPlace
 
 if TYPE_CHECKING:
     from everturn.ports.trust import Definition
 
-BYPASS = "bypassPermissions"
 MCP_FILE = ".mcp.json"
 BOOK_NAME = "trust.json"
 """Where trust is written down, in our home."""
-HOOKS, SERVERS, HELPER = "hooks", "mcpServers", "apiKeyHelper"
+HOOKS, SERVERS, HELPER, STATUS_LINE = "hooks", "mcpServers", "apiKeyHelper", "statusLine"
+IDLE = frozenset({SERVERS, STATUS_LINE})
+"""Programs that this version knows and does not run."""
 NEVER_FROM_A_REPOSITORY = frozenset(
     {
         *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "WS_PROXY", "WSS_PROXY", "FTP_PROXY"),
@@ -31,7 +33,7 @@ OUR_PREFIXES = ("ANTHROPIC_", "EVERTURN_", "CLAUDE_")
 MODEL_SUFFIX = "_MODEL"
 
 
-class Holding(msgspec.Struct, frozen=True, kw_only=True):
+class TrustState(msgspec.Struct, frozen=True, kw_only=True):
     """How far the repository is believed."""
 
     trusted: bool = False
@@ -40,7 +42,7 @@ class Holding(msgspec.Struct, frozen=True, kw_only=True):
     """What its programs were when it was trusted: digests by label. None: whatever they are now (`--trust`)."""
 
 
-class Held(msgspec.Struct, frozen=True, kw_only=True):
+class _Held(msgspec.Struct, frozen=True, kw_only=True):
     flats: tuple[Flat, ...]
     """Without what is held back."""
     kept: "tuple[Definition, ...]"
@@ -49,7 +51,7 @@ class Held(msgspec.Struct, frozen=True, kw_only=True):
     """What was held back and what to do about it; empty where nothing was."""
 
 
-def hold_back(flats: Iterable[Flat], servers: "Iterable[Definition]", holding: Holding, remarks: Remarks) -> Held:
+def hold_back(flats: Iterable[Flat], servers: "Iterable[Definition]", trust: TrustState, remarks: Remarks) -> _Held:
     """`servers` are those of the repository's `.mcp.json`: it cannot approve them itself, whatever its settings say."""
     kept: list[Definition] = list(servers)
     believed: list[Flat] = []
@@ -58,26 +60,28 @@ def hold_back(flats: Iterable[Flat], servers: "Iterable[Definition]", holding: H
         kept += list(find_definitions(flat))
         if flat.place.of_repository:
             values = _refuse_for_good(flat, remarks)
-            if not holding.trusted:
+            if not trust.trusted:
                 values, left_out = _tighten_only(values)
                 held += left_out
             flat = msgspec.structs.replace(flat, values=values)  # noqa: PLW2901 (what is believed of it)
         believed.append(_without_managed_keys(flat, remarks))
-    programs, changed = judge_programs(kept, holding)
-    if idle := [program.title for program in programs if _of_repository(program) and program.kind != HELPER]:
+    programs, changed = judge_programs(kept, trust)
+    if idle := [program.title for program in programs if _of_repository(program) and program.kind in IDLE]:
         remarks.warnings.append(f"trusted, but not run by this version: {', '.join(idle)}")
     held += changed
-    if holding.trusted:
+    if trust.trusted:
         believed = [_without_changed_helper(flat, changed) for flat in believed]
-    return Held(flats=tuple(believed), kept=programs, line=render_held(held, trusted=holding.trusted))
+    return _Held(flats=tuple(believed), kept=programs, line=render_held(held, trusted=trust.trusted))
 
 
-def judge_programs(definitions: "Iterable[Definition]", holding: Holding) -> "tuple[tuple[Definition, ...], list[str]]":
+def judge_programs(
+    definitions: "Iterable[Definition]", trust: TrustState
+) -> "tuple[tuple[Definition, ...], list[str]]":
     """Those that may run, and the titles of those that may not."""
     kept: list[Definition] = []
     held: list[str] = []
     for definition in definitions:
-        if not _of_repository(definition) or (holding.trusted and _is_pinned(definition, holding)):
+        if not _of_repository(definition) or (trust.trusted and _is_pinned(definition, trust)):
             kept.append(definition)
         else:
             held.append(definition.title)
@@ -92,7 +96,7 @@ def find_definitions(flat: Flat) -> "Iterator[Definition]":
             yield define(flat.place, flat.text, path, content)
 
 
-def define(place: Place, text: SettingsText, path: tuple[str, ...], value: Any) -> "Definition":
+def define(place: SettingsPlace, text: SettingsText, path: tuple[str, ...], value: Any) -> "Definition":
     from everturn.ports.trust import Definition
 
     kind, *name = path
@@ -123,7 +127,7 @@ def render_held(held: list[str], *, trusted: bool) -> str:
     told = ", ".join(dict.fromkeys(held))
     if trusted:
         return f"new or changed since this folder was trusted, and therefore off: {told} (everturn trust shows them)"
-    return f"this folder is not trusted, so this of its settings is held back: {told} (everturn trust shows it)"
+    return f"this folder is not trusted, so these of its settings are ignored: {told} (everturn trust shows them)"
 
 
 def refuses_variable(name: str) -> bool:
@@ -141,9 +145,9 @@ def _refuse_for_good(flat: Flat, remarks: Remarks) -> dict[str, Any]:
         values[ENV] = {name: content for name, content in values[ENV].items() if name not in refused}
         told = ", ".join(refused)
         remarks.warnings.append(f"{flat.place.path}: env may not set {told} from inside a repository; it was ignored")
-    if values.get(DEFAULT_MODE) == BYPASS:
+    if values.get(DEFAULT_MODE) == PermissionMode.BYPASS:
         del values[DEFAULT_MODE]
-        reason = f"may not be {BYPASS} from inside a repository; it was ignored"
+        reason = f"may not be {PermissionMode.BYPASS} from inside a repository; it was ignored"
         remarks.warnings.append(str(flat.text.problem(tuple(DEFAULT_MODE.split(".")), reason)))
     return values
 
@@ -178,5 +182,5 @@ def _of_repository(definition: "Definition") -> bool:
     return definition.source in OF_THE_REPOSITORY
 
 
-def _is_pinned(definition: "Definition", holding: Holding) -> bool:
-    return holding.pins is None or holding.pins.get(label_of(definition, holding.root)) == digest_of(definition)
+def _is_pinned(definition: "Definition", trust: TrustState) -> bool:
+    return trust.pins is None or trust.pins.get(label_of(definition, trust.root)) == digest_of(definition)

@@ -11,8 +11,8 @@ import msgspec
 from everturn.core.errors import OptionError
 from everturn.ports.trust import Definition
 from everturn.settings.files import PRIVATE, load_settings
-from everturn.settings.places import Grounds, find_places
-from everturn.settings.trust import BOOK_NAME, MCP_FILE, Holding, digest_of, label_of
+from everturn.settings.places import SettingsRoots, find_places
+from everturn.settings.trust import BOOK_NAME, MCP_FILE, TrustState, digest_of, label_of
 
 FOLDERS = "folders"
 
@@ -38,18 +38,18 @@ def load_book(home: str) -> dict[str, Trusted]:
     try:
         return msgspec.convert(text.values.get(FOLDERS, {}), dict[str, Trusted]) if text else {}
     except msgspec.ValidationError as error:
-        raise OptionError(path, f"cannot be understood ({error}); no folder is trusted until it is mended") from None
+        raise OptionError(path, f"cannot be understood ({error}); no folder is trusted until it is repaired") from None
 
 
-def judge_holding(book: Book, grounds: Grounds, *, at_once: bool) -> Holding:
+def judge_folder_trust(book: Book, roots: SettingsRoots, *, at_once: bool) -> TrustState:
     """`at_once`: trusted for this run, whatever the repository defines."""
     if at_once:
-        return Holding(trusted=True, root=grounds.root)
-    root = os.path.realpath(grounds.root)
+        return TrustState(trusted=True, root=roots.root)
+    root = os.path.realpath(roots.root)
     if (found := book.get(root)) is not None:
-        return Holding(trusted=not found.declined, root=grounds.root, pins=found.pins)
+        return TrustState(trusted=not found.declined, root=roots.root, pins=found.pins)
     # Whoever trusts a whole tree has not seen what the repositories in it would run: their programs stay off.
-    return Holding(trusted=find_trusted_above(book, root) is not None, root=grounds.root, pins={})
+    return TrustState(trusted=find_trusted_above(book, root) is not None, root=roots.root, pins={})
 
 
 def find_trusted_above(book: Book, root: str) -> str | None:
@@ -59,25 +59,25 @@ def find_trusted_above(book: Book, root: str) -> str | None:
 
 
 def trust_folder(
-    book: Book, grounds: Grounds, definitions: Iterable[Definition], *, below: bool = False
+    book: Book, roots: SettingsRoots, definitions: Iterable[Definition], *, below: bool = False
 ) -> dict[str, Trusted]:
     """With this folder. What its other folders define stays as it was trusted; what is gone from these files is forgotten."""
-    root = os.path.realpath(grounds.root)
-    pins = {label_of(definition, grounds.root): digest_of(definition) for definition in definitions}
+    root = os.path.realpath(roots.root)
+    pins = {label_of(definition, roots.root): digest_of(definition) for definition in definitions}
     before = book.get(root)
-    files = {os.path.relpath(path, grounds.root) for path in files_of(grounds)}
+    files = {os.path.relpath(path, roots.root) for path in files_of(roots)}
     kept = {} if before is None else {k: v for k, v in before.pins.items() if k.partition(": ")[0] not in files}
     below = below or (before is not None and before.below)
     return {**book, root: Trusted(at=time.time(), below=below, pins=kept | pins)}
 
 
-def decline_folder(book: Book, grounds: Grounds) -> dict[str, Trusted]:
-    return {**book, os.path.realpath(grounds.root): Trusted(at=time.time(), declined=True)}
+def decline_folder(book: Book, roots: SettingsRoots) -> dict[str, Trusted]:
+    return {**book, os.path.realpath(roots.root): Trusted(at=time.time(), declined=True)}
 
 
-def files_of(grounds: Grounds) -> list[str]:
+def files_of(roots: SettingsRoots) -> list[str]:
     """That may name programs, as seen from the working folder."""
-    return [place.path for place in find_places(grounds) if place.of_repository] + [f"{grounds.folder}/{MCP_FILE}"]
+    return [place.path for place in find_places(roots) if place.of_repository] + [f"{roots.folder}/{MCP_FILE}"]
 
 
 def append_trust(home: str, book: Book) -> str:

@@ -1,27 +1,36 @@
 """Public fakes for tests of agents: models that play a script, a clock that does not wait, a disk that fails."""
 
+from everturn.modelserver.answers import Answer
+from everturn.modelserver.sentences import (
+    block,
+    broken,
+    call,
+    calls,
+    closed,
+    cut,
+    error,
+    overloaded,
+    pause,
+    rate_limited,
+    redacted,
+    refusal,
+    reset,
+    say,
+    server_call,
+    spend_limit,
+    stall,
+    text,
+    thinking,
+    too_long,
+    truncated,
+)
 from everturn.testing.clock import CountingIds, FakeClock
 from everturn.testing.faulty_disk import Fault, FaultyDisk, MemoryDisk
-from everturn.testing.journal import MemoryJournal
+from everturn.testing.memory import MemoryJournal, MemoryShelf
 from everturn.testing.model import ChaosModel, ScriptedModel
-from everturn.testing.script import (
-    Part,
-    call,
-    call_as,
-    call_raw,
-    cut,
-    fails,
-    pause,
-    refuse,
-    say,
-    stops,
-    think,
-    truncated,
-    usage,
-)
-from everturn.testing.shelf import MemoryShelf
 
 __all__ = [
+    "Answer",
     "ChaosModel",
     "CountingIds",
     "FakeClock",
@@ -30,18 +39,26 @@ __all__ = [
     "MemoryDisk",
     "MemoryJournal",
     "MemoryShelf",
-    "Part",
     "ScriptedModel",
+    "block",
+    "broken",
     "call",
-    "call_as",
-    "call_raw",
+    "calls",
+    "closed",
     "cut",
-    "fails",
+    "error",
+    "overloaded",
     "pause",
-    "refuse",
+    "rate_limited",
+    "redacted",
+    "refusal",
+    "reset",
     "say",
-    "stops",
-    "think",
+    "server_call",
+    "spend_limit",
+    "stall",
+    "text",
+    "thinking",
+    "too_long",
     "truncated",
-    "usage",
 ]

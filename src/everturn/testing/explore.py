@@ -2,8 +2,8 @@
 
 It shows that the loop cannot spiral: the only way round without an end is "the model asked for tools and they ran".
 
-    python -m everturn.testing.explore                    prints the figures
-    python -m everturn.testing.explore --write [FOLDER]   also writes loop.md and loop.svg (into `docs`)
+    python -m everturn.testing.explore              prints the figures
+    python -m everturn.testing.explore --longest    also each longest path
 """
 
 import argparse
@@ -11,20 +11,18 @@ import itertools
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
-from everturn.core.actions import Action, CallModel, CompactNow
+from everturn.core.actions import Action, AdmitPrompt, CallModel, CompactNow
 from everturn.core.budget import WorkBudget
 from everturn.core.decide import AnyOutcome, Continue, Decision, Do, Terminal, decide
 from everturn.core.limits import Limits
 from everturn.core.outcomes import CallsFinished, LimitReached, Problem
 from everturn.core.state import Guards, Reason, Transition
-from everturn.testing.paths import find_longest
 from everturn.testing.promises import judge_edge, judge_reach
-from everturn.testing.samples import most_work, sample_outcomes
+from everturn.testing.samples import WithGoal, most_work, sample_outcomes
 
 Policy = Callable[[Guards, AnyOutcome, Limits], Decision]
 Step = tuple[str, str]
@@ -38,10 +36,13 @@ PROFILES: dict[str, Limits] = {
     "no reactive compaction": Limits(reactive_compact=False),
     "a work budget, small counters": WORK,
     "the same, at most 2 turns": msgspec.structs.replace(WORK, max_turns=2),
+    "a goal, small counters": WithGoal(
+        goal_attempts=3, output_recoveries=1, stop_hook_blocks=1, pauses=1, media_drops=1
+    ),
 }
 """What the command walks.
 
-The work budget is four times the least gain, and the counters beside it are small, so that the walk stays a matter of
+A goal is in the last one only: without one its guard stays 0. The work budget is four times the least gain, and the counters beside it are small, so that the walk stays a matter of
 seconds. K grows with the budget: each continuation forgets the resumes, the raised cap and the pauses of the answer
 before it, so all of them can be used up again, and at least every other continuation must bring the least gain.
 """
@@ -86,7 +87,14 @@ def explore(limits: Limits, decide: Policy = decide) -> Exploration:
     calls: list[int] = []
     transitions: set[Transition] = set()
     reasons: set[Reason] = set()
-    furthest = {"turn": 1, "output_recoveries": 0, "media_drops": 0, "stop_hook_blocks": 0, "pauses": 0}
+    furthest = {
+        "turn": 1,
+        "output_recoveries": 0,
+        "media_drops": 0,
+        "stop_hook_blocks": 0,
+        "goal_failures": 0,
+        "pauses": 0,
+    }
     faults: dict[str, None] = {}
     edges = 0
     for edge in walk(limits, decide):
@@ -141,7 +149,7 @@ def is_from_above(edge: Edge) -> bool:
 
 def walk(limits: Limits, decide: Policy = decide) -> Iterator[Edge]:
     """Every decision from every state that can be reached, breadth first; states are numbered as they are met."""
-    start: tuple[Guards, Action] = (project(Guards(), limits), CallModel())
+    start: tuple[Guards, Action] = (project(Guards(), limits), AdmitPrompt())
     numbers = {start: 0}
     states = [start]
     for source, (guards, action) in enumerate(states):
@@ -185,6 +193,7 @@ PROJECTIONS: dict[str, Callable[[Guards, Limits], Any]] = {
     "max_output_override": lambda guards, _: guards.max_output_override,
     "stop_hook_active": lambda guards, _: guards.stop_hook_active,
     "stop_hook_blocks": lambda guards, limits: min(guards.stop_hook_blocks, limits.stop_hook_blocks + 1),
+    "goal_failures": lambda guards, limits: min(guards.goal_failures, limits.goal_attempts),
     "pauses": lambda guards, limits: min(guards.pauses, limits.pauses + 1),
     "work": project_work,
     "transition": lambda guards, _: guards.transition if guards.transition is Transition.COLLAPSE_DRAIN_RETRY else None,
@@ -240,27 +249,64 @@ def render_exploration(name: str, found: Exploration) -> str:
     return "\n".join(lines + [f"  FAULT: {fault}" for fault in found.faults])
 
 
+CYCLES_KEPT = 3
+"""One is enough to fail; a few help to see why."""
+
+
+class Longest(NamedTuple):
+    weight: int
+    path: list[int]
+    cycles: list[list[int]]
+    """Each a way round as its nodes, the first one again at the end. If there is one, `path` is not the longest."""
+
+
+def find_longest(graph: Sequence[Sequence[int]], weights: Sequence[int]) -> Longest:
+    """Weighs the nodes of a path. Keeps its own stack: a path here is longer than Python's."""
+    heaviest: dict[int, int] = {}
+    onward: dict[int, int] = {}
+    cycles: list[list[int]] = []
+    for root in range(len(graph)):
+        if root in heaviest:
+            continue
+        path = {root: iter(graph[root])}
+        while path:
+            node = next(reversed(path))
+            for target in path[node]:
+                if target in path:
+                    if len(cycles) < CYCLES_KEPT:
+                        nodes = list(path)
+                        cycles.append([*nodes[nodes.index(target) :], target])
+                elif target not in heaviest:
+                    path[target] = iter(graph[target])
+                    break
+            else:
+                del path[node]
+                done = [target for target in graph[node] if target in heaviest]
+                if done:
+                    onward[node] = max(done, key=heaviest.__getitem__)
+                heaviest[node] = weights[node] + (heaviest[onward[node]] if done else 0)
+    start = max(heaviest, key=heaviest.__getitem__)
+    return Longest(heaviest[start], follow(onward, start), cycles)
+
+
+def follow(onward: dict[int, int], node: int) -> list[int]:
+    path = [node]
+    while (following := onward.get(path[-1])) is not None:
+        path.append(following)
+    return path
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit status: 0 if the policy holds what it promises, 1 if not, 2 if the folder is missing."""
+    """Exit status: 0 if the policy holds what it promises, 1 if not."""
     parser = argparse.ArgumentParser(prog="python -m everturn.testing.explore", description="Walk the loop's policy.")
     parser.add_argument("--longest", action="store_true", help="print each longest path, step by step")
-    parser.add_argument(
-        "--write", nargs="?", const=Path("docs"), type=Path, metavar="FOLDER", help="write loop.md and loop.svg there"
-    )
     options = parser.parse_args(arguments)
-    if options.write and not options.write.is_dir():
-        parser.error(f"--write: {options.write} is not a folder")
     found = {}
     for name, limits in PROFILES.items():
         found[name] = explore(limits)
         sys.stdout.write(render_exploration(name, found[name]) + "\n")
         if options.longest:
             sys.stdout.writelines(f"    {outcome} → {decision}\n" for outcome, decision in found[name].longest)
-    if options.write:
-        from everturn.testing.loop_page import render_docs
-
-        for file, text in render_docs(found).items():
-            (options.write / file).write_text(text, encoding="utf-8")
     return int(any(exploration.faults for exploration in found.values()))
 
 

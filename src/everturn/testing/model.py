@@ -6,11 +6,13 @@ from random import Random
 
 from everturn.core.errors import FaultKind, ModelFault
 from everturn.core.stream import MessageChanged, MessageStopped, StreamEvent
+from everturn.modelserver.answers import Answer
+from everturn.modelserver.sentences import text
 from everturn.ports.model import Request
-from everturn.testing.script import Called, Part, play, say
+from everturn.testing.answers import count_calls, play
 
-Scene = Part | Sequence[StreamEvent] | Callable[[Request], Part]
-"""What one call plays: an answer, its very events, or a function that looks at the request first."""
+Scene = Answer | str | Sequence[StreamEvent] | Callable[[Request], Answer | str]
+"""What one call plays: an answer in the model server's words, its very events, or a function that looks at the request first."""
 
 WEATHER = (
     FaultKind.OVERLOADED,
@@ -64,12 +66,13 @@ class ScriptedModel:
     def _perform(self, request: Request) -> Iterator[StreamEvent]:
         """The events of the scene whose turn it is; does not go on to the next."""
         scene = self._scene()
-        if isinstance(scene, Sequence):
+        if isinstance(scene, Sequence) and not isinstance(scene, str):
             return iter(scene)
-        part = scene if isinstance(scene, Part) else scene(request)
-        first, self._calls = self._calls, self._calls + sum(isinstance(block, Called) for block in part.blocks)
+        made = scene(request) if callable(scene) else scene
+        answer = text(made) if isinstance(made, str) else made
+        first, self._calls = self._calls, self._calls + count_calls(answer)
         return play(
-            part,
+            answer,
             api_id=f"msg_{len(self.requests)}",
             model=request.model,
             input_tokens=estimate_input(request),
@@ -79,7 +82,7 @@ class ScriptedModel:
     def _scene(self) -> Scene:
         if self._next < len(self._scenes):
             return self._scenes[self._next]
-        return self._scenes[-1] if self._repeat_last and self._scenes else say("done")
+        return self._scenes[-1] if self._repeat_last and self._scenes else "done"
 
 
 class ChaosModel(ScriptedModel):

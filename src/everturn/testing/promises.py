@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 
-from everturn.core.actions import Action, CompactNow, DrainCollapses, RunStopPhase, RunTools
+from everturn.core.actions import Action, CallModel, CompactNow, DrainCollapses, RunStopPhase, RunTools
 from everturn.core.decide import AnyOutcome, Continue, Decision, Do
 from everturn.core.limits import Limits
 from everturn.core.outcomes import (
@@ -12,20 +12,24 @@ from everturn.core.outcomes import (
     CallsRequested,
     Compacted,
     Drained,
+    GoalFailed,
     MediaTooLarge,
     Paused,
+    PromptAdmitted,
     StopBlocked,
     StopPassed,
     TooLong,
     Truncated,
 )
 from everturn.core.state import Guards, Reason, Transition
+from everturn.testing.samples import WithGoal
 
 ANSWER = frozenset({"output_recoveries", "max_output_override", "pauses"})
 """What concerns one answer of the model."""
 FORGOTTEN: dict[Transition, frozenset[str]] = {
     Transition.NEXT_TURN: ANSWER | {"reactive_compact_tried", "media_drops"},
     Transition.STOP_HOOK_BLOCKING: ANSWER,
+    Transition.GOAL_RETRY: ANSWER,
     Transition.TOKEN_BUDGET_CONTINUATION: ANSWER,
 }
 """The guards that a transition takes back to their beginning. No other transition takes any guard back."""
@@ -37,6 +41,7 @@ PROGRESS: dict[str, Callable[[Guards], int]] = {
     "max_output_override": lambda guards: guards.max_output_override or 0,
     "stop_hook_active": lambda guards: guards.stop_hook_active,
     "stop_hook_blocks": lambda guards: guards.stop_hook_blocks,
+    "goal_failures": lambda guards: guards.goal_failures,
     "pauses": lambda guards: guards.pauses,
     "work": lambda guards: guards.work.total,
 }
@@ -74,7 +79,8 @@ def has_cause(guards: Guards, outcome: AnyOutcome, decision: Decision, limits: L
 def may_do(action: Action, outcome: AnyOutcome, limits: Limits) -> bool:
     match action, outcome:
         case (
-            (RunTools(), CallsRequested())
+            (CallModel(), PromptAdmitted(deferred=False))
+            | (RunTools(), CallsRequested() | PromptAdmitted(deferred=True))
             | (DrainCollapses(), TooLong(staged=1))
             # The only way into the stop phase: a hook never judges an error.
             | (RunStopPhase(), Answered())
@@ -93,11 +99,12 @@ def may_continue(transition: Transition, guards: Guards, outcome: AnyOutcome, li
         case Transition.TOKEN_BUDGET_CONTINUATION, StopPassed(may_continue=True):
             return limits.work_budget > 0 and not (limits.max_turns and guards.turn >= limits.max_turns)
         case (
-            (Transition.NEXT_TURN, CallsFinished(stopped_by_hook=False) | Paused())
+            (Transition.NEXT_TURN, CallsFinished(stopped_by_hook=False, deferred=False) | Paused())
             | (Transition.MAX_OUTPUT_TOKENS_RECOVERY, Truncated())
             | (Transition.COLLAPSE_DRAIN_RETRY, Drained(committed=1))
             | (Transition.REACTIVE_COMPACT_RETRY, Compacted(worked=True))
             | (Transition.STOP_HOOK_BLOCKING, StopBlocked())
+            | (Transition.GOAL_RETRY, GoalFailed(stuck=False))
         ):
             return True
         case _:
@@ -112,13 +119,15 @@ def expected_transitions(limits: Limits) -> set[Transition]:
         Transition.MAX_OUTPUT_TOKENS_RECOVERY: limits.output_recoveries > 0,
         Transition.REACTIVE_COMPACT_RETRY: limits.reactive_compact,
         Transition.STOP_HOOK_BLOCKING: limits.stop_hook_blocks > 0,
+        Transition.GOAL_RETRY: isinstance(limits, WithGoal) and limits.goal_attempts > 1,
         Transition.TOKEN_BUDGET_CONTINUATION: limits.work_budget > 0 and limits.max_turns != 1,
     }
     return {transition for transition in Transition if possible.get(transition, True)}
 
 
 def expected_reasons(limits: Limits) -> set[Reason]:
-    return {reason for reason in Reason if reason is not Reason.MAX_TURNS or limits.max_turns}
+    possible = {Reason.MAX_TURNS: limits.max_turns > 0, Reason.GOAL_NOT_MET: isinstance(limits, WithGoal)}
+    return {reason for reason in Reason if possible.get(reason, True)}
 
 
 def allowances(limits: Limits) -> dict[str, int]:
@@ -128,6 +137,7 @@ def allowances(limits: Limits) -> dict[str, int]:
         "output_recoveries": limits.output_recoveries,
         "media_drops": limits.media_drops if limits.reactive_compact else 0,
         "stop_hook_blocks": limits.stop_hook_blocks,
+        "goal_failures": limits.goal_attempts - 1 if isinstance(limits, WithGoal) else 0,
         "pauses": min(limits.pauses, limits.max_turns - 1) if limits.max_turns else limits.pauses,
     }
 

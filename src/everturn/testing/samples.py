@@ -11,7 +11,7 @@ import msgspec
 from everturn.core.actions import Action
 from everturn.core.decide import AnyOutcome, members
 from everturn.core.limits import Limits
-from everturn.core.outcomes import EVERY_ACTION, LEDGER_REASONS, Outcome, Problem
+from everturn.core.outcomes import EVERY_ACTION, LEDGER_REASONS, GoalFailed, Outcome, Problem
 
 PROBLEM = Problem(text="What went wrong.")
 NAMED: dict[tuple[str, str], tuple[Any, ...]] = {
@@ -21,6 +21,12 @@ NAMED: dict[tuple[str, str], tuple[Any, ...]] = {
     ("LimitReached", "which"): LEDGER_REASONS,
 }
 """Fields whose type does not say which values matter."""
+
+
+class WithGoal(Limits, frozen=True, kw_only=True):
+    """The limits of a query that has a goal: only there its command can fail."""
+
+
 RELATIVE = ("StopPassed", "spent")
 """Sampled as a gain over what the query had spent at the last check."""
 
@@ -35,7 +41,7 @@ def _sample(action: Action, spent: int, limits: Limits) -> tuple[AnyOutcome, ...
     return tuple(
         outcome
         for kind in members(Outcome)
-        if type(action) in actions_before(kind)
+        if type(action) in actions_before(kind) and (kind is not GoalFailed or isinstance(limits, WithGoal))
         for outcome in sample_kind(kind, spent, limits)
         if all(getattr(outcome, name) == getattr(action, name) for name in outcome.echoes)
     )

@@ -7,8 +7,8 @@ from msgspec import Meta
 
 from everturn.core.errors import ToolFault
 from everturn.ports.tool import Access, ToolResult
-from everturn.tools.define import FunctionTool, tool
-from everturn.tools.shown import AskedShown
+from everturn.tools.definition.decorator import FunctionTool, tool
+from everturn.tools.result_types import AskedShown
 
 
 class Option(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

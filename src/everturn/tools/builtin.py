@@ -10,18 +10,17 @@ import msgspec
 from everturn.core.limits import Limits
 from everturn.ports.outputs import Outputs
 from everturn.ports.scratch import NO_SCRATCH, Scratch
-from everturn.ports.search import Searcher
 from everturn.ports.shell_folder import ShellFolder
 from everturn.ports.tool import Tool
-from everturn.ports.web import Net
-from everturn.tools.announced import AnnouncedTool, load_announcements
+from everturn.ports.web import Net, Searcher
+from everturn.tools.announcements import AnnouncedTool, load_announcements
 
 if TYPE_CHECKING:
     from everturn.ports.sandbox import Holder, Sandbox
 
 _PLACES = {
     "Bash": "everturn.tools.bash:bash_tool",
-    "Edit": "everturn.tools.edit:edit_tool",
+    "Edit": "everturn.tools.edit.tool:edit_tool",
     "Glob": "everturn.tools.glob:glob_tool",
     "Grep": "everturn.tools.grep:grep_tool",
     "NotebookEdit": "everturn.tools.notebook_edit:notebook_edit_tool",

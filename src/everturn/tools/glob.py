@@ -15,25 +15,25 @@ from msgspec import Meta
 
 from everturn.core.errors import InputFault, ToolFault
 from everturn.ports.abort import AbortSignal
-from everturn.ports.judged import Judged
+from everturn.ports.judged_paths import JudgedPath
 from everturn.ports.tool import Access, ToolContext, ToolResult
-from everturn.tools.define import FunctionTool, tool
-from everturn.tools.found import Names
-from everturn.tools.globs import plan_walk, split_globs, translate_glob
-from everturn.tools.habits import settle_glob
-from everturn.tools.shown import GlobShown
+from everturn.tools.definition.decorator import FunctionTool, tool
+from everturn.tools.found_files import Names
+from everturn.tools.input_corrections import settle_glob
+from everturn.tools.result_types import GlobShown
+from everturn.tools.wildcards import plan_walk, split_globs, translate_glob
 from everturn.workspace.files import exists, explain_failure
 from everturn.workspace.opening import Place, open_place, refuse_unjudged
 from everturn.workspace.paths import locate
 
-MOST_FILES = 100
+MAX_FILES = 100
 PATIENCE_S = 20.0
 Hides = Callable[[str], bool]
 """Told by a real path."""
-_LONGEST = 4_096
+_MAX_LENGTH = 4_096
 """Characters of a name that is looked up."""
 _LISTED = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_MOST_OPEN = 200
+_MAX_OPEN = 200
 """Folders held open at once: as many levels, where each has something left to be entered."""
 _LOOK = 1_000
 """After so many entries, the clock and the signal are looked at."""
@@ -44,9 +44,9 @@ class GlobInput(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     path: Annotated[str, Meta(min_length=1, description="Folder to search; the working folder if left out")] = "."
 
 
-class Found(msgspec.Struct, frozen=True, kw_only=True):
+class FoundFiles(msgspec.Struct, frozen=True, kw_only=True):
     paths: tuple[str, ...]
-    """Relative to the root; newest first, of the same time by path; at most `MOST_FILES`."""
+    """Relative to the root; newest first, of the same time by path; at most `MAX_FILES`."""
     total: int
     """How many fit, shown or not."""
     complete: bool
@@ -61,7 +61,7 @@ def glob_tool() -> FunctionTool:
         access=Access.READ,
         settle=settle_glob,
         line=lambda call: f"Glob {call.pattern}" + (f" in {call.path}" if call.path != "." else ""),
-        description=f"""Finds files by a path pattern, newest first, at most {MOST_FILES}.
+        description=f"""Finds files by a path pattern, newest first, at most {MAX_FILES}.
 
 `*` and `?` match inside one folder's names, `**` any folders, `{{a,b}}` either. `*.py` looks in one folder, `**/*.py`
 in all below it. Hidden and ignored files are found too; links to folders and the inside of `.git` are not followed.""",
@@ -83,7 +83,7 @@ in all below it. Hidden and ignored files are found too; links to folders and th
 
 def find_files(
     root: str, pattern: str, abort: AbortSignal, *, patience_s: float = PATIENCE_S, hides: Hides | None = None
-) -> Found:
+) -> FoundFiles:
     """Holds no more than what is shown, however large the tree. Gives up, incomplete, on abort and when it takes too long.
 
     `hides` names files that are left out as if they were not there. Raises `ToolFault` where there is no folder.
@@ -95,9 +95,9 @@ def find_files(
     pattern = pattern.removeprefix("./")
     walk = _Walk(root, pattern, abort, time.monotonic() + patience_s, hides or _hides_nothing)
     # By descriptors: a link that somebody puts in a folder's place meanwhile leads nowhere.
-    with open_place(root, judged=Judged(target=root)) as place:
-        newest = heapq.nsmallest(MOST_FILES, walk.fitting(place))
-    return Found(paths=tuple(path for _, path in newest), total=walk.total, complete=walk.complete)
+    with open_place(root, judged=JudgedPath(target=root)) as place:
+        newest = heapq.nsmallest(MAX_FILES, walk.fitting(place))
+    return FoundFiles(paths=tuple(path for _, path in newest), total=walk.total, complete=walk.complete)
 
 
 class _Open:
@@ -210,7 +210,7 @@ class _Walk:
     def _enters(self, name: str, depth: int) -> bool:
         if name == ".git" or (self._levels is not None and depth >= self._levels):
             return False
-        if self._open >= _MOST_OPEN:
+        if self._open >= _MAX_OPEN:
             self._is_too_deep = True
             return False
         return True
@@ -257,12 +257,12 @@ def explain_form(pattern: str, root: str) -> tuple[str, ...]:
     if re.search(r"\\\w", pattern):
         notes.append("A backslash takes the next character as it is; folders are parted by `/`.")
     folder = Path(root, pattern)
-    if not re.search(r"[*?\[{\\]", pattern) and len(pattern) < _LONGEST and folder.is_dir():
+    if not re.search(r"[*?\[{\\]", pattern) and len(pattern) < _MAX_LENGTH and folder.is_dir():
         notes.append(f"{pattern!r} is a folder, and only files are found: use `{pattern}/**`.")
     return tuple(f"({note})" for note in notes)
 
 
-def _render(found: Found, names: Names, seconds: float, remarks: tuple[str, ...]) -> ToolResult:
+def _render(found: FoundFiles, names: Names, seconds: float, remarks: tuple[str, ...]) -> ToolResult:
     shown = tuple(names.of(path) for path in found.paths)
     notes = []
     if not found.complete:

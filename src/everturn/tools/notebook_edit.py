@@ -7,8 +7,8 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from everturn.ports.tool import Access, ToolContext, ToolResult
-from everturn.tools.define import FunctionTool, tool
-from everturn.tools.habits import settle_file
+from everturn.tools.definition.decorator import FunctionTool, tool
+from everturn.tools.input_corrections import settle_file
 
 
 class NotebookEditInput(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from everturn.tools.shown import Hunk
+from everturn.tools.result_types import Hunk
 
 _CONTEXT = 3
 _COMPARABLE = 4_000

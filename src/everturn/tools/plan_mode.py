@@ -6,10 +6,10 @@ import msgspec
 from msgspec import Meta
 
 from everturn.core.errors import ToolFault
-from everturn.ports.modes import PLAN, Modes
-from everturn.ports.tool import Access, ToolContext, ToolResult
-from everturn.tools.define import FunctionTool, tool
-from everturn.tools.shown import PlanShown
+from everturn.core.modes import PermissionMode
+from everturn.ports.tool import Access, Modes, ToolContext, ToolResult
+from everturn.tools.definition.decorator import FunctionTool, tool
+from everturn.tools.result_types import PlanShown
 
 
 class ExitPlanModeInput(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -28,7 +28,7 @@ Use it before larger work: when several ways are open, when many files are conce
 is wanted. Not for small and clear changes, nor where only an answer is wanted.""",
     )
     async def enter_plan_mode(context: ToolContext) -> ToolResult:
-        _modes(context).switch(PLAN)
+        _modes(context).switch(PermissionMode.PLAN)
         return ToolResult(
             content="Plan mode is on: nothing may be changed now. Look around with the tools that only read, ask what is "
             "unclear, and then call ExitPlanMode with the plan. The person decides whether you go on with it."

@@ -7,10 +7,10 @@ from msgspec import Meta
 
 from everturn.core.notes import Todo, TodoStatus
 from everturn.ports.tool import Access, ToolContext, ToolResult
-from everturn.tools.define import FunctionTool, tool
-from everturn.tools.shown import TodoWriteShown
+from everturn.tools.definition.decorator import FunctionTool, tool
+from everturn.tools.result_types import TodoWriteShown
 
-MOST_TODOS = 200
+MAX_TODOS = 200
 """The list is kept whole at each change."""
 
 
@@ -25,7 +25,7 @@ class TodoItem(msgspec.Struct, frozen=True, kw_only=True):
 
 class TodoWriteInput(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     todos: Annotated[
-        tuple[TodoItem, ...], Meta(max_length=MOST_TODOS, description="The whole list, as it is from now on")
+        tuple[TodoItem, ...], Meta(max_length=MAX_TODOS, description="The whole list, as it is from now on")
     ]
 
 
@@ -60,7 +60,7 @@ def _sum_up(todos: tuple[Todo, ...]) -> str:
     if not todos:
         return "nothing to do"
     done = sum(todo.status is TodoStatus.COMPLETED for todo in todos)
-    now = next((f": {todo.active_form}" for todo in todos if todo.status is TodoStatus.IN_PROGRESS), "")
+    now = next((f", now: {todo.active_form}" for todo in todos if todo.status is TodoStatus.IN_PROGRESS), "")
     return f"{done} of {len(todos)} done{now}"
 
 

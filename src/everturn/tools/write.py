@@ -10,12 +10,11 @@ from msgspec import Meta
 from everturn.core.errors import ToolFault
 from everturn.ports.files import FileState
 from everturn.ports.tool import Access, ToolContext, ToolResult
-from everturn.tools.define import FunctionTool, tool
-from everturn.tools.habits import settle_file
-from everturn.tools.marked import refuse_mark
+from everturn.tools.change_rules import refuse_mark, refuse_unread
+from everturn.tools.definition.decorator import FunctionTool, tool
+from everturn.tools.input_corrections import settle_file
 from everturn.tools.patch import plan_patch
-from everturn.tools.seen import refuse_unread
-from everturn.tools.shown import WriteShown
+from everturn.tools.result_types import WriteShown
 from everturn.workspace.files import exists, load_text, replace_text
 from everturn.workspace.opening import Place, is_taken, open_in, open_place
 from everturn.workspace.paths import absolute

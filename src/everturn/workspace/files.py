@@ -7,15 +7,15 @@ from pathlib import Path
 
 from everturn.core.errors import ToolFault
 from everturn.ports.files import LoadedText, Stamp
-from everturn.ports.judged import Judged
+from everturn.ports.judged_paths import JudgedPath
 from everturn.workspace.failures import explain_failure
 from everturn.workspace.opening import OpenFile, Place, open_for_reading, open_place
-from everturn.workspace.replacing import replace_in, stamp_of
+from everturn.workspace.replace import replace_in, stamp_of
 from everturn.workspace.text import FileText, decode_text, encode_text, is_binary
 
-__all__ = ["MOST_BYTES", "LocalFiles", "exists", "explain_failure", "load_bytes", "read_file", "replace_file"]
+__all__ = ["MAX_BYTES", "LocalFiles", "exists", "explain_failure", "load_bytes", "read_file", "replace_file"]
 
-MOST_BYTES = 50_000_000
+MAX_BYTES = 50_000_000
 """A larger file is not read whole into memory."""
 _PIECE = 1 << 20
 
@@ -26,7 +26,7 @@ def read_file(path: str) -> FileText:
         return load_text(file)
 
 
-def load_text(file: OpenFile, most: int = MOST_BYTES) -> FileText:
+def load_text(file: OpenFile, most: int = MAX_BYTES) -> FileText:
     """Raises `ToolFault`."""
     data = load_all(file, most)
     if is_binary(data):
@@ -41,7 +41,7 @@ def load_bytes(path: str) -> tuple[bytes, os.stat_result]:
         return load_all(file), file.status
 
 
-def load_all(file: OpenFile, most: int = MOST_BYTES) -> bytes:
+def load_all(file: OpenFile, most: int = MAX_BYTES) -> bytes:
     """Raises `ToolFault` when there is more."""
     refuse_too_large(file, most)
     pieces = []
@@ -106,7 +106,7 @@ def refuse_binary(path: str, head: bytes) -> ToolFault:
 class LocalFiles:
     """`ports.files.Files` on this machine."""
 
-    def __init__(self, judge: Callable[[str], Judged | None] | None = None) -> None:
+    def __init__(self, judge: Callable[[str], JudgedPath | None] | None = None) -> None:
         """`judge` is asked before a file is read: what it was judged to be, or None where it may not be read now."""
         self._judge = judge
 
@@ -140,7 +140,7 @@ class LocalFiles:
             yield file
 
 
-def refuse_too_large(file: OpenFile, most: int = MOST_BYTES) -> None:
+def refuse_too_large(file: OpenFile, most: int = MAX_BYTES) -> None:
     """Raises `ToolFault`."""
     if file.status.st_size > most:
         raise _too_large(file, most)

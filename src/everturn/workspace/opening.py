@@ -8,10 +8,10 @@ from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from everturn.core.errors import ToolFault
-from everturn.ports.judged import Judged
+from everturn.ports.judged_paths import JudgedPath
 from everturn.workspace.failures import explain_failure
 
-MOST_LINKS = 40
+MAX_LINKS = 40
 """As many links as the kernel follows in one path."""
 
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -44,7 +44,7 @@ class OpenFile(NamedTuple):
 
 @contextmanager
 def open_place(
-    path: str, *, make_folders: bool = False, folder: str | None = None, judged: Judged | None = None
+    path: str, *, make_folders: bool = False, folder: str | None = None, judged: JudgedPath | None = None
 ) -> Iterator[Place]:
     """The place that an absolute path leads to, whether or not something is there. Raises `ToolFault`.
 
@@ -66,7 +66,7 @@ def open_place(
 
 
 @contextmanager
-def open_for_reading(path: str, *, folder: str | None = None, judged: Judged | None = None) -> Iterator[OpenFile]:
+def open_for_reading(path: str, *, folder: str | None = None, judged: JudgedPath | None = None) -> Iterator[OpenFile]:
     """Never waits. Raises `ToolFault`, which knows better names when it is told the working folder."""
     with open_place(path, folder=folder, judged=judged) as place, open_in(place, folder=folder) as file:
         yield file
@@ -95,7 +95,7 @@ def is_taken(place: Place) -> bool:
     return False
 
 
-def refuse_unjudged(path: str, judged: Judged | None) -> None:
+def refuse_unjudged(path: str, judged: JudgedPath | None) -> None:
     """Raises `ToolFault` where a real path is not the one that was judged: a link or a folder was swapped since."""
     if judged is not None and judged.target != path:
         raise ToolFault(
@@ -196,7 +196,7 @@ class _Walk:
 
     def _follow(self, target: str) -> None:
         self._links += 1
-        if self._links > MOST_LINKS:
+        if self._links > MAX_LINKS:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
         self._ahead += _names(target)
         if target.startswith("/"):

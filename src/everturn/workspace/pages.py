@@ -9,7 +9,7 @@ import msgspec
 from everturn.core.errors import ToolFault
 from everturn.ports.files import Stamp
 from everturn.workspace.failures import explain_failure
-from everturn.workspace.files import MOST_BYTES
+from everturn.workspace.files import MAX_BYTES
 from everturn.workspace.opening import OpenFile
 from everturn.workspace.text import Encoding, judge_encoding
 
@@ -17,7 +17,7 @@ _PIECE = 1 << 18
 _MARK_LENGTHS: dict[Encoding, int] = {"utf-16-le": 2, "utf-16-be": 2}
 
 
-class Span(msgspec.Struct, frozen=True, kw_only=True):
+class PageSpan(msgspec.Struct, frozen=True, kw_only=True):
     """Which lines are wanted, and how much of them."""
 
     first: int = 1
@@ -28,7 +28,7 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes of the whole page; the line that does not fit and those after it are left out."""
 
 
-class Line(msgspec.Struct, frozen=True):
+class PageLine(msgspec.Struct, frozen=True):
     text: str
     """Without its end."""
     length: int
@@ -39,9 +39,9 @@ class Line(msgspec.Struct, frozen=True):
         return len(self.text) < self.length
 
 
-class Lines(msgspec.Struct, frozen=True, kw_only=True):
+class PageLines(msgspec.Struct, frozen=True, kw_only=True):
     first: int
-    lines: tuple[Line, ...]
+    lines: tuple[PageLine, ...]
     total: int
     """Lines of the file; where its end was not reached, an estimate."""
     ended: bool
@@ -53,14 +53,14 @@ class Lines(msgspec.Struct, frozen=True, kw_only=True):
 class Pager:
     """Fed with pieces of text, cut anywhere; keeps the lines of one span and counts the others."""
 
-    def __init__(self, span: Span) -> None:
+    def __init__(self, span: PageSpan) -> None:
         self._span = span
         self._begun: list[str] = []
         self._kept = 0
         self._length = 0
         self._room = span.room
         self._open = False
-        self.lines: list[Line] = []
+        self.lines: list[PageLine] = []
         self.passed = 0
         """Lines that have ended."""
         self.out_of_room = False
@@ -128,10 +128,10 @@ class Pager:
         if self._room < 0 and self.lines:
             self.out_of_room = True
         else:
-            self.lines.append(Line(text, length))
+            self.lines.append(PageLine(text, length))
 
 
-def load_lines(file: OpenFile, span: Span, *, stop: Callable[[], bool] = lambda: False) -> Lines:
+def load_lines(file: OpenFile, span: PageSpan, *, stop: Callable[[], bool] = lambda: False) -> PageLines:
     """A file that may be read whole is looked through to its end and stamped with its digest.
 
     Of a larger one no more is read than the page needs. Raises `ToolFault`, also when `stop` says so.
@@ -149,7 +149,7 @@ def load_lines(file: OpenFile, span: Span, *, stop: Callable[[], bool] = lambda:
         raise explain_failure(error, file.path) from None
 
 
-def _load(file: OpenFile, span: Span, encoding: Encoding, stop: Callable[[], bool]) -> Lines:
+def _load(file: OpenFile, span: PageSpan, encoding: Encoding, stop: Callable[[], bool]) -> PageLines:
     try:
         return _load_with_ends(file, span, encoding, stop, lone_returns=None)
     except _MixedEnds:
@@ -161,11 +161,11 @@ class _MixedEnds(Exception):
 
 
 def _load_with_ends(
-    file: OpenFile, span: Span, encoding: Encoding, stop: Callable[[], bool], *, lone_returns: bool | None
-) -> Lines:
+    file: OpenFile, span: PageSpan, encoding: Encoding, stop: Callable[[], bool], *, lone_returns: bool | None
+) -> PageLines:
     from hashlib import sha256
 
-    may_be_large = file.status.st_size > MOST_BYTES
+    may_be_large = file.status.st_size > MAX_BYTES
     pager, digest, size = Pager(span), sha256(), 0
     decoder = codecs.getincrementaldecoder(encoding)()
     ended = True
@@ -193,7 +193,7 @@ def _load_with_ends(
         mtime_ns=file.status.st_mtime_ns,
         digest="" if may_be_large else digest.hexdigest(),
     )
-    return Lines(
+    return PageLines(
         first=span.first,
         lines=tuple(pager.lines),
         total=total,

@@ -8,9 +8,9 @@ from pathlib import Path
 from everturn.core.errors import ToolFault
 from everturn.ports.shell_folder import ShellFolder
 
-_MOST_BESIDE = 5_000
+_MAX_BESIDE = 5_000
 """Entries of a folder that are compared with a name that does not exist."""
-_MOST_TAILS = 8
+_MAX_TAILS = 8
 
 
 def absolute(folder: str, given: str) -> str:
@@ -73,7 +73,7 @@ def near_names(path: str, most: int = 3, *, folder: str | None = None) -> tuple[
 def _tails_in(folder: str, path: str) -> Iterator[str]:
     """`/src/a.py` for `src/a.py`, `project/src/a.py` inside of `project`: the longest end that exists."""
     names = Path(path).parts[1:]
-    for start in range(max(0, len(names) - _MOST_TAILS), len(names)):
+    for start in range(max(0, len(names) - _MAX_TAILS), len(names)):
         guess = Path(folder, *names[start:])
         with suppress(OSError, ValueError):
             if guess.is_file():
@@ -88,7 +88,7 @@ def _alike(path: str, most: int) -> list[str]:
 
     missing = Path(path)
     try:
-        beside = sorted(islice(missing.parent.iterdir(), _MOST_BESIDE), reverse=True)
+        beside = sorted(islice(missing.parent.iterdir(), _MAX_BESIDE), reverse=True)
     except (OSError, ValueError):
         return []
     names = {entry.name.casefold(): str(entry) for entry in beside}

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from shutil import which
 
 from everturn.workspace.paths import is_inside
 
@@ -16,10 +15,28 @@ def find_program(name: str, folders: Iterable[str], path: str | None = None) -> 
     for entry in (path if path is not None else os.environ.get("PATH", os.defpath)).split(os.pathsep):
         if not entry.startswith("/"):
             continue
-        found = which(name, path=entry)
+        found = _find_in(entry, name)
         if found and not any(is_inside(folder, form) for folder in inside for form in (found, os.path.realpath(found))):
             return found
     return ""
+
+
+def is_local(program: str, folders: Iterable[str]) -> bool:
+    """It lies in a folder that is worked in, by no link either; or where it lies depends on where somebody stands."""
+    forms = (program, os.path.realpath(program))
+    return not program.startswith("/") or any(is_inside(folder, form) for folder in _locate(folders) for form in forms)
+
+
+def clean_path(path: str, folders: Iterable[str]) -> str:
+    """For a program of ours that starts others: no entry that is empty or relative, and none in a folder that is worked in."""
+    inside = tuple(_locate(folders))
+    kept = [
+        entry
+        for entry in path.split(os.pathsep)
+        if entry.startswith("/")
+        and not any(is_inside(folder, form) for folder in inside for form in (entry, os.path.realpath(entry)))
+    ]
+    return os.pathsep.join(kept) or os.defpath
 
 
 def find_local(name: str, folders: Iterable[str], path: str, *, usual: str = "") -> str:
@@ -39,9 +56,15 @@ def _find_first(name: str, path: str) -> str:
         if not entry.startswith("/"):
             # It depends on the folder that the command runs in.
             return f"whatever is called {name} in {entry or '.'}"
-        if found := which(name, path=entry):
+        if found := _find_in(entry, name):
             return found
     return ""
+
+
+def _find_in(folder: str, name: str) -> str:
+    """As `shutil.which` with one folder, without loading what unpacks archives. A name with a slash is a path, and not searched for."""
+    path = name if "/" in name else f"{folder.rstrip('/')}/{name}"
+    return path if os.path.isfile(path) and os.access(path, os.X_OK) else ""  # noqa: PTH113 - paths as text
 
 
 def _locate(folders: Iterable[str]) -> Iterator[str]:

@@ -13,14 +13,14 @@ from tests.permissions.git.real import git_env, make_repository, run_git
 
 from everturn.core.git_config import UnclearError
 from everturn.permissions.git import index as reading
-from everturn.permissions.git.plain import Allowance
+from everturn.permissions.git.plain_files import ByteAllowance
 
 SIZES = {"sha1": 20, "sha256": 32}
 LONG = "very/" * 900 + "long"
 
 
 def find_links(git, hash_size):
-    return reading.find_links(git, hash_size, Allowance(2**24))
+    return reading.find_links(git, hash_size, ByteAllowance(2**24))
 
 
 def fill(folder, lines, *words, version=None):

@@ -9,7 +9,7 @@ from tests.permissions.git.real import PATIENCE_S, add_submodule, add_worktree, 
 
 from everturn.core.git_config import Setting
 from everturn.permissions.git.harmless import is_harmless
-from everturn.permissions.repository import find_own_programs
+from everturn.permissions.git.own_programs import find_own_programs
 
 READERS = (
     "status", "diff", "diff HEAD~1", "diff --cached", "log -p", "log --stat", "show", "show HEAD~1", "blame file.txt", "ls-files -s -m -o",

@@ -4,7 +4,8 @@ import pytest
 from tests.permissions.rules_of import rules_of
 from tests.permissions.shell.worlds import judge
 
-from everturn.permissions.policy import Grounds, RulePolicy
+from everturn.permissions.policy import RulePolicy
+from everturn.permissions.rules_in_force import Workplace
 from everturn.ports.policy import Call
 from everturn.ports.tool import Traits
 
@@ -27,6 +28,13 @@ COMMANDS = [
     "for d in *; do rm -rf $d; done",
     "for d in /*; do rm -rf $d/x; done",
     "rm -rf $(pwd)",
+    "rm -rf */*",
+    "rm -rf **/*",
+    "rm -rf ~/*/*",
+    "rm -rf ~/*/?*",
+    "shopt -s extglob\nrm -rf !(x)",
+    "shopt -s extglob\nrm -rf ~/@(*)",
+    "bash -O extglob -c 'rm -rf !(x)'",
 ]
 LOST = [
     "echo / | xargs rm -rf",
@@ -54,6 +62,10 @@ EVERYDAY = [
     'd=$(mktemp -d) && tar xf a.tar -C "$d" && rm -rf "$d"',
     "rm -rf build node_modules",
     "rm -rf packages/*/dist",
+    "rm -rf */dist",
+    "rm -rf **/__pycache__",
+    "rm -rf build/*/*",
+    "shopt -s extglob\nrm -rf build/!(x)",
     "X=build; rm -rf $X",
     "for d in a b; do rm -rf $d; done",
     'for d in packages/*; do rm -rf "$d/dist"; done',
@@ -113,7 +125,7 @@ def test_a_link_to_a_critical_path_is_followed_where_the_system_follows_it(tmp_p
         (place / "work" / name).symlink_to(leads)
     policy = RulePolicy(
         mode,
-        Grounds(folder=str(place / "work"), home=str(place / "home")),
+        Workplace(folder=str(place / "work"), home=str(place / "home")),
         rules=rules_of(allow=("Bash(rm *)", "Bash(cd *)"), ask=(), deny=(), folder=str(place / "work")),
     )
 

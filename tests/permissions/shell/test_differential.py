@@ -12,7 +12,7 @@ from tests.permissions.shell.fuzzing.oracle import find_breach, find_unread
 from tests.permissions.shell.fuzzing.stubs import NAMES, run_batch
 from tests.permissions.shell.worlds import make_world, parse_rules
 
-from everturn.permissions.shell.judging import judge_command
+from everturn.permissions.shell.judge import judge_command
 from everturn.ports.policy import Ruling
 
 COUNT = int(os.environ.get("EVERTURN_SHELL_FUZZ", "20000")) // 5

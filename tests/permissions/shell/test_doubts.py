@@ -7,9 +7,8 @@ import pytest
 from tests.permissions.rules_of import rules_of
 from tests.permissions.shell.worlds import judge
 
-from everturn.compose.covered import walk
 from everturn.permissions.policy import RulePolicy
-from everturn.permissions.standing import Grounds
+from everturn.permissions.rules_in_force import Workplace
 from everturn.ports.holding import KnownWalls
 from everturn.ports.policy import Call, Ruling
 from everturn.ports.shell_folder import ShellFolder
@@ -93,13 +92,13 @@ def rule(folder, way, command, deny=(), ask=(), *, allow=(), walks=True, shell=N
     mode, allowed, confinement = WAYS.get(way, UNASKED)
     policy = RulePolicy(
         mode,
-        Grounds(folder=str(folder), home=str(folder.parent)),
+        Workplace(folder=str(folder), home=str(folder.parent)),
         rules=rules_of(allow=(*allowed, *allow), ask=ask, deny=deny, folder=str(folder)),
         walls=lambda: KnownWalls(reads=True, edits=True),
         **({} if shell is None else {"shell": shell}),
     )
-    if walks:
-        policy.walk = walk
+    if not walks:
+        policy.walk = lambda _, __: None
     call = Call(id="1", name="Bash", input={"command": command}, traits=Traits(confinement=confinement), line="Bash")
     return policy.judge(call)
 

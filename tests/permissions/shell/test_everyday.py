@@ -15,11 +15,11 @@ from tests.permissions.shell.worlds import judge, load_cases
 from everturn.ports.policy import Ruling
 
 LINES = load_cases(Path(__file__).parent / "everyday.jsonl")
-MOST_ASKED = 0.15
+MAX_ASKED = 0.15
 """Of the lines that only read."""
 DENIED = ["Bash(git push:*)", "Bash(curl:*)", "Bash(rm -rf:*)", "Read(.env)", "Read(**/*.pem)", "Edit(*.lock)"]
 """As people write them."""
-MOST_DOUBTED = 0.05
+MAX_DOUBTED = 0.05
 """Of all lines, where such rules hold and everything else may run; 0.07 beside a rule for every command, which covers less."""
 
 
@@ -40,7 +40,7 @@ def test_of_what_only_reads_little_is_asked_about():
 
     print(f"\n{len(asked)} of {len(lines)} lines that only read are asked about ({len(asked) / len(lines):.1%}):")  # noqa: T201 (the figure)
     print("\n".join(asked))  # noqa: T201
-    assert len(asked) <= MOST_ASKED * len(lines), asked
+    assert len(asked) <= MAX_ASKED * len(lines), asked
 
 
 @pytest.mark.parametrize("line", list_lines("changes"))
@@ -77,5 +77,5 @@ def test_where_some_things_are_denied_little_else_is_asked_about(tmp_path, way):
     asked = [case["line"] for case in LINES if rule(folder, way, case["line"], DENIED).ruling is Ruling.ASK]
 
     print(f"\n{way}: {len(asked)} of {len(LINES)} lines are asked about:", *asked, sep="\n")  # noqa: T201 (the figure)
-    most = MOST_DOUBTED if way != "a rule for every command" else 0.07
+    most = MAX_DOUBTED if way != "a rule for every command" else 0.07
     assert len(asked) <= most * len(LINES), asked

@@ -6,7 +6,7 @@ import sys
 
 def test_the_parser_is_loaded_by_the_first_judgement_and_not_before():
     code = (
-        "import sys; import everturn.permissions.shell.judging, everturn.permissions.shell.narrowing as n; "
+        "import sys; import everturn.permissions.shell.judge, everturn.permissions.shell.approval.narrow_rules as n; "
         "before = 'tree_sitter' in sys.modules; n.plan_narrow_rules('ls'); print(before, 'tree_sitter' in sys.modules)"
     )
 

@@ -4,7 +4,8 @@ import subprocess
 
 import pytest
 
-from everturn.permissions.policy import Grounds, RulePolicy
+from everturn.permissions.policy import RulePolicy
+from everturn.permissions.rules_in_force import Workplace
 from everturn.ports.holding import KnownWalls
 from everturn.ports.policy import Call
 from everturn.ports.tool import Traits
@@ -113,8 +114,8 @@ def project(tmp_path):
 
 
 def judge(folder, line):
-    grounds = Grounds(folder=str(folder), home=str(folder.parent / "home"))
-    policy = RulePolicy("acceptEdits", grounds, walls=lambda: KnownWalls(reads=True, edits=True))
+    workplace = Workplace(folder=str(folder), home=str(folder.parent / "home"))
+    policy = RulePolicy("acceptEdits", workplace, walls=lambda: KnownWalls(reads=True, edits=True))
     return policy.judge(Call(id="1", name="Bash", input={"command": line}, traits=Traits(), line="Bash"))
 
 

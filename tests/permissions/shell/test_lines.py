@@ -4,10 +4,10 @@ import subprocess
 
 import msgspec
 import pytest
-from tests.permissions.shell.worlds import CWD, HOME, judge, make_world, parse_rules
+from tests.permissions.shell.worlds import CWD, HELD, HOME, judge, make_world, parse_rules
 
-from everturn.permissions.judgement import Judgement, World
-from everturn.permissions.shell.judging import judge_command
+from everturn.permissions.judgement import JudgedWorld, Judgement
+from everturn.permissions.shell.judge import judge_command
 from everturn.ports.holding import NO_WALLS, Holding, KnownWalls
 from everturn.ports.policy import Ruling
 
@@ -149,6 +149,12 @@ def test_a_line_of_readers_runs_held_and_unasked(line):
     assert not judged.holding.writes
 
 
+def test_a_line_whose_file_an_edit_rule_covers_says_so_and_not_that_it_only_reads():
+    judged = judge("echo x > docs/a.md", {"allow": ["Edit(docs/**)"]})
+
+    assert (judged.ruling, judged.why) == (Ruling.ALLOW, "it writes only files that an Edit rule allows")
+
+
 @pytest.mark.parametrize("line", READ)
 def test_a_line_of_readers_is_read_in_plan_mode_too(line):
     assert judge(line, mode="plan").ruling is Ruling.ALLOW
@@ -262,7 +268,7 @@ def world(tmp_path):
     given = make_world(rules)
 
     def judge_here(line):
-        here = World(
+        here = JudgedWorld(
             cwd=str(folder),
             home=HOME,
             folders=(str(folder),),
@@ -386,6 +392,44 @@ def test_a_reader_beside_an_allowed_command_is_told_to_come_alone(line, names_th
     assert ("a call of its own" in judgement.why) is names_the_cure
 
 
+@pytest.mark.parametrize(
+    ("line", "cure"),
+    [
+        (
+            "sed -i s/a/b/ a.py && pytest -q",
+            "or a call of its own: what only reads, or changes files as the mode allows,",
+        ),
+        (
+            "cp a.py b.py; pytest; git diff",
+            "or calls of their own: what only reads, or changes files as the mode allows,",
+        ),
+        ("pytest; git diff; git status", "or calls of their own: what only reads needs no rule there"),
+        ("pytest -q | sed -i s/a/b/ a.py", None),
+    ],
+)
+@pytest.mark.parametrize("edits", [True, False])
+def test_an_edit_beside_an_allowed_command_is_told_to_come_alone_where_it_would_be_held(line, cure, edits):
+    rules = parse_rules({"allow": ["Bash(pytest:*)"]})
+    walls = msgspec.structs.replace(HELD, edits=edits)
+    world = msgspec.structs.replace(make_world(rules, mode="acceptEdits"), walls=walls)
+
+    judgement = judge_command(line, rules, world)
+
+    assert judgement.ruling is Ruling.ASK
+    told = cure is not None and (edits or "changes files" not in cure)
+    assert ("of its own" in judgement.why or "of their own" in judgement.why) is told
+    assert not told or cure in judgement.why
+
+
+@pytest.mark.parametrize("line", ["sed -i s/a/b/ a.py", "cp a.py b.py; git diff"])
+def test_edits_that_are_told_to_come_alone_run_held_when_they_do(line):
+    rules = parse_rules({"allow": ["Bash(pytest:*)"]})
+    judgement = judge_command(line, rules, make_world(rules, mode="acceptEdits"))
+
+    assert judgement.ruling is Ruling.ALLOW
+    assert judgement.holding is not None
+
+
 @pytest.mark.parametrize("line", ["git diff", "sed -n 1,5p a.py"])
 def test_what_is_told_to_come_alone_runs_held_when_it_does(line):
     rules = parse_rules({"allow": ["Bash(pytest:*)"]})
@@ -393,3 +437,12 @@ def test_what_is_told_to_come_alone_runs_held_when_it_does(line):
 
     assert judgement.ruling is Ruling.ALLOW
     assert judgement.holding is not None
+
+
+@pytest.mark.parametrize("line", ["cd tests && pytest -q; git status", "cd tests; pytest; git diff"])
+def test_git_behind_a_change_of_the_folder_is_told_to_come_without_the_allowed_command(line):
+    rules = parse_rules({"allow": ["Bash(pytest:*)"]})
+    judgement = judge_command(line, rules, make_world(rules))
+
+    assert judgement.ruling is Ruling.ASK
+    assert "a call that does nothing but read may do it" in judgement.why

@@ -3,8 +3,8 @@
 import pytest
 from tests.permissions.shell.worlds import judge
 
-from everturn.permissions.shell.narrowing import MOST_RULES, plan_narrow_rules
-from everturn.permissions.shell.survey import read_command
+from everturn.permissions.shell.approval.narrow_rules import MAX_RULES, plan_narrow_rules
+from everturn.permissions.shell.running.survey import read_command
 from everturn.ports.policy import Ruling
 
 
@@ -46,7 +46,7 @@ def test_no_rule_is_planned_where_it_would_be_wider_than_it_looks(command):
 def test_with_the_planned_rules_the_same_command_passes(command):
     rules = plan_narrow_rules(command)
 
-    assert 0 < len(rules) <= MOST_RULES
+    assert 0 < len(rules) <= MAX_RULES
     assert judge(command, {"allow": rules}).ruling is Ruling.ALLOW
 
 

@@ -21,11 +21,11 @@ from tests.permissions.shell.real.forms import (
 )
 from tests.permissions.shell.real.tracing import run_traced
 
+from everturn.permissions.shell.reading.words import read_word
 from everturn.permissions.shell.readonly.find import FILE_TESTS, SIMPLE, TESTS
 from everturn.permissions.shell.readonly.git_tables import GIT_TABLES
 from everturn.permissions.shell.readonly.judge import READERS_OF_PATHS, judge_reading
 from everturn.permissions.shell.readonly.options import Operands, Table, parse_options
-from everturn.permissions.shell.words import read_word
 
 pytestmark = pytest.mark.needs("strace")
 

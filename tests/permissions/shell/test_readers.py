@@ -4,7 +4,7 @@ import pytest
 from tests.permissions.shell.worlds import judge
 
 from everturn.permissions.shell.readonly.judge import judge_reading
-from everturn.permissions.shell.survey import read_command
+from everturn.permissions.shell.running.survey import read_command
 from everturn.ports.policy import Ruling
 
 

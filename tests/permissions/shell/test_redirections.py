@@ -3,8 +3,8 @@
 import pytest
 from tests.permissions.shell.worlds import judge
 
-from everturn.permissions.shell.narrowing import plan_narrow_rules
-from everturn.permissions.shell.survey import survey_command
+from everturn.permissions.shell.approval.narrow_rules import plan_narrow_rules
+from everturn.permissions.shell.running.survey import survey_command
 from everturn.ports.policy import Ruling
 
 BARE = {"allow": ["Bash"]}

@@ -9,7 +9,7 @@ from string import ascii_letters
 import pytest
 from tests.permissions.shell.test_doubts import rule
 
-from everturn.permissions.shell.git_silence import is_known_command
+from everturn.permissions.shell.files.git_silence import is_known_command
 from everturn.ports.policy import Ruling
 
 SECRET = "gold"

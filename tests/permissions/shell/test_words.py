@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everturn.permissions.shell.words import read_word
+from everturn.permissions.shell.reading.words import read_word
 
 PIECES = st.sampled_from(
     ["a", "b-c", "'x y'", "''", '"x y"', '""', '"a\\"b"', '"\\\\"', '"\\$x"', '"\\n"', "\\'", '\\"', "\\\\", "\\ ", "\\$", "\\;", "$'a\\tb'",

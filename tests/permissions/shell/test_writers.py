@@ -8,11 +8,11 @@ from random import Random
 import pytest
 from tests.permissions.shell.test_doubts import EVERY_WAY, rule
 
-from everturn.permissions.shell.option_values import Options, find_values
+from everturn.permissions.shell.files.writers import IN_PLACE, OUTPUTS
+from everturn.permissions.shell.reading.syntax import Word
 from everturn.permissions.shell.readonly.options import Arity, parse_options
 from everturn.permissions.shell.readonly.tables import TABLES
-from everturn.permissions.shell.syntax import Word
-from everturn.permissions.shell.writers import IN_PLACE, OUTPUTS
+from everturn.permissions.shell.running.option_values import OptionNames, find_values
 from everturn.ports.policy import Ruling
 
 KEPT = "old\ndirty\n"
@@ -149,7 +149,7 @@ def test_what_is_surely_a_value_is_one_that_may_be(program):
         if arity is not Arity.NEEDED:
             continue
         is_long = name.startswith("--")
-        options = Options(names=(name,)) if is_long else Options(letters=name[1], valued=valued)
+        options = OptionNames(names=(name,)) if is_long else OptionNames(letters=name[1], valued=valued)
         spelled = [[name, "v"], [f"{name}=v"]] if is_long else [[name, "v"], [f"{name}v"], [f"-{flag}{name[1]}", "v"]]
         for words in spelled:
             parsed = parse_options(

@@ -5,11 +5,11 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from everturn.permissions.judgement import World
-from everturn.permissions.paths.judging import FileJudge
+from everturn.permissions.judgement import JudgedWorld
+from everturn.permissions.paths.judge import FileJudge
 from everturn.permissions.rules.parsing import RuleProblem, parse_rule
 from everturn.permissions.rules.rule import RuleSet
-from everturn.permissions.shell.judging import judge_command
+from everturn.permissions.shell.judge import judge_command
 from everturn.ports.holding import KnownWalls
 from everturn.ports.policy import Ruling
 
@@ -35,7 +35,7 @@ def parse_rules(rules):
 
 def make_world(rules, mode="default", cwd=CWD, walls=HELD):
     files = FileJudge(rules, folders=(CWD,), home=HOME)
-    return World(
+    return JudgedWorld(
         cwd=cwd,
         home=HOME,
         folders=(CWD,),

@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import cycle
 from pathlib import Path
-from typing import NamedTuple
+from types import TracebackType
+from typing import NamedTuple, Self
 
 from tests.sessions.kill.program import options
 
@@ -31,11 +32,12 @@ from everturn.modelserver import (
     too_long,
     when,
 )
-from everturn.sessions.loading import stream_told
 from everturn.sessions.places import session_file
+from everturn.sessions.session_files import stream_told
 
 PATIENCE_S = 300
-STRACE = ("strace", "-f", "-q")
+ATTACHED = b"attached"
+ENDED = "ended "
 MATTERS = (
     *(
         "write",
@@ -133,27 +135,58 @@ class Place:
         return [json.loads(encode_record(record)) for record in told if record is not None]
 
 
-async def run_program(place: Place, *tracer: str) -> tuple[int, list[str]]:
-    """Its exit code, and the lines it printed whole."""
-    place.play()
-    process = await asyncio.create_subprocess_exec(
-        *tracer,
-        *(sys.executable, str(Path(__file__).with_name("program.py")), place.server.url, place.folder, place.home),
-        stdout=asyncio.subprocess.PIPE,
-    )
-    async with asyncio.timeout(PATIENCE_S):
-        printed, _ = await process.communicate()
-    return process.returncode, printed.decode().split("\n")[:-1]
+class Prepared:
+    """A process that has loaded the program and forks a copy for each session: starting it would take longer than the session."""
+
+    async def __aenter__(self) -> Self:
+        pipe = asyncio.subprocess.PIPE
+        program = str(Path(__file__).with_name("program.py"))
+        self._process = await asyncio.create_subprocess_exec(sys.executable, program, stdin=pipe, stdout=pipe)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._process.stdin.close()
+        await self._process.wait()
+
+    async def run(self, place: Place, *traced: str) -> tuple[int, list[str]]:
+        """One session, traced from its first step. Its exit code, and the lines it printed whole."""
+        place.play()
+        async with asyncio.timeout(PATIENCE_S):
+            self._tell(json.dumps([place.server.url, str(place.folder), str(place.home)]))
+            copy = (await self._read()).strip()
+            tracer = await asyncio.create_subprocess_exec(
+                "strace", "-f", "-p", copy, *traced, stderr=asyncio.subprocess.PIPE
+            )
+            said = await tracer.stderr.readline()
+            if ATTACHED not in said:
+                raise RuntimeError(f"strace does not trace: {said.decode()}")
+            self._tell("go")
+            printed = []
+            while not (line := await self._read()).startswith(ENDED):
+                printed.append(line.rstrip("\n"))
+            await tracer.communicate()
+        return int(line.removeprefix(ENDED)), printed
+
+    def _tell(self, line: str) -> None:
+        self._process.stdin.write(f"{line}\n".encode())
+
+    async def _read(self) -> str:
+        line = (await self._process.stdout.readline()).decode()
+        if not line:
+            raise RuntimeError("the program that forks has ended")
+        return line
 
 
-async def kill_at(root: Path, server: ModelServer, point: Point) -> Verdict:
+async def kill_at(root: Path, server: ModelServer, prepared: Prepared, point: Point) -> Verdict:
     place, log = Place(root, server), root / "calls"
     inject = f"inject={point.name}:signal=SIGKILL:when={point.nth}"
     only = ("-P", str(place.file), "-s", str(1 << 20), "-o", str(log)) if point.on_file else ("-o", "/dev/null")
-    code, printed = await run_program(place, *STRACE, *only, "-e", f"trace={point.name}", "-e", inject)
+    code, printed = await prepared.run(place, *only, "-e", f"trace={point.name}", "-e", inject)
     before = place.records()
     faults = [*find_lost(printed, before), *find_unintended(place, before)]
-    killed = code in {-signal.SIGKILL, 128 + signal.SIGKILL}
+    killed = code == -signal.SIGKILL
     if not killed and code != 0:
         faults.append(f"the program ended with {code}")
     if before:
@@ -230,11 +263,11 @@ def is_whole(line: bytes) -> bool:
     return True
 
 
-async def list_points(root: Path, server: ModelServer) -> tuple[list[str], list[Point]]:
+async def list_points(root: Path, server: ModelServer, prepared: Prepared) -> tuple[list[str], list[Point]]:
     """The kinds of all records of an undisturbed session, and every call that matters from its file's opening on."""
     place = Place(root, server)
     log = root / "calls"
-    code, _ = await run_program(place, *STRACE, "--seccomp-bpf", "-o", str(log), "-e", f"trace={','.join(MATTERS)}")
+    code, _ = await prepared.run(place, "-o", str(log), "-e", f"trace={','.join(MATTERS)}")
     if code != 0:
         raise RuntimeError(f"the program ended with {code}")
     counts: Counter[tuple[str, str]] = Counter()

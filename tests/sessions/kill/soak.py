@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from tests.sessions.kill.killing import KINDS, draw_any, draw_around, kill_at, list_points
+from tests.sessions.kill.killing import KINDS, Prepared, draw_any, draw_around, kill_at, list_points
 
 from everturn.modelserver import ModelServer
 
@@ -40,15 +40,15 @@ class Tally:
 async def work(number: int, tally: Tally, root: Path) -> None:
     """Half of its kills are around a record, half at any call."""
     rng = random.Random()  # noqa: S311 (to look where nobody looked before)
-    async with ModelServer() as server:
-        kinds, points = await list_points(root / f"whole-{number}", server)
+    async with ModelServer() as server, Prepared() as prepared:
+        kinds, points = await list_points(root / f"whole-{number}", server, prepared)
         anywhere = draw_any(points, rng)
         while not tally.is_over:
             tally.done += 1
             mine = tally.done
             point = next(draw_around(kinds, rng.choice(KINDS), rng) if mine % 2 else anywhere)
             folder = root / str(mine)
-            verdict = await kill_at(folder, server, point)
+            verdict = await kill_at(folder, server, prepared, point)
             tally.killed += verdict.killed
             if verdict.killed:
                 tally.last[verdict.last or "nothing"] += 1

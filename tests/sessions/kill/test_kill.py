@@ -5,7 +5,7 @@ import random
 from itertools import count
 
 import pytest
-from tests.sessions.kill.killing import KINDS, draw_any, draw_around, kill_at, list_points
+from tests.sessions.kill.killing import KINDS, Prepared, draw_any, draw_around, kill_at, list_points
 
 from everturn.modelserver import ModelServer
 
@@ -26,10 +26,10 @@ def test_the_kills_that_the_tests_below_insist_on_are_as_many_as_promised():
 async def kill_until(wanted, folder, points, counts):
     """Draws until so many kills counted; all that went wrong, and how many did."""
     counted, faults, number = 0, [], count()
-    async with ModelServer() as server:
+    async with ModelServer() as server, Prepared() as prepared:
         while counted < wanted and (drawn := next(number)) < PATIENCE * wanted:
             point = next(points)
-            verdict = await kill_at(folder / str(drawn), server, point)
+            verdict = await kill_at(folder / str(drawn), server, prepared, point)
             counted += counts(verdict)
             faults += [(point, fault) for fault in verdict.faults]
     return counted, faults
@@ -40,8 +40,8 @@ def whole(tmp_path_factory):
     """The kinds of records of an undisturbed session, and its system calls."""
 
     async def look():
-        async with ModelServer() as server:
-            return await list_points(tmp_path_factory.mktemp("undisturbed") / "whole", server)
+        async with ModelServer() as server, Prepared() as prepared:
+            return await list_points(tmp_path_factory.mktemp("undisturbed") / "whole", server, prepared)
 
     return asyncio.run(look())
 

@@ -1,4 +1,4 @@
-"""The values of settings: which keys may be set, how a value is written, how it is shown, and what holds without one."""
+"""The values of settings: which keys may be set, how a value is written, how one and all are shown, and what holds without one."""
 
 from contextlib import suppress
 from typing import Any
@@ -7,17 +7,30 @@ import msgspec
 
 from everturn.cli.arguments import split_list
 from everturn.cli.debug import is_secret_name
-from everturn.cli.usage import UsageError
+from everturn.cli.errors import UsageError
 from everturn.core.limits import Limits
+from everturn.core.modes import PermissionMode
 from everturn.frontends.harmless import make_line
-from everturn.models.anthropic.masking import mask_secrets
+from everturn.models.anthropic.key_mask import mask_secrets
 from everturn.ports.policy import Ruling
-from everturn.settings.keys import ENV, KEYS, LIMIT_PREFIX, RULES, Reach, check_variable, is_limit, nearest_key
+from everturn.settings.keys import (
+    DEFAULT_MODE,
+    ENV,
+    KEYS,
+    LIMIT_PREFIX,
+    RULES,
+    Reach,
+    check_variable,
+    is_limit,
+    nearest_key,
+)
 from everturn.settings.setup import DEFAULT_MODEL
-from everturn.settings.sources import Merged
+from everturn.settings.sources import FoundSettings, Merged
 
-DEFAULTS = {"model": DEFAULT_MODEL, "permissions.defaultMode": "default", "autoCompactEnabled": True}
+DEFAULTS = {"model": DEFAULT_MODEL, DEFAULT_MODE: str(PermissionMode.DEFAULT), "autoCompactEnabled": True}
 ENV_PREFIX = f"{ENV}."
+DEFAULT = "default"
+LISTED_WHEN_SET = (LIMIT_PREFIX, "sandbox.")
 NO_SECRETS = (
     "keys are not kept in settings: set ANTHROPIC_API_KEY in the environment, or name a command that prints one "
     "(everturn config set apiKeyHelper 'COMMAND')"
@@ -99,3 +112,26 @@ def render_value(key: str, value: Any) -> str:
         return "<set>"
     text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
     return make_line(mask_secrets(text, ()))
+
+
+def render_list(merged: Merged) -> str:
+    """Every setting; of the limits and of the sandbox only those that were set."""
+    shown = [key for key in KEYS if key in merged.found or not key.startswith(LISTED_WHEN_SET)]
+    rows = [_row(key, merged.found.get(key)) for key in shown]
+    for name, origin in merged.env_origins.items():
+        rows.append((ENV_PREFIX + name, render_value(ENV_PREFIX + name, merged.env[name]), origin))
+    width, room = (max(len(row[column]) for row in rows) for column in (0, 1))
+    lines = [f"{key:<{width}}  {value:<{room}}  {make_line(origin)}" for key, value, origin in rows]
+    told = [*merged.warnings, *([merged.held] if merged.held else [])]
+    notes = [f"warning: {make_line(warning)}" for warning in told]
+    limits = f"{' and '.join(f'{prefix}*' for prefix in LISTED_WHEN_SET)} that are not listed have their defaults: docs/reference/settings.md"
+    return "\n".join([*lines, *notes, limits]) + "\n"
+
+
+def _row(key: str, found: FoundSettings | None) -> tuple[str, str, str]:
+    if found is None:
+        value = default_of(key)
+        return key, "-" if value is None else render_value(key, value), DEFAULT
+    if key == "apiKeyHelper" and found.by_environment:
+        return key, "(not used)", found.origin
+    return key, render_value(key, found.value), found.origin

@@ -1,52 +1,29 @@
 """`everturn demo`: arguments in, an exit code out, and nothing left behind."""
 
-import argparse
 import contextlib
-import difflib
 import os
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from shutil import rmtree
 from types import FrameType
 
 from everturn.cli.console import complain, silence_output
-from everturn.cli.demo.lines import line
-from everturn.cli.demo.screen import open_screen
-from everturn.cli.usage import UsageError
+from everturn.cli.interactive.main import is_terminal
+from everturn.cli.syntax import Arguments
 from everturn.core.state import Exit
 
-_DESCRIPTION = """\
-Watch the loop repair a small repository in a temporary folder.
 
-The loop, the HTTP requests, the tools and the tests are real; only the model is scripted. No key and no network are
-needed. On its way the loop meets an overload, a broken connection and an answer that is cut off, and recovers.
-"""
-_EPILOG = """\
-exit codes:
-  0    the tests of the repository pass
-  1    they do not, or the demo could not run
-  2    wrong arguments
-  130  interrupted; 143 when ended by SIGTERM
-"""
-
-
-class Arguments(argparse.Namespace):
-    keep: bool
-    fast: bool
-
-
-def run_demo(argv: Sequence[str]) -> int:
-    """`argv`: what follows `everturn demo`. Raises `UsageError`, and BrokenPipeError when nobody reads any more."""
-    try:
-        arguments = parse_arguments(argv)
-    except SystemExit as ended:
-        return ended.code if isinstance(ended.code, int) else Exit.USAGE
+def run_demo(asked: Arguments) -> int:
+    """Raises BrokenPipeError when nobody reads any more."""
+    if "--interactive" in asked and not is_terminal():
+        complain("everturn demo --interactive needs a terminal for its input and its output; everturn demo does not")
+        return Exit.USAGE
     try:
         with stop_signals() as stopped:
-            return _run(arguments, stopped)
+            return _run_tour(asked) if "--interactive" in asked else _run(asked, stopped)
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -55,42 +32,32 @@ def run_demo(argv: Sequence[str]) -> int:
         return Exit.ERROR
 
 
-def _run(arguments: Arguments, stopped: list[int]) -> int:
-    # Imported here: --help and a wrong argument need no engine.
+def _run(asked: Arguments, stopped: list[int]) -> int:
+    from everturn.cli.demo.page import open_page
     from everturn.cli.demo.show import run_show
 
     if sys.stdout is None:
         raise OSError("there is no standard output to show it on")
-    screen = open_screen(sys.stdout, os.environ)
+    page = open_page(sys.stdout, os.environ)
     try:
-        with demo_folder(keep=arguments.keep) as folder:
-            tested = run_show(folder, screen, fast=arguments.fast)
-            if arguments.keep:
-                screen.keep(line(f"Kept: {folder} (the repository in renewals, the session's journal in home)"))
+        with demo_folder(keep="--keep" in asked) as folder:
+            tested = run_show(folder, page, fast="--fast" in asked)
+            if "--keep" in asked:
+                page.put(f"Kept: {folder} (the repository in renewals, the session's journal in home)", wraps=False)
     except KeyboardInterrupt:
-        left = "The folder is kept." if arguments.keep else "Nothing is left behind."
-        screen.keep((), line(f"Interrupted. {left}"))
+        left = "The folder is kept." if "--keep" in asked else "Nothing is left behind."
+        page.put_line("")
+        page.put_line(f"Interrupted. {left}")
         return Exit.TERMINATED if stopped else Exit.INTERRUPTED
     return Exit.OK if tested.passed else Exit.ERROR
 
 
-def parse_arguments(argv: Sequence[str]) -> Arguments:
-    """Raises `UsageError`, and SystemExit as argparse does."""
-    parser = argparse.ArgumentParser(
-        prog="everturn demo",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    parser.add_argument("--keep", action="store_true", help="keep the repository and the journal, and say where")
-    parser.add_argument("--fast", action="store_true", help="without the pauses that make it readable")
-    arguments, unknown = parser.parse_known_args(argv, Arguments())
-    if unknown:
-        near = difflib.get_close_matches(unknown[0], ["--keep", "--fast", "--help"], 1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise UsageError(f"demo does not know {unknown[0]}{hint}", see="everturn demo --help")
-    return arguments
+def _run_tour(asked: Arguments) -> int:
+    from everturn.cli.demo.interactive import run_tour
+
+    keeps = "--keep" in asked
+    with demo_folder(keep=keeps) as folder:
+        return run_tour(folder, fast="--fast" in asked, keeps=keeps)
 
 
 @contextlib.contextmanager

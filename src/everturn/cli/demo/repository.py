@@ -32,6 +32,11 @@ FAULTY = """\
     return dates
 """
 
+HASTY = """\
+    # Counted from the first date, so that a short month cuts only itself.
+    return [add_months(first, months) for months in range(1, count + 1)]
+"""
+
 MENDED = """\
     # Counted from the first date, so that a short month cuts only itself.
     return [add_months(first, months) for months in range(count)]
@@ -114,7 +119,7 @@ class Tested(msgspec.Struct, frozen=True, kw_only=True):
     output: str
 
 
-class Repository(msgspec.Struct, frozen=True, kw_only=True):
+class DemoRepository(msgspec.Struct, frozen=True, kw_only=True):
     folder: Path
     git: str | None
     """The program; None where there is none that works."""
@@ -155,14 +160,14 @@ def python() -> str:
     return sys.executable or "python3"
 
 
-def make_repository(folder: Path, git: str | None = None) -> Repository:
+def make_repository(folder: Path, git: str | None = None) -> DemoRepository:
     """`git`: the program to use; None looks for it on the path. Raises OSError where the folder cannot be written."""
     for name, text in FILES.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     found = git or find_program("git", (os.curdir,))
-    return Repository(folder=folder, git=found if found and commit_all(found, folder) else None)
+    return DemoRepository(folder=folder, git=found if found and commit_all(found, folder) else None)
 
 
 def commit_all(git: str, folder: Path) -> bool:

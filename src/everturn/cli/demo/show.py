@@ -2,69 +2,62 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing
 from pathlib import Path
 
 import msgspec
 
-from everturn.cli.demo.lines import Line, Span, Style, line, wrap
 from everturn.cli.demo.narrator import Narrator
-from everturn.cli.demo.repository import Repository, Tested, make_repository
-from everturn.cli.demo.screen import Screen
-from everturn.cli.demo.script import MODEL, OUTPUT_CAP, PROMPT, RUN_TESTS, demo_script
-from everturn.cli.demo.summary import (
-    Tally,
-    heading,
-    render_diff_section,
-    render_row,
-    render_summary,
-    render_tests_section,
-)
-from everturn.compose.library import Engine
+from everturn.cli.demo.page import DemoScreen
+from everturn.cli.demo.repository import DemoRepository, Tested, make_repository
+from everturn.cli.demo.script import GOAL, MODEL, OUTPUT_CAP, PROMPT, RUN_TESTS, demo_script
+from everturn.cli.demo.summary import DemoTally, put_diff, put_summary, put_tests
+from everturn.compose.engine import Engine
+from everturn.frontends.ansi import BOLD, DIM
 from everturn.modelserver import ModelServer
 from everturn.settings.options import Options
 
-_MOST_TURNS = 12
+_MAX_TURNS = 12
 _RETRY_S = 0.6
 """The first wait between attempts; elsewhere it is longer, and nobody watches."""
-_TICK_S = 0.1
 
 
 class Played(msgspec.Struct, frozen=True, kw_only=True):
-    tally: Tally
+    tally: DemoTally
     requests: int
     refused: int
 
 
-def run_show(folder: Path, screen: Screen, *, fast: bool) -> Tested:
-    """Raises OSError where the folder cannot be written or no port is free."""
+def run_show(folder: Path, page: DemoScreen, *, fast: bool) -> Tested:
+    """Raises OSError where the folder cannot be written, no port is free, or nobody reads any more."""
     project = folder / "renewals"
     project.mkdir()
     repository = make_repository(project)
-    screen.keep(*render_opening(repository, screen.width))
-    played = asyncio.run(play(repository, folder / "home", screen, fast=fast))
+    put_opening(page, repository)
+    played = asyncio.run(play(repository, folder / "home", page, fast=fast))
     tested = repository.run_tests()
-    screen.keep(*render_closing(repository, played, tested, screen.width))
+    put_closing(page, repository, played, tested)
     return tested
 
 
-async def play(repository: Repository, home: Path, screen: Screen, *, fast: bool) -> Played:
-    tally = Tally()
-    narrator = Narrator(screen, shorten=lambda text: shorten(text, repository.folder), cap=OUTPUT_CAP)
+async def play(repository: DemoRepository, home: Path, page: DemoScreen, *, fast: bool) -> Played:
+    tally = DemoTally()
+    narrator = Narrator(page, shorten=lambda text: shorten(text, repository.folder), cap=OUTPUT_CAP)
     async with ModelServer(demo_script(), time_scale=0.0 if fast else 1.0) as server:
-        screen.keep(*render_row("model", f"{MODEL}, played by a script at {server.url}", screen.width), ())
-        screen.keep(*wrap(PROMPT, screen.width, Style.STRONG, first=Span("> ", Style.FLOW), rest="  "))
+        page.put_row("model", f"{MODEL}, played by a script at {server.url}")
+        page.put_line("")
+        page.put(PROMPT, BOLD, head="> ")
+        page.put_line("")
         options = demo_options(repository.folder, home, server.url, fast=fast)
         # An environment of its own: no key, proxy or setting of the person takes part.
-        async with (
-            Engine(options, env={}) as engine,
-            ticking(narrator, screen),
-            aclosing(engine.submit(PROMPT)) as events,
-        ):
-            async for event in events:
-                tally.note(event)
-                narrator.tell(event)
+        async with Engine(options, env={}) as engine, aclosing(engine.submit(PROMPT)) as events:
+            try:
+                async for event in events:
+                    tally.note(event)
+                    narrator.tell(event)
+                    page.check()
+            finally:
+                narrator.close()
         asked = server.asked()
     return Played(tally=tally, requests=len(asked), refused=sum(one.refused is not None for one in asked))
 
@@ -77,28 +70,12 @@ def demo_options(folder: Path, home: Path, url: str, *, fast: bool) -> Options:
         cwd=folder,
         home=home,
         permission_mode="acceptEdits",
+        goal=GOAL,
+        verify=RUN_TESTS,
         allowed_tools=["Bash"],
-        max_turns=_MOST_TURNS,
+        max_turns=_MAX_TURNS,
         limits={"output_cap": OUTPUT_CAP, "backoff_first_s": _RETRY_S, "retry_scale": 0.0 if fast else 1.0},
     )
-
-
-@asynccontextmanager
-async def ticking(narrator: Narrator, screen: Screen) -> AsyncIterator[None]:
-    """The clock of running calls goes on while nothing else happens."""
-
-    async def tick() -> None:
-        while True:
-            await asyncio.sleep(_TICK_S)
-            narrator.refresh()
-
-    task = asyncio.create_task(tick()) if screen.live else None
-    try:
-        yield
-    finally:
-        if task is not None:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
 
 
 def shorten(text: str, folder: Path) -> str:
@@ -107,37 +84,29 @@ def shorten(text: str, folder: Path) -> str:
     return text.replace(f"{folder}/", "").replace(str(folder), ".").replace(interpreter, "python")
 
 
-def render_opening(repository: Repository, width: int) -> list[Line]:
-    history = "under git" if repository.git else "git is not here, so it goes without"
-    return [
-        *heading("Everturn demo: the loop repairs a repository, the model is scripted", width),
-        *wrap(
-            "The loop, the HTTP requests, the tools, the files and the tests are real. Only the model is scripted: "
-            "its words were written beforehand. No key, no network, no cost. On the way it meets an overload, a broken "
-            "connection and an answer that is cut off.",
-            width,
-        ),
-        (),
-        # A path stays in one piece, to be copied.
-        line(Span("  repository   ", Style.FAINT), f"{repository.folder} ({history})"),
-        *render_row("may", "read and edit files in that folder, run commands", width),
-    ]
+def put_opening(page: DemoScreen, repository: DemoRepository) -> None:
+    history = "under git" if repository.git else "git was not found, so the demo does without"
+    page.put("Everturn demo: the loop repairs a repository, the model is scripted", BOLD)
+    page.put(
+        "The loop, the HTTP requests, the tools, the files and the tests are real. Only the model is scripted: "
+        "its words were written beforehand. No key, no network, no cost. On the way it meets an overload, a broken "
+        "connection, an answer that is cut off, and a model that says too soon that it is done: a goal is set, so the tests decide."
+    )
+    page.put_line("")
+    # A path stays in one piece, to be copied.
+    page.put_row("repository", f"{repository.folder} ({history})", wraps=False)
+    page.put_row("goal", f"{GOAL} Verified by: python -m unittest")
+    page.put_row("may", "read and edit files in that folder, run commands")
 
 
-def render_closing(repository: Repository, played: Played, tested: Tested, width: int) -> list[Line]:
-    summary: list[Line] = []
+def put_closing(page: DemoScreen, repository: DemoRepository, played: Played, tested: Tested) -> None:
+    put_diff(page, repository.diff(), by_git=repository.git is not None)
+    put_tests(page, tested)
     if (result := played.tally.result) is not None:
-        rows = render_summary(played.tally, result, width, requests=played.requests, refused=played.refused)
-        summary = [(), *heading("Summary", width), *rows]
-    return [
-        *render_diff_section(repository.diff(), width, by_git=repository.git is not None),
-        *render_tests_section(tested, width),
-        *summary,
-        (),
-        *wrap(
-            "The model was scripted, so nothing was charged. With a key the same loop works in your repository: "
-            'set ANTHROPIC_API_KEY, then everturn -p "what you want".',
-            width,
-            Style.FAINT,
-        ),
-    ]
+        put_summary(page, played.tally, result, requests=played.requests, refused=played.refused)
+    page.put_line("")
+    page.put(
+        "The model was scripted, so nothing was charged. With a key the same loop works in your repository: "
+        'set ANTHROPIC_API_KEY, then everturn -p "what you want".',
+        DIM,
+    )

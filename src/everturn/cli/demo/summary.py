@@ -2,9 +2,9 @@
 
 from collections import Counter
 
-from everturn.cli.demo.lines import Line, Span, Style, joined, line, wrap
+from everturn.cli.demo.narrator import find_telling_lines, render_changes
+from everturn.cli.demo.page import DemoScreen
 from everturn.cli.demo.repository import Tested
-from everturn.cli.demo.results import render_changes, telling_lines
 from everturn.core.budget import Usage
 from everturn.core.events import (
     CallBegan,
@@ -16,11 +16,10 @@ from everturn.core.events import (
     Retracted,
     RetryScheduled,
 )
+from everturn.frontends.ansi import BOLD, DIM, GREEN, RED
 
-_LABEL = 13
 
-
-class Tally:
+class DemoTally:
     """Counts what passes by."""
 
     def __init__(self) -> None:
@@ -50,16 +49,17 @@ class Tally:
                 self.result = event
 
 
-def render_summary(tally: Tally, result: ResultEvent, width: int, *, requests: int, refused: int) -> list[Line]:
+def put_summary(page: DemoScreen, tally: DemoTally, result: ResultEvent, *, requests: int, refused: int) -> None:
     usage = result.usage
     refusals = "none of them refused by the strict server" if not refused else f"{refused} refused"
     rows = {
         "ended": result.terminal_reason,
+        "goal": f"{result.goal}, by verification {result.goal_attempts}",
         "turns": f"{tally.turns}, with {requests} HTTP requests ({refusals})",
         "went on by": render_counts(tally.transitions),
         "recovered": f"retries: {render_counts(tally.retries)} · answers taken back: {render_counts(tally.retractions)}",
         "tools": render_counts(tally.tools),
-        "tokens": joined(
+        "tokens": " · ".join(
             (
                 f"input {usage.input:,}",
                 f"cache write {usage.cache_write:,}",
@@ -72,12 +72,9 @@ def render_summary(tally: Tally, result: ResultEvent, width: int, *, requests: i
         "what was taken back included; paid: nothing",
         "time": f"{result.duration_s:.1f} s: {result.api_duration_s:.1f} s with the model, {tally.tools_s:.1f} s in tools",
     }
-    return [row for label, text in rows.items() for row in render_row(label, text, width)]
-
-
-def render_row(label: str, text: str, width: int) -> list[Line]:
-    (_, first), *rest = wrap(text, width, rest=" " * (_LABEL + 2))
-    return [line("  ", Span(label.ljust(_LABEL), Style.FAINT), first), *rest]
+    put_heading(page, "Summary")
+    for label, text in rows.items():
+        page.put_row(label, text)
 
 
 def render_counts(counts: Counter[str]) -> str:
@@ -89,22 +86,24 @@ def cache_share(usage: Usage) -> float:
     return usage.cache_read / prompt if prompt else 0.0
 
 
-def render_diff_section(diff: str, width: int, *, by_git: bool) -> list[Line]:
-    title = "The diff (git diff)" if by_git else "The diff (made without git)"
-    return [(), *heading(title, width), *(render_changes(diff) if diff else [line("  nothing was changed")])]
+def put_diff(page: DemoScreen, diff: str, *, by_git: bool) -> None:
+    put_heading(page, "The diff (git diff)" if by_git else "The diff (made without git)")
+    if not diff:
+        page.put_line("  nothing was changed")
+    for text, codes in render_changes(diff):
+        page.put_line(f"  {text}" if text.strip() else "", codes)
 
 
-def render_tests_section(tested: Tested, width: int) -> list[Line]:
-    title: list[Line] = [(), *heading("The tests, run once more by the demo itself (python -m unittest)", width)]
+def put_tests(page: DemoScreen, tested: Tested) -> None:
+    put_heading(page, "The tests, run once more by the demo itself (python -m unittest)")
     if tested.passed:
-        mark, said = Span("  ✓ ", Style.GOOD), f"all {tested.count} pass, {tested.duration_s:.2f} s"
-        return [*title, line(mark, said)]
-    return [
-        *title,
-        line(Span("  ✗ ", Style.BAD), "they do not pass"),
-        *(line("    ", Span(text, Style.FAINT)) for text in telling_lines(tested.output)),
-    ]
+        page.put_line(f"  ✓ all {tested.count} pass, {tested.duration_s:.2f} s", GREEN)
+        return
+    page.put_line("  ✗ they do not pass", RED)
+    for text in find_telling_lines(tested.output):
+        page.put_line(f"    {text}", DIM)
 
 
-def heading(text: str, width: int) -> list[Line]:
-    return wrap(text, width, Style.STRONG)
+def put_heading(page: DemoScreen, text: str) -> None:
+    page.put_line("")
+    page.put(text, BOLD)

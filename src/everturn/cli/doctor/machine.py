@@ -13,7 +13,7 @@ from everturn.cli.doctor.finding import Finding, ok, warn
 from everturn.workspace.programs import find_program
 
 PATIENCE_S = 5.0
-NARROW = 40
+MIN_COLUMNS = 40
 
 
 def check_versions() -> Finding:
@@ -70,7 +70,7 @@ def check_sandbox(settings: Mapping[str, object], folders: tuple[str, ...]) -> F
 
 def check_holding(settings: Mapping[str, object], folders: tuple[str, ...]) -> Finding:
     """What holds commands that run although nobody was asked. `settings`: those below `sandbox.`, by name."""
-    from everturn.compose.judging import find_machine_walls
+    from everturn.compose.lone_policy import find_machine_walls
 
     program = settings.get("bwrapPath")
     walls = find_machine_walls(
@@ -81,15 +81,15 @@ def check_holding(settings: Mapping[str, object], folders: tuple[str, ...]) -> F
     if not walls.reads:
         return warn(
             "unasked",
-            f"nothing holds commands that only read ({walls.why}): but for a dozen plain ones, each is asked about",
+            f"commands that only read cannot be confined ({walls.why}): all but a dozen plain ones are asked about",
             "A kernel with Landlock (Linux 5.13), or bubblewrap (apt install bubblewrap), ends most of these questions.",
         )
     if not walls.edits:
         return ok(
             "unasked",
-            f"commands that only read are held by {walls.why}; without bubblewrap acceptEdits asks about commands",
+            f"commands that only read are confined by {walls.why}; without bubblewrap acceptEdits asks about commands",
         )
-    return ok("unasked", f"commands that only read are held by {walls.why}, those of acceptEdits by bubblewrap")
+    return ok("unasked", f"commands that only read are confined by {walls.why}, those of acceptEdits by bubblewrap")
 
 
 def check_home(home: Path) -> Finding:
@@ -121,8 +121,8 @@ def check_terminal(env: Mapping[str, str]) -> Finding:
     if not sys.stdout.isatty():
         return ok("terminal", "output goes to a file or a pipe: plain text")
     columns = shutil.get_terminal_size().columns
-    if columns < NARROW:
-        return warn("terminal", f"it has only {columns} columns", f"Widen it to {NARROW} or more.")
+    if columns < MIN_COLUMNS:
+        return warn("terminal", f"it has only {columns} columns", f"Widen it to {MIN_COLUMNS} or more.")
     plain = bool(env.get("NO_COLOR")) or env.get("TERM", "dumb") == "dumb"
     return ok("terminal", f"{env.get('TERM', 'dumb')}, {columns} columns, {'no colours' if plain else 'colours'}")
 

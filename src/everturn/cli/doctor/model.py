@@ -6,7 +6,7 @@ from pathlib import Path
 
 from everturn.cli.doctor.finding import Finding, fail, ok, warn
 from everturn.compose.catalog import build_catalog, resolve_model
-from everturn.compose.cli import Launch, build_model, has_credentials, plan_launch
+from everturn.compose.cli import Launch, build_model, plan_launch
 from everturn.core.errors import FaultKind, ModelFault, OptionError
 from everturn.core.messages import text_block
 from everturn.core.transcript import Wire
@@ -20,10 +20,10 @@ MEND = {
     FaultKind.TIMEOUT: "Try again; if it stays so, check the network and a proxy (HTTPS_PROXY).",
     FaultKind.TLS: "Check the certificate's authority (SSL_CERT_FILE) and this machine's clock.",
     FaultKind.AUTHENTICATION: "Get a new key, and set ANTHROPIC_API_KEY to it.",
-    FaultKind.PERMISSION: "Ask whoever owns the account for access.",
+    FaultKind.PERMISSION: "Ask the owner of the account for access.",
     FaultKind.MODEL_NOT_FOUND: "Choose another model: everturn config set model sonnet",
     FaultKind.NOT_AN_API: "Check ANTHROPIC_BASE_URL: https://api.anthropic.com, say, without /v1 at its end.",
-    FaultKind.INVALID: "Check ANTHROPIC_BETAS, ANTHROPIC_CUSTOM_HEADERS and the model's name: what they say is refused.",
+    FaultKind.INVALID: "Check ANTHROPIC_BETAS, ANTHROPIC_CUSTOM_HEADERS and the model's name: the server refuses one of them.",
     FaultKind.STREAM_BROKEN: "Check ANTHROPIC_BASE_URL: what answers there may be no API, or a page that asks for a login.",
 }
 
@@ -37,7 +37,7 @@ def check_settings(home: Path, env: Mapping[str, str]) -> tuple[Finding, Launch 
         if error.field == "cwd":
             return fail("folder", f"the working folder {error.problem}", "Go to a folder that is there."), None
         return fail(
-            "settings", str(error), "Correct it; everturn --help and docs/settings.md say what is allowed."
+            "settings", str(error), "Correct it; everturn --help and docs/reference/settings.md say what is allowed."
         ), None
     if launch.warnings:
         held = launch.warnings == (launch.merged.held,)
@@ -49,7 +49,7 @@ def check_settings(home: Path, env: Mapping[str, str]) -> tuple[Finding, Launch 
 def check_key(launch: Launch) -> Finding:
     if launch.setup.has_credentials:
         return ok("key", f"{launch.key_source} is set")
-    if has_credentials(launch):
+    if launch.has_credentials:
         return ok("key", "none, but headers of your own are set (ANTHROPIC_CUSTOM_HEADERS)")
     return fail("key", "there is none", "Set ANTHROPIC_API_KEY, or: everturn config set apiKeyHelper 'COMMAND'")
 

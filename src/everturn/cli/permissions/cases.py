@@ -7,9 +7,9 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from everturn.cli.usage import UsageError
+from everturn.cli.errors import UsageError
+from everturn.core.modes import PermissionMode
 from everturn.settings.checks import nearest
-from everturn.settings.options import MODES
 from everturn.settings.repeats import find_repeat
 
 Decision = Literal["allow", "ask", "deny", "error"]
@@ -25,7 +25,7 @@ class CaseRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     deny: tuple[str, ...] = ()
 
 
-class Case(msgspec.Struct, frozen=True, kw_only=True):
+class PermissionCase(msgspec.Struct, frozen=True, kw_only=True):
     """One of `command`, `op` with `path`, or `tool`. Other fields than these are for people."""
 
     id: str = ""
@@ -59,8 +59,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError("Expected `op` and `path` together")
         if not all(self.setup):
             raise ValueError("Expected each step of `setup` to begin with its name")
-        if self.mode and self.mode not in MODES:
-            raise ValueError(f"Expected `mode` to be one of {', '.join(MODES)}")
+        if self.mode and self.mode not in set(PermissionMode):
+            raise ValueError(f"Expected `mode` to be one of {', '.join(PermissionMode)}")
 
     @property
     def is_met_by(self) -> frozenset[str]:
@@ -68,7 +68,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
         return frozenset({self.expect, *self.also_ok} - {None}) if self.expect else frozenset()
 
 
-def decode_cases(lines: Iterable[bytes], name: str) -> Iterator[Case]:
+def decode_cases(lines: Iterable[bytes], name: str) -> Iterator[PermissionCase]:
     """Empty lines are passed over; a case without a name gets its line's. Raises `UsageError` that names the line."""
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -83,14 +83,14 @@ def decode_cases(lines: Iterable[bytes], name: str) -> Iterator[Case]:
         yield case if case.id else msgspec.structs.replace(case, id=f"line-{number}")
 
 
-def _decode(line: bytes) -> Case:
+def _decode(line: bytes) -> PermissionCase:
     """What is legal JSON and yet too much for the strict reader, such as half a character, is read by the other one."""
     try:
-        return msgspec.json.decode(line, type=Case)
+        return msgspec.json.decode(line, type=PermissionCase)
     except msgspec.ValidationError:
         raise
     except (msgspec.DecodeError, RecursionError):
-        return msgspec.convert(json.loads(line), type=Case)
+        return msgspec.convert(json.loads(line), type=PermissionCase)
 
 
 def _check_names(line: bytes) -> None:
@@ -99,7 +99,7 @@ def _check_names(line: bytes) -> None:
     fields = json.loads(text)
     if repeat := find_repeat(text, fields):
         raise ValueError(f"says {'.'.join(repeat.path)} twice")
-    known = Case.__struct_fields__
+    known = PermissionCase.__struct_fields__
     for field in fields:
         if field not in known and (hint := nearest(field, known)):
             raise ValueError(f"there is no field `{field}`{hint}")

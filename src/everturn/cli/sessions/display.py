@@ -7,20 +7,19 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from everturn.cli.console import write
+from everturn.cli.console import render_json, write
 from everturn.cli.debug import known_secrets
-from everturn.cli.json_output import render_json
 from everturn.core.masking import mask_keys
 from everturn.frontends.figures import render_usd
 from everturn.frontends.flow import cut_line, width_of
 from everturn.frontends.harmless import make_line
-from everturn.models.anthropic.masking import mask_secrets
+from everturn.models.anthropic.key_mask import mask_secrets
 from everturn.sessions.index.card import Card, plan_short_ids
 
 WIDTH_OF_A_PIPE = 160
-SHORTEST_SECRET = 8
+MIN_SECRET_LENGTH = 8
 """Shorter values of the environment are words like `true`, and not worth tearing a text apart for."""
-LEAST_TITLE = 20
+MIN_TITLE_WIDTH = 20
 UNTITLED = "(no prompt yet)"
 _STEPS = ((60, "s"), (3_600, "min"), (86_400, "h"), (60 * 86_400, "d"), (730 * 86_400, "mo"))
 _UNITS = {"s": 1, "min": 60, "h": 3_600, "d": 86_400, "mo": 30 * 86_400, "y": 365 * 86_400}
@@ -28,7 +27,7 @@ _UNITS = {"s": 1, "min": 60, "h": 3_600, "d": 86_400, "mo": 30 * 86_400, "y": 36
 
 def build_mask() -> Callable[[str], str]:
     """Hides what looks like a key, and what the environment says is one."""
-    secrets = {value for value in known_secrets(os.environ) if len(value) >= SHORTEST_SECRET}
+    secrets = {value for value in known_secrets(os.environ) if len(value) >= MIN_SECRET_LENGTH}
     return lambda text: mask_secrets(mask_keys(text), secrets)
 
 
@@ -80,7 +79,7 @@ def render_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, right: f
     kept = [at for at in range(len(head)) if any(row[at] for row in rows) or at == len(head) - 1]
     head, rows = [head[at] for at in kept], [[row[at] for at in kept] for row in rows]
     widths = [max(width_of(line[at]) for line in (head, *rows)) for at in range(len(head) - 1)]
-    room = max(width - sum(widths) - 2 * len(widths), LEAST_TITLE)
+    room = max(width - sum(widths) - 2 * len(widths), MIN_TITLE_WIDTH)
 
     def render(line: Sequence[str]) -> str:
         cells = [_pad(cell, size, name in right) for cell, size, name in zip(line, widths, head, strict=False)]

@@ -1,15 +1,15 @@
-"""May this call run? Once, for this session, always, or no, with a word to the model."""
+"""May this call run? Once, for this session, always, or no, and tell the model why."""
 
 from collections.abc import Iterable
 
 from everturn.frontends.ansi import DIM, YELLOW
 from everturn.frontends.asking.dialogue import NO, Dialogue, Row, Shown
 from everturn.frontends.asking.keyboard import END
-from everturn.frontends.asking.subjects import MOST_ROWS, render_fields, render_subject
+from everturn.frontends.asking.subjects import MAX_ROWS, render_fields, render_subject
 from everturn.ports.policy import Call, Offer, Ruling, Scope, Verdict
 
-YES, SESSION, ALWAYS, WORD, EXPLAIN, MORE = "y", "s", "a", "w", "e", "m"
-_OTHERS = {NO: "no", WORD: "no, with a word to the model", EXPLAIN: "explain"}
+YES, SESSION, ALWAYS, WORD, EXPLAIN, MORE, EDIT = "y", "s", "a", "w", "e", "m", "d"
+_OTHERS = {NO: "no", WORD: "no, and tell the model why", EXPLAIN: "explain"}
 GRAVE = "yes"
 SCOPES = {Scope.ONCE: "once", Scope.SESSION: "for this session", Scope.ALWAYS: "always"}
 SAID_YES = "the person said yes"
@@ -26,7 +26,9 @@ async def ask_consent(dialogue: Dialogue, call: Call, reason: str) -> Verdict:
     left = rows[subject.most :]
     left += _tell_surroundings(dialogue, call, reason)
     while True:
-        match await dialogue.choose(render_choices(offers, left=len(left))):
+        match await dialogue.choose(
+            render_choices(offers, left=len(left), edits=dialogue.can_edit and call.name == "Bash")
+        ):
             case "m":
                 dialogue.put(left[: subject.most])
                 left = left[subject.most :]
@@ -38,6 +40,14 @@ async def ask_consent(dialogue: Dialogue, call: Call, reason: str) -> Verdict:
             case "a":
                 if await confirm_always(dialogue, offers[Scope.ALWAYS]):
                     return grant(offers[Scope.ALWAYS])
+            case "d":
+                command = await dialogue.edit_line("The command that runs instead:", str(call.input["command"]))
+                if command and (not call.grave or await confirm_grave(dialogue)):
+                    return Verdict(
+                        ruling=Ruling.ALLOW,
+                        reason=f"{SAID_YES}, to another command",
+                        input={**call.input, "command": command},
+                    )
             case "w":
                 return refuse(await dialogue.ask_line("What should the model know or do instead?"))
             case "e":
@@ -47,8 +57,8 @@ async def ask_consent(dialogue: Dialogue, call: Call, reason: str) -> Verdict:
                 return Verdict(ruling=Ruling.DENY, reason=NO_ANSWER if key == END else SAID_NO)
 
 
-def render_choices(offers: dict[Scope, Offer], *, left: int = 0) -> dict[str, str]:
-    """`left`: rows that were not shown yet. Nobody says yes before they have been."""
+def render_choices(offers: dict[Scope, Offer], *, left: int = 0, edits: bool = False) -> dict[str, str]:
+    """`left`: rows that were not shown yet. Nobody says yes before they have been. `edits`: the command can be changed here."""
     if left:
         return {MORE: f"more: {left:,} rows are left, and a yes is possible after them"} | _OTHERS
     choices = {YES: "yes, this once"}
@@ -57,6 +67,8 @@ def render_choices(offers: dict[Scope, Offer], *, left: int = 0) -> dict[str, st
         choices[SESSION] = f"yes, and for this session: {what}"
     if always := offers.get(Scope.ALWAYS):
         choices[ALWAYS] = f"always: {' '.join(always.rules)} (you see what it covers before it is written)"
+    if edits:
+        choices[EDIT] = "edit the command, and run that"
     return choices | _OTHERS
 
 
@@ -81,7 +93,7 @@ async def confirm_grave(dialogue: Dialogue) -> bool:
 
 
 async def confirm_always(dialogue: Dialogue, offer: Offer) -> bool:
-    dialogue.say(f"This will be added to {offer.place}:" if offer.place else "This will hold from now on:")
+    dialogue.say(f"This will be added to {offer.place}:" if offer.place else "This will apply from now on:")
     tell_offer(dialogue, offer)
     return await dialogue.choose({YES: "write it", NO: "back"}) == YES
 
@@ -91,10 +103,13 @@ def tell_offer(dialogue: Dialogue, offer: Offer) -> None:
         dialogue.show((Shown(rule),))
         dialogue.say(meaning, DIM, indent="    ")
     if offer.past:
-        dialogue.say(f"Of what was asked in this session it would have let run ({len(offer.past)}):", indent="  ")
+        dialogue.say(
+            f"Earlier calls that it would have allowed ({len(offer.past)}):",
+            indent="  ",
+        )
         dialogue.show([Shown(line) for line in offer.past], most=10)
     else:
-        dialogue.say("Nothing else that was asked in this session would have run by it.", DIM, indent="  ")
+        dialogue.say("It would have allowed nothing else that you were asked about in this session.", DIM, indent="  ")
 
 
 def join_offers(offers: Iterable[Offer]) -> list[tuple[str, Offer]]:
@@ -132,7 +147,7 @@ def _tell_surroundings(dialogue: Dialogue, call: Call, reason: str) -> list[Row]
     if call.exports:
         dialogue.say("with what earlier commands have exported:", YELLOW, indent="  ")
         rows = dialogue.lay_out([Shown(each) for each in call.exports])
-        dialogue.put(rows[:MOST_ROWS])
-        left = rows[MOST_ROWS:]
+        dialogue.put(rows[:MAX_ROWS])
+        left = rows[MAX_ROWS:]
     dialogue.say(f"asks: {reason}", YELLOW, indent="  ")
     return left

@@ -2,7 +2,7 @@
 
 import asyncio
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 
 import msgspec
@@ -14,7 +14,7 @@ from everturn.frontends.harmless import make_line
 
 ARMING_S = 0.25
 """A key pressed sooner after a question came up was meant for something else."""
-LEAST_COLUMNS = 8
+MIN_COLUMNS = 8
 GUTTER = "│ "
 """Before each row of foreign text, so that none of it can pass for our own words."""
 MARK = "> "
@@ -33,9 +33,14 @@ class Shown(msgspec.Struct, frozen=True):
 
     text: str
     codes: str = ""
+    language: str = ""
+    """Of code, for terminals that show it in colours."""
 
 
 class Dialogue:
+    can_edit = False
+    """A line can be changed in place (`edit_line`), which is then offered."""
+
     def __init__(
         self,
         keyboard: Keyboard,
@@ -100,8 +105,11 @@ class Dialogue:
         for row, codes in rows:
             self._write(f"{self._style.paint(GUTTER, DIM)}{self._style.paint(row, codes)}\n")
 
-    async def choose(self, choices: Mapping[str, str]) -> str:
-        """The key that was pressed; `END` where nobody answers. Enter and Escape are `n` where that is a choice."""
+    async def choose(self, choices: Mapping[str, str], *, steps: Collection[str] = ()) -> str:  # noqa: ARG002 (of other dialogues)
+        """The key that was pressed; `END` where nobody answers. Enter and Escape are `n` where that is a choice.
+
+        `steps`: keys on the way to an answer. A dialogue that draws its choices again need not keep them on the screen.
+        """
         await asyncio.sleep(ARMING_S)
         for key, meaning in choices.items():
             first, *others = textwrap.wrap(make_visible(meaning), self._columns - 4, break_on_hyphens=False)
@@ -129,6 +137,11 @@ class Dialogue:
             self._send("\n")
         return make_line(line or "")
 
+    async def edit_line(self, prompt: str, text: str) -> str:
+        """A text as the person changed it; empty where they left it. Here they type it anew."""
+        self.show((Shown(text, CYAN),))
+        return await self.ask_line(prompt)
+
     async def _wait_for_key(self, choices: Mapping[str, str]) -> str:
         try:
             async with asyncio.timeout(self._timeout_s):
@@ -148,4 +161,4 @@ class Dialogue:
 
     @property
     def _columns(self) -> int:
-        return max(self._size()[0] - 1, LEAST_COLUMNS)
+        return max(self._size()[0] - 1, MIN_COLUMNS)

@@ -1,12 +1,12 @@
 """Plans: whether one shall be made at all, and whether it is good and may be carried out."""
 
+from everturn.core.modes import PermissionMode
 from everturn.frontends.asking.consent import NO_ANSWER, SAID_YES, refuse
 from everturn.frontends.asking.dialogue import NO, Dialogue, Shown
 from everturn.frontends.asking.keyboard import END
 from everturn.ports.policy import Call, Ruling, Verdict
 
 YES, EDITS, WORD = "y", "a", "w"
-ACCEPT_EDITS = "acceptEdits"
 
 
 async def ask_about_plan(dialogue: Dialogue, call: Call) -> Verdict:
@@ -15,16 +15,16 @@ async def ask_about_plan(dialogue: Dialogue, call: Call) -> Verdict:
     key = await dialogue.choose(
         {
             YES: "yes, with the permissions as they were",
-            EDITS: f"yes, and edits in this folder run unasked (mode {ACCEPT_EDITS})",
+            EDITS: f"yes, and edits in this folder run unasked (mode {PermissionMode.ACCEPT_EDITS})",
             NO: "no, plan on",
-            WORD: "no, with a word to the model",
+            WORD: "no, and tell the model why",
         }
     )
     match key:
         case "y":
             return Verdict(ruling=Ruling.ALLOW, reason=SAID_YES)
         case "a":
-            return Verdict(ruling=Ruling.ALLOW, reason=SAID_YES, mode=ACCEPT_EDITS)
+            return Verdict(ruling=Ruling.ALLOW, reason=SAID_YES, mode=PermissionMode.ACCEPT_EDITS)
         case "w":
             return refuse(await dialogue.ask_line("What should the plan say instead?"))
         case _:
@@ -33,7 +33,7 @@ async def ask_about_plan(dialogue: Dialogue, call: Call) -> Verdict:
 
 async def ask_to_plan(dialogue: Dialogue) -> Verdict:
     dialogue.open("The model wants to plan first: nothing is changed until you approve a plan. Shall it?")
-    key = await dialogue.choose({YES: "yes", NO: "no, begin at once", WORD: "no, with a word to the model"})
+    key = await dialogue.choose({YES: "yes", NO: "no, begin at once", WORD: "no, and tell the model why"})
     match key:
         case "y":
             return Verdict(ruling=Ruling.ALLOW, reason=SAID_YES)

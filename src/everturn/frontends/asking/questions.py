@@ -55,7 +55,8 @@ async def _choose_several(dialogue: Dialogue, listed: dict[str, str], labels: li
     while True:
         marked = {key: f"{'☑' if labels[int(key) - 1] in chosen else '☐'} {told}" for key, told in listed.items()}
         done = {DONE: f"done: {', '.join(chosen)}"} if chosen else {}
-        key = await dialogue.choose(marked | done | {OTHER: "something else, in your own words", NO: "do not answer"})
+        others = {OTHER: "something else, in your own words", NO: "do not answer"}
+        key = await dialogue.choose(marked | done | others, steps=listed)
         match key:
             case "n":
                 return None

@@ -1,9 +1,8 @@
 """What a person can do about what went wrong, where the error's own text does not say it."""
 
+from everturn.core.denials import Denial
 from everturn.core.errors import FaultKind
-from everturn.core.events import Denial
 from everturn.core.outcomes import Problem
-from everturn.engine.gate import NOBODY
 
 AT_A_TERMINAL = "it is asked about where you run everturn at a terminal"
 _WAY = "Check the network, a proxy (HTTPS_PROXY) and ANTHROPIC_BASE_URL; everturn doctor tries them."
@@ -20,7 +19,7 @@ def advise_denials(denials: tuple[Denial, ...], *, only_managed: bool = False) -
 
     `only_managed`: allow rules count from managed settings alone.
     """
-    unasked = [denial for denial in denials if denial.rules or denial.mode or denial.reason.endswith(NOBODY)]
+    unasked = [denial for denial in denials if denial.rules or denial.mode or denial.unasked]
     if not unasked:
         return ""
     if only_managed:

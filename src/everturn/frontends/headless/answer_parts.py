@@ -7,7 +7,7 @@ from everturn.core.events import MessageBegan
 from everturn.core.messages import Block, Message, derive_id
 
 
-class Part(msgspec.Struct, frozen=True):
+class AnswerPart(msgspec.Struct, frozen=True):
     uuid: str
     block: Block
     is_last: bool = False
@@ -47,12 +47,12 @@ class AnswerParts:
     def hold(self, block: Block) -> None:
         self._held = block
 
-    def release(self) -> Part | None:
+    def release(self) -> AnswerPart | None:
         """The block that was held back, if there is one."""
         block, self._held = self._held, None
         return self._tell(block) if block is not None else None
 
-    def end(self, message: Message) -> tuple[list[str], list[Part]]:
+    def end(self, message: Message) -> tuple[list[str], list[AnswerPart]]:
         """Ids of the lines that were not kept as they were told, and what of the message is still to be told."""
         self._held = None
         taken_back: list[str] = []
@@ -72,9 +72,9 @@ class AnswerParts:
         """Told of a call while the answer may still be taken back."""
         self._uuids.append(uuid)
 
-    def _tell(self, block: Block, *, is_last: bool = False) -> Part:
+    def _tell(self, block: Block, *, is_last: bool = False) -> AnswerPart:
         uuid = derive_id(self._began.message_id, self._count)
         self._count += 1
         self._told.append(block.raw)
         self._uuids.append(uuid)
-        return Part(uuid, block, is_last)
+        return AnswerPart(uuid, block, is_last)

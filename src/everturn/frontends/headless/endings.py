@@ -5,7 +5,8 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable
 from everturn.core.budget import Usage
 from everturn.core.events import ResultEvent
 from everturn.core.state import AbortCause, Exit, Reason
-from everturn.frontends.commands import Conversation, Reply, Said
+from everturn.frontends.commands import Cleared, CommandOutput, Reply
+from everturn.frontends.engine_controls import EngineControls
 
 SETUP_FAILED = "turn_setup_failed"
 EXITS = {AbortCause.USER: Exit.INTERRUPTED, AbortCause.TERMINATED: Exit.TERMINATED}
@@ -13,13 +14,15 @@ EXITS = {AbortCause.USER: Exit.INTERRUPTED, AbortCause.TERMINATED: Exit.TERMINAT
 
 
 async def command_result(
-    replies: AsyncIterable[Reply], conversation: Conversation, elapsed: Callable[[], float]
+    replies: AsyncIterable[Reply], conversation: EngineControls, elapsed: Callable[[], float]
 ) -> AsyncIterator[Reply]:
     """Forwards the replies and sums them up: what the command said is the answer."""
     began_s = elapsed()
-    said: list[Said] = []
+    said: list[CommandOutput] = []
     async for reply in replies:
-        said += [reply] if isinstance(reply, Said) else []
+        if isinstance(reply, Cleared):
+            conversation = reply.conversation
+        said += [reply] if isinstance(reply, CommandOutput) else []
         yield reply
     failed = any(words.is_error for words in said)
     text = "\n".join(words.text for words in said)

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from everturn.core.budget import Usage
-from everturn.core.events import Denial, ErrorReleased, ModelUsage, ResultEvent
+from everturn.core.denials import Denial, DenialCause
+from everturn.core.events import ErrorReleased, GoalFile, ModelUsage, ResultEvent
 from everturn.core.state import Reason
 from everturn.frontends.headless.complaints import Complaints
 from everturn.frontends.headless.lines import encode_strict
@@ -70,10 +71,16 @@ def render_result(event: ResultEvent, *, uuid: str, card_of: CardOf, status: int
         if event.answered:
             result["result"] = event.text
         result["errors"] = list(event.errors) or [INTERRUPTIONS.get(event.reason, "The query ended without an answer.")]
+    if event.deferred_tool_use is not None:
+        result["deferred_tool_use"] = event.deferred_tool_use
     if event.structured_output is not None:
         result["structured_output"] = event.structured_output
+    if event.goal:
+        result["goal"] = event.goal
+        result["goal_attempts"] = event.goal_attempts
+        result["goal_files"] = [render_goal_file(file) for file in event.goal_files]
     return result | {
-        "stop_reason": event.stop_reason,
+        "stop_reason": event.stop_reason if event.deferred_tool_use is None else event.terminal_reason,
         "terminal_reason": event.terminal_reason,
         "session_id": event.session_id,
         "total_cost_usd": event.total_usd,
@@ -82,6 +89,10 @@ def render_result(event: ResultEvent, *, uuid: str, card_of: CardOf, status: int
         "permission_denials": [_render_denial(denial) for denial in event.denials],
         "uuid": uuid,
     }
+
+
+def render_goal_file(file: GoalFile) -> dict[str, str]:
+    return {"path": file.path, "change": file.change, "found_by": file.found}
 
 
 def render_usage(usage: Usage) -> dict[str, Any]:
@@ -127,6 +138,7 @@ def _render_denial(denial: Denial) -> dict[str, Any]:
     }
     if denial.by:
         told["decision_reason_type"] = denial.by
+    told |= render_cause(denial.cause, unasked=denial.unasked)
     if denial.rules:
         rules = [_render_rule(rule) for rule in denial.rules]
         update = {"type": "addRules", "rules": rules, "behavior": "allow", "destination": "localSettings"}
@@ -135,6 +147,11 @@ def _render_denial(denial: Denial) -> dict[str, Any]:
         update = {"type": "setMode", "mode": denial.mode, "destination": "session"}
         return told | {"permission_suggestions": [update]}
     return told
+
+
+def render_cause(cause: DenialCause | None, *, unasked: bool) -> dict[str, Any]:
+    """What stands against a call, and whether only a person was missing."""
+    return ({"decision_cause": str(cause)} if cause else {}) | ({"nobody_asked": True} if unasked else {})
 
 
 def _render_rule(rule: str) -> dict[str, str]:

@@ -8,16 +8,16 @@ import msgspec
 
 from everturn.core.messages import repair_surrogates
 
-MOST_BYTES = 1 << 20
+MAX_BYTES = 1 << 20
 """Readers of this format give up on a longer line."""
-_LEAST_CUT = 64
+_MIN_CUT = 64
 _ITEM_BYTES = 16
 """A list may keep one item for so many bytes that a text may keep."""
 _KEPT = ("type", "subtype", "uuid", "session_id")
 _encode = msgspec.json.Encoder(enc_hook=str).encode
 
 
-def encode_line(value: dict[str, Any], *, most: int = MOST_BYTES) -> bytes:
+def encode_line(value: dict[str, Any], *, most: int = MAX_BYTES) -> bytes:
     """With its newline. One that would be too long loses the middle of its longest texts and says `truncated`."""
     body = encode_strict(value)
     return (body if len(body) < most else _shorten(value, most)) + b"\n"
@@ -44,7 +44,7 @@ def encode_shown(shown: Any) -> msgspec.Raw:
 def _shorten(value: dict[str, Any], most: int) -> bytes:
     plain = json.loads(encode_strict(value))
     size = most // 2
-    while size >= _LEAST_CUT:
+    while size >= _MIN_CUT:
         body = encode_strict(_cut(plain, size) | {"truncated": True})
         if len(body) < most:
             return body

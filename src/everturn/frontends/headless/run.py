@@ -10,10 +10,11 @@ from everturn.core.errors import EverturnError, OptionError
 from everturn.core.events import Event, PermissionAsked, ResultEvent
 from everturn.core.state import Exit
 from everturn.engine.prompts import Prompt
-from everturn.frontends.commands import COMMANDS, Command, Conversation, Reply, Unknown, parse_command, run_command
+from everturn.frontends.commands import COMMANDS, Invoked, Reply, SlashCommand, Unknown, parse_command, run_command
+from everturn.frontends.engine_controls import EngineControls
 from everturn.frontends.headless.endings import command_result, refused_result
 from everturn.frontends.headless.sink import Sink
-from everturn.frontends.headless.view import Introduction, OutputFormat, View
+from everturn.frontends.headless.view import EventDisplay, Introduction, OutputFormat
 from everturn.ports.model import ModelCard
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ BROKEN_PIPE = 141
 """The reader went away before the end; the code that a shell gives to a program that SIGPIPE ended."""
 
 
-class Agent(Conversation, Protocol):
+class Agent(EngineControls, Protocol):
     """An engine, as far as this frontend needs it."""
 
     def submit(self, prompt: Prompt) -> AsyncGenerator[Event]: ...
@@ -43,9 +44,10 @@ async def run_headless(
     replay_prompts: bool = False,
     introduction: Introduction | None = None,
     card_of: Callable[[str], ModelCard] | None = None,
-    commands: tuple[Command, ...] = COMMANDS,
+    commands: tuple[SlashCommand, ...] = COMMANDS,
     env: Mapping[str, str] | None = None,
     floor: "Floor | None" = None,
+    watch: Callable[[Event], None] | None = None,
 ) -> int:
     """Gives the exit code. Never raises for bad input or lost output; the engine stays open and is the caller's.
 
@@ -53,7 +55,7 @@ async def run_headless(
 
     `out` and `err` are binary files, None where the descriptor is closed. On a terminal text is laid out, and JSON is
     written so that nothing in it is obeyed.
-    `floor` is shared with the approver, where it asks at this terminal.
+    `floor` is shared with the approver, where it asks at this terminal. `watch` sees every event before it is shown.
     """
     sink, complaints = Sink(out), Sink(err)
     if sink.lost is not None:
@@ -78,6 +80,8 @@ async def run_headless(
         async with aclosing(scene.answer(prompt)) as replies:
             handlers = view.handlers
             async for reply in replies:
+                if watch is not None and isinstance(reply, Event):
+                    watch(reply)
                 if (show := handlers.get(type(reply))) is not None:
                     show(reply)
                     if sink.lost is not None:
@@ -111,7 +115,7 @@ class Scene:
         env: Mapping[str, str],
         card_of: Callable[[str], ModelCard],
         introduction: Introduction,
-        commands: tuple[Command, ...],
+        commands: tuple[SlashCommand, ...],
         floor: "Floor | None" = None,
     ) -> None:
         self._engine = engine
@@ -134,6 +138,10 @@ class Scene:
                     async with aclosing(begun) as events:
                         async for event in events:
                             yield event
+                case Invoked(command=command, arguments=arguments) if command.prompt:
+                    async with aclosing(engine.submit(command.make_prompt(arguments))) as events:
+                        async for event in events:
+                            yield event
                 case Unknown(text=text):
                     yield refused_result(engine.session_id, text, exit_code=Exit.USAGE)
                 case _:
@@ -144,7 +152,9 @@ class Scene:
             exit_code = Exit.USAGE if isinstance(error, OptionError) else Exit.ERROR
             yield refused_result(engine.session_id, str(error), exit_code=exit_code)
 
-    def make_view(self, output_format: OutputFormat, *, is_terminal: bool, partial: bool, replay_prompts: bool) -> View:
+    def make_view(
+        self, output_format: OutputFormat, *, is_terminal: bool, partial: bool, replay_prompts: bool
+    ) -> EventDisplay:
         """Each format is imported only when it is asked for."""
         out = self._out.escaped() if is_terminal else self._out
         match output_format:
@@ -162,7 +172,7 @@ class Scene:
                 told = self._introduction
                 return PipeText(self._out, self._err, is_kept=told.is_kept, only_managed=told.only_managed_rules)
 
-    def _stream_json(self, out: Sink, *, partial: bool, replay_prompts: bool) -> View:
+    def _stream_json(self, out: Sink, *, partial: bool, replay_prompts: bool) -> EventDisplay:
         from everturn.frontends.headless.stream_json import StreamJson
         from everturn.frontends.headless.stream_view import StreamJsonView
 
@@ -182,7 +192,7 @@ class Scene:
         )
         return StreamJsonView(out, renderer, init)
 
-    def _terminal(self) -> View:
+    def _terminal(self) -> EventDisplay:
         from everturn.frontends.ansi import choose_style
         from everturn.frontends.headless.terminal import TerminalText
         from everturn.frontends.screen import Screen

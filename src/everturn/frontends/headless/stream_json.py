@@ -1,18 +1,19 @@
 """Events as JSON lines that the clients of this format know, and a few kinds of our own, such as `transition` and `tombstone`."""
 
 from collections.abc import Callable
+from functools import partial as bind
 from typing import Any
 
 import msgspec
 
 from everturn.core import events as ev
-from everturn.core.errors import FaultKind
 from everturn.core.messages import Answer, Block, Kind, Message, ToolResult, derive_id, text_block
-from everturn.frontends.commands import Cleared, Said
-from everturn.frontends.headless.answer_parts import AnswerParts, Part
-from everturn.frontends.headless.json_result import CardOf, render_result, render_usage
+from everturn.frontends.commands import Cleared
+from everturn.frontends.headless.answer_parts import AnswerPart, AnswerParts
+from everturn.frontends.headless.json_result import CardOf, render_cause, render_result, render_usage
 from everturn.frontends.headless.lines import encode_shown
 from everturn.frontends.headless.partial import Partial
+from everturn.frontends.headless.system_lines import SYSTEM_LINES, Told, is_error_of_api, name_error, tell
 from everturn.frontends.headless.view import Introduction
 
 FORMAT_LEVEL = "2.1.300"
@@ -20,29 +21,6 @@ FORMAT_LEVEL = "2.1.300"
 SYNTHETIC = "<synthetic>"
 """The model of an answer that no model gave."""
 Line = dict[str, Any]
-
-_ERRORS: dict[str, str] = {
-    FaultKind.OVERLOADED: "overloaded",
-    FaultKind.RATE_LIMITED: "rate_limit",
-    FaultKind.SERVER: "server_error",
-    FaultKind.TIMEOUT: "server_error",
-    FaultKind.CONFLICT: "server_error",
-    FaultKind.CONNECTION: "server_error",
-    FaultKind.STREAM_BROKEN: "server_error",
-    FaultKind.STALLED: "server_error",
-    FaultKind.TOO_LONG: "invalid_request",
-    FaultKind.MEDIA: "invalid_request",
-    FaultKind.SIGNATURE: "invalid_request",
-    FaultKind.PAIRING: "invalid_request",
-    FaultKind.INVALID: "invalid_request",
-    FaultKind.MODEL_NOT_FOUND: "model_not_found",
-    FaultKind.AUTHENTICATION: "authentication_failed",
-    FaultKind.PERMISSION: "authentication_failed",
-    FaultKind.BILLING: "billing_error",
-    FaultKind.SPEND_LIMIT: "billing_error",
-    "max_output_tokens": "max_output_tokens",
-}
-"""From kinds of problems to the names that clients know; any other is `unknown`."""
 
 
 class StreamJson:
@@ -70,38 +48,23 @@ class StreamJson:
         self._running: dict[str, tuple[str, float]] = {}
         self._status: int | None = None
         shows: dict[type, Callable[[Any], list[Line]]] = {
-            ev.RequestStarted: self._request,
             ev.MessageBegan: self._message_began,
             ev.BlockBegan: self._block_began,
             ev.BlockFinished: self._block_finished,
             ev.AnswerAdded: self._answer,
             ev.UserAdded: self._user,
-            ev.Continued: self._transition,
             ev.Retracted: self._tombstone,
-            ev.RetryScheduled: self._retry,
-            ev.ModelSwitched: self._switch,
-            ev.ContextChanged: self._context,
-            ev.CacheMissed: self._cache_break,
-            ev.CompactionBegan: self._compaction_began,
-            ev.CompactionEnded: self._compaction_ended,
             ev.CallBegan: self._call_began,
             ev.CallProgressed: self._call_progressed,
             ev.CallEnded: self._call_ended,
             ev.CallDenied: self._denied,
-            ev.ModeSwitched: self._mode,
             ev.ToolsSummarised: self._summary,
-            ev.StopPhaseProgressed: self._stop_phase,
-            ev.Noticed: self._notice,
-            ev.Attached: self._attachment,
-            ev.TaskBegan: self._task_began,
-            ev.TaskEnded: self._task_ended,
-            ev.CommandNoted: self._command,
-            ev.WorkCompleted: self._work,
+            ev.PromptSuggested: self._suggestion,
             ev.ErrorReleased: self._error,
             ev.ResultEvent: self._result,
-            Said: self._said,
             Cleared: self._cleared,
         }
+        shows |= {kind: bind(self._tell, render) for kind, render in SYSTEM_LINES.items()}
         if partial:
             shows |= {
                 ev.MessageBegan: self._partial_began,
@@ -146,8 +109,9 @@ class StreamJson:
     def _system(self, subtype: str, **fields: Any) -> Line:
         return self._line("system", subtype=subtype, **fields)
 
-    def _request(self, event: ev.RequestStarted) -> list[Line]:
-        return [self._system("request_start", turn=event.turn, model=event.model)]
+    def _tell(self, render: Callable[[Any], Told], event: Any) -> list[Line]:
+        subtype, fields = render(event)
+        return [self._system(subtype, **fields)]
 
     def _message_began(self, event: ev.MessageBegan) -> list[Line]:
         self._parts.begin(event)
@@ -185,7 +149,7 @@ class StreamJson:
             lines.insert(0, self._take_back(message.id, "repair", taken_back))
         return lines
 
-    def _assistant(self, part: Part, message_id: str, answer: Answer) -> Line:
+    def _assistant(self, part: AnswerPart, message_id: str, answer: Answer) -> Line:
         message = {
             "id": answer.api_id or message_id,
             "type": "message",
@@ -224,9 +188,6 @@ class StreamJson:
         message = {"role": "user", "content": [msgspec.Raw(block.raw) for block in blocks]}
         return self._line("user", uuid=uuid, message=message, parent_tool_use_id=None)
 
-    def _transition(self, event: ev.Continued) -> list[Line]:
-        return [self._system("transition", transition=event.transition, turn=event.turn)]
-
     def _tombstone(self, event: ev.Retracted) -> list[Line]:
         return [self._take_back(event.message_id, event.cause, self._parts.retract())]
 
@@ -235,53 +196,6 @@ class StreamJson:
         began = self._parts.began
         known = (began.api_id if began.message_id == message_id else "") or message_id
         return self._system("tombstone", message_id=known, uuids=uuids, cause=cause)
-
-    def _retry(self, event: ev.RetryScheduled) -> list[Line]:
-        line = self._system(
-            "api_retry",
-            attempt=event.attempt,
-            max_retries=event.max_tries - 1,
-            retry_delay_ms=round(event.delay_s * 1000),
-            error_status=event.status,
-            error=_ERRORS.get(event.error, "unknown"),
-            message=event.text,
-        )
-        return [line]
-
-    def _switch(self, event: ev.ModelSwitched) -> list[Line]:
-        return self._informational(f"Switched from {event.before} to {event.model}: {event.cause}", "notice")
-
-    def _context(self, event: ev.ContextChanged) -> list[Line]:
-        if event.stage == "compact":
-            trigger = "manual" if event.cause == "manual" else "auto"
-            metadata = {"trigger": trigger, "pre_tokens": event.tokens_before, "post_tokens": event.tokens_after}
-            return [self._system("compact_boundary", compact_metadata=metadata)]
-        line = self._system(
-            "context",
-            stage=event.stage,
-            cause=event.cause,
-            tokens_before=event.tokens_before,
-            tokens_after=event.tokens_after,
-        )
-        return [line]
-
-    def _cache_break(self, event: ev.CacheMissed) -> list[Line]:
-        line = self._system(
-            "cache_break",
-            segment=event.segment,
-            cause=event.cause,
-            kept_messages=event.kept,
-            tokens=event.tokens,
-            cost_usd=event.usd,
-            turn=event.turn,
-        )
-        return [line]
-
-    def _compaction_began(self, _event: ev.CompactionBegan) -> list[Line]:
-        return [self._system("status", status="compacting")]
-
-    def _compaction_ended(self, _event: ev.CompactionEnded) -> list[Line]:
-        return [self._system("status", status=None)]
 
     def _call_began(self, event: ev.CallBegan) -> list[Line]:
         self._running[event.tool_use_id] = event.name, self._elapsed()
@@ -318,84 +232,34 @@ class StreamJson:
             tool_name=event.name,
             tool_use_id=event.tool_use_id,
             **({"decision_reason_type": event.by} if event.by else {}),
+            **render_cause(event.cause, unasked=event.unasked),
             decision_reason=event.reason,
             message=f"{event.line or event.name} was not allowed: {event.reason}",
         )
         return [*self.release(), line]
 
-    def _mode(self, event: ev.ModeSwitched) -> list[Line]:
-        return [self._system("status", status=None, permissionMode=event.mode)]
-
     def _summary(self, event: ev.ToolsSummarised) -> list[Line]:
         return [self._line("tool_use_summary", summary=event.text, preceding_tool_use_ids=event.tool_use_ids)]
 
-    def _stop_phase(self, event: ev.StopPhaseProgressed) -> list[Line]:
-        return self._informational(f"{event.step}: {event.text}", "info")
-
-    def _notice(self, event: ev.Noticed) -> list[Line]:
-        return self._informational(event.text, event.level)
-
-    def _informational(self, content: str, level: str) -> list[Line]:
-        return [self._system("informational", content=content, level=level)]
-
-    def _attachment(self, event: ev.Attached) -> list[Line]:
-        if event.kind == "finished_task":
-            return [self._system("task_notification", **event.detail)]
-        return [self._system("attachment", kind=event.kind, detail=event.detail)]
-
-    def _task_began(self, event: ev.TaskBegan) -> list[Line]:
-        line = self._system(
-            "task_started",
-            task_id=event.task_id,
-            tool_use_id=event.tool_use_id,
-            description=event.description,
-            task_type=event.kind,
-            is_backgrounded=True,
-        )
-        return [line]
-
-    def _task_ended(self, event: ev.TaskEnded) -> list[Line]:
-        line = self._system(
-            "task_notification",
-            task_id=event.task_id,
-            tool_use_id=event.tool_use_id,
-            status=event.status,
-            output_file=event.output_path,
-            summary=event.summary,
-        )
-        return [line]
-
-    def _command(self, event: ev.CommandNoted) -> list[Line]:
-        return [self._system("command", command_id=event.command_id, state=event.state)]
-
-    def _work(self, event: ev.WorkCompleted) -> list[Line]:
-        line = self._system(
-            "work_budget",
-            continuations=event.continuations,
-            percent=event.percent,
-            diminishing=event.diminishing,
-            duration_ms=round(event.duration_s * 1000),
-        )
-        return [line]
+    def _suggestion(self, event: ev.PromptSuggested) -> list[Line]:
+        return [self._line("prompt_suggestion", suggestion=event.text)]
 
     def _error(self, event: ev.ErrorReleased) -> list[Line]:
         """An answer in the model's place; a limit of ours is no answer, the result alone names it."""
         problem = event.problem
         self._status = problem.status
-        if not problem.by_api and problem.kind not in _ERRORS:
-            return self._informational(problem.text, "warning")
+        if not problem.by_api and not is_error_of_api(problem.kind):
+            subtype, fields = tell(problem.text, "warning")
+            return [self._system(subtype, **fields)]
         id_ = self._new_id()
-        line = self._assistant(Part(id_, text_block(problem.text)), id_, Answer(model=SYNTHETIC))
-        return [line | {"error": _ERRORS.get(problem.kind, "unknown")}]
+        line = self._assistant(AnswerPart(id_, text_block(problem.text)), id_, Answer(model=SYNTHETIC))
+        return [line | {"error": name_error(problem.kind)}]
 
     def _result(self, event: ev.ResultEvent) -> list[Line]:
         self._results_told.clear()
         self._running.clear()
         status, self._status = self._status, None
         return [render_result(event, uuid=self._new_id(), card_of=self._card_of, status=status)]
-
-    def _said(self, said: Said) -> list[Line]:
-        return [self._system("local_command_output", content=said.text)]
 
     def _cleared(self, cleared: Cleared) -> list[Line]:
         line = self._line("conversation_reset", new_conversation_id=cleared.after)

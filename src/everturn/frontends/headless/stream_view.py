@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from everturn.core.events import BlockFinished
-from everturn.frontends.headless.lines import MOST_BYTES, encode_line
+from everturn.frontends.headless.lines import MAX_BYTES, encode_line
 from everturn.frontends.headless.sink import Sink
 from everturn.frontends.headless.stream_json import Line, StreamJson
 from everturn.frontends.headless.view import Handlers
@@ -17,7 +17,7 @@ HELD_S = 0.05
 class StreamJsonView:
     """A reader sees an event when it happens."""
 
-    def __init__(self, out: Sink, renderer: StreamJson, init: Line, *, most: int = MOST_BYTES) -> None:
+    def __init__(self, out: Sink, renderer: StreamJson, init: Line, *, most: int = MAX_BYTES) -> None:
         self._out = out
         self._renderer = renderer
         self._init = init

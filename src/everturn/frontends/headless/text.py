@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from everturn.core.events import Denial, ErrorReleased, ResultEvent
+from everturn.core.denials import Denial
+from everturn.core.events import ErrorReleased, ResultEvent
 from everturn.core.state import Reason
 from everturn.frontends.headless.complaints import Complaints
 from everturn.frontends.headless.sink import Sink
@@ -51,6 +52,11 @@ class PipeText:
                 self._complaints.say(advice)
         for error in event.errors:
             self._complaints.say(error)
+        if event.goal:
+            from everturn.frontends.headless.goal_lines import render_goal
+
+            for line in render_goal(event):
+                self._complaints.say(line)
         if self._advice:
             self._complaints.say(self._advice)
         if event.reason in INTERRUPTED and not event.errors:

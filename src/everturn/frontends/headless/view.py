@@ -15,7 +15,7 @@ class OutputFormat(StrEnum):
     STREAM_JSON = "stream-json"
 
 
-class View(Protocol):
+class EventDisplay(Protocol):
     """Writes to sinks that never raise. `begin` comes before the first event, `close` whatever happened."""
 
     @property

@@ -6,7 +6,7 @@ from typing import Literal
 from everturn.core.messages import Block, Document, Image, Text, ToolResult, ToolUse
 from everturn.core.transcript import Wire
 
-MOST = 4
+MAX_COUNT = 4
 LOOK_BACK = 20
 """Blocks before a mark in which the API looks for an earlier entry."""
 _MARKS = {
@@ -18,17 +18,19 @@ Place = tuple[int, int]
 """A message and a block in it."""
 
 
-def plan_marks(wires: Sequence[Wire], kept: int | None = None, anchor: int | None = None) -> frozenset[Place]:
+def plan_marks(
+    wires: Sequence[Wire], kept: int | None = None, anchor: int | None = None, *, writes: bool = True
+) -> frozenset[Place]:
     """Three at most, for the end of the system prompt has the fourth.
 
     The last two rounds are marked: the one that was just written for the next request, and the one before, under which
     this request finds what the last one wrote. Where more blocks lie between them than the API looks back, one more
     mark stands half-way. Where only the first `kept` messages stand as they were sent before, it stands at the last
     round among these instead, since there an entry was left. Otherwise it stays before `anchor`, where the next change
-    will come: as long as it is asked for, that entry does not expire.
+    will come: as long as it is asked for, that entry does not expire. Where nothing shall be written, the newest round has none.
     """
     newest = last_user(wires, len(wires))
-    rounds = (newest if newest is None else last_user(wires, newest), newest)
+    rounds = (newest if newest is None else last_user(wires, newest), newest if writes else None)
     places = [place for index in rounds if index is not None and (place := last_eligible(wires, index)) is not None]
     third = None
     if kept is not None:

@@ -9,8 +9,6 @@ from everturn.models.anthropic.credentials import Credentials
 from everturn.models.anthropic.decode import decode_event, decode_message, load_object
 from everturn.models.anthropic.encode import encode_count, encode_request
 from everturn.models.anthropic.endpoint import COUNT_TOKENS, DEFAULT_BASE_URL, MESSAGES, parse_base_url
-from everturn.models.anthropic.excerpts import render_page
-from everturn.models.anthropic.faults import NO_KEY, classify_error
 from everturn.models.anthropic.headers import headers_for
 from everturn.models.anthropic.sse import SseParser
 from everturn.ports.model import Catalog, Request
@@ -77,11 +75,11 @@ class AnthropicModel:
                         return
                     for payload in parser.feed(piece):
                         event = decode_event(payload)
-                        if isinstance(event, MessageStopped):
+                        if type(event) is MessageStopped:
                             patience_s = SETTLE_S
                             yield event
                             return
-                        told = told or not isinstance(event, Pinged)
+                        told = told or type(event) is not Pinged
                         yield event
                     if not told and 0 < self._first_event_s < time.monotonic() - began_s:
                         raise ModelFault(FaultKind.STALLED, say_no_answer(self._first_event_s))
@@ -134,6 +132,9 @@ class AnthropicModel:
             said = await read_body(response, ERROR_LIMIT, forgiving=True)
         finally:
             await response.aclose()
+        # Words for failures are loaded by the first one.
+        from everturn.models.anthropic.faults import classify_error
+
         raise classify_error(
             response.status,
             response.headers,
@@ -147,6 +148,8 @@ class AnthropicModel:
 
     async def _send(self, path: str, request: Request, body: bytes) -> Response:
         if self._keyless and self._base_url == DEFAULT_BASE_URL:
+            from everturn.models.anthropic.faults import NO_KEY
+
             raise ModelFault(FaultKind.AUTHENTICATION, NO_KEY)
         headers = headers_for(
             request,
@@ -165,6 +168,8 @@ class AnthropicModel:
         return decode_message(piece + b"".join([more async for more in rest]))
 
     def _describe_page(self, page: bytes) -> str:
+        from everturn.models.anthropic.excerpts import render_page
+
         said = render_page(page, self._credentials.mask)
         shown = f", but with a web page ({said})" if said else ""
         advice = "Check ANTHROPIC_BASE_URL, and whether this network asks for a login."

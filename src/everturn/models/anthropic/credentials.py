@@ -5,12 +5,11 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Callable, Mapping
-from typing import Self
+from collections.abc import Callable
 
 from everturn.core.errors import FaultKind, ModelFault, OptionError
 from everturn.models.anthropic.headers import is_header_value
-from everturn.models.anthropic.masking import mask_echoes
+from everturn.models.anthropic.key_mask import mask_echoes
 
 HELPER_CACHE_S = 300.0
 HELPER_LIMIT_S = 60.0
@@ -41,14 +40,8 @@ class Credentials:
         self._printed = ""
         self._printed_at = 0.0
         self._printing = asyncio.Lock()
+        self._own = self._list_own()
         self._secrets = {secret for secret in (self._api_key, self._auth_token) if secret}
-
-    @classmethod
-    def from_env(cls, env: Mapping[str, str], *, helper: str | None = None) -> Self:
-        """A helper wins over the variables. Raises `OptionError` for a value that no header can carry."""
-        if helper:
-            return cls(helper=helper)
-        return cls(api_key=env.get("ANTHROPIC_API_KEY"), auth_token=env.get("ANTHROPIC_AUTH_TOKEN"))
 
     def __repr__(self) -> str:
         named = {"api_key": self._api_key, "auth_token": self._auth_token, "helper": self._helper}
@@ -66,6 +59,9 @@ class Credentials:
     @property
     def own(self) -> frozenset[str]:
         """Those that open the API, as far as they are known by now."""
+        return self._own
+
+    def _list_own(self) -> frozenset[str]:
         return frozenset(secret for secret in (self._api_key, self._auth_token, self._printed) if secret)
 
     def hide(self, *values: str) -> None:
@@ -79,6 +75,7 @@ class Credentials:
     def forget(self) -> None:
         """What the helper printed is not used again."""
         self._printed = ""
+        self._own = self._list_own()
 
     async def headers(self) -> dict[str, str]:
         """Raises `ModelFault` where the helper fails; its output is never part of the text."""
@@ -103,6 +100,7 @@ class Credentials:
                     raise self._fault("printed nothing that could be a key")
                 self._secrets.add(printed)
                 self._printed, self._printed_at = printed, self._clock()
+                self._own = self._list_own()
             return self._printed
 
     def _fault(self, problem: str) -> ModelFault:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, final
 
 import msgspec
 
@@ -22,7 +22,6 @@ from everturn.core.stream import (
     TextAdded,
     ThinkingAdded,
 )
-from everturn.models.anthropic.faults import classify_event
 
 
 class _Text(msgspec.Struct, tag="text_delta"):
@@ -41,6 +40,7 @@ class _Signature(msgspec.Struct, tag="signature_delta"):
     text: str = msgspec.field(name="signature")
 
 
+@final
 class _Citation(msgspec.Struct, tag="citations_delta"):
     citation: msgspec.Raw
 
@@ -103,12 +103,13 @@ def decode_event(payload: bytes) -> StreamEvent:
         event = _decode(payload)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return decode_rare(payload)
+    if type(event) is _Delta:
+        # Most events are these.
+        delta = event.delta
+        if type(delta) is _Citation:
+            return CitationAdded(event.index, keep_raw(delta.citation))
+        return _ADDED[type(delta)](event.index, delta.text)
     match event:
-        case _Delta():
-            delta = event.delta
-            if isinstance(delta, _Citation):
-                return CitationAdded(event.index, keep_raw(delta.citation))
-            return _ADDED[type(delta)](event.index, delta.text)
         case _Start():
             return BlockStarted(event.index, keep_raw(event.content_block))
         case _Stop():
@@ -144,9 +145,15 @@ def decode_rare(payload: bytes) -> StreamEvent:
         case {"type": "content_block_stop"} as event:
             return BlockStopped(_index(event))
         case {"type": "error"} | {"error": _} as event if "type" not in event or event["type"] == "error":
-            raise classify_event(event)
+            raise _classify(event)
         case _:
             return Pinged()
+
+
+def _classify(event: dict[str, Any]) -> ModelFault:
+    from everturn.models.anthropic.faults import classify_event
+
+    return classify_event(event)
 
 
 def count_cleared(management: dict[str, Any]) -> int:
@@ -164,7 +171,7 @@ def decode_message(body: bytes) -> Iterator[StreamEvent]:
     """A whole message, from a server that does not stream, as the events it stands for."""
     message = load_object(body, "The API answered with something")
     if message.get("type") == "error" or "error" in message:
-        raise classify_event(message)
+        raise _classify(message)
     blocks = message.get("content")
     if not isinstance(blocks, list):
         raise ModelFault(FaultKind.NOT_AN_API, "The server did not answer as an API: its JSON is no message.")

@@ -9,7 +9,6 @@ from everturn.core.messages import text_block
 from everturn.core.transcript import encode_wire
 from everturn.core.wires import encode_wires
 from everturn.models.anthropic.cache_marks import mark, plan_marks
-from everturn.models.anthropic.schemas import fit_schema
 from everturn.models.anthropic.thinking import plan_effort, plan_thinking
 from everturn.models.catalog import LONG_WINDOW
 from everturn.ports.model import Clearing, ModelCard, Request
@@ -60,8 +59,11 @@ def plan_output(request: Request, card: ModelCard, thinking: dict[str, Any] | No
     output: dict[str, Any] = {}
     if (effort := plan_effort(request.effort, card, thinking)) is not None:
         output["effort"] = effort
-    if request.output_schema is not None and (schema := fit_schema(request.output_schema)) is not None:
-        output["format"] = {"type": "json_schema", "schema": schema}
+    if request.output_schema is not None:
+        from everturn.models.anthropic.schemas import fit_schema
+
+        if (schema := fit_schema(request.output_schema)) is not None:
+            output["format"] = {"type": "json_schema", "schema": schema}
     if request.task_budget is not None and card.task_budget:
         output["task_budget"] = {"type": "tokens", "total": request.task_budget.total}
         if request.task_budget.remaining is not None:
@@ -114,7 +116,8 @@ def _encode_texts(texts: tuple[str, ...]) -> list[bytes]:
 
 def _encode_messages(request: Request) -> list[bytes]:
     wires, marked = request.messages, dict[int, list[bytes]]()
-    for index, position in plan_marks(wires, request.kept, request.anchor) if request.cache else ():
+    planned = plan_marks(wires, request.kept, request.anchor, writes=request.cache_write) if request.cache else ()
+    for index, position in planned:
         raws = marked.setdefault(index, [block.raw for block in wires[index].blocks])
         raws[position] = mark(raws[position], request.cache_ttl)
     return encode_wires(wires, {index: encode_wire(wires[index].role, raws) for index, raws in marked.items()})

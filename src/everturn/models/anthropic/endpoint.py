@@ -1,5 +1,6 @@
 """Where the API is: reads and checks `ANTHROPIC_BASE_URL`. Pure."""
 
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from everturn.core.errors import OptionError
@@ -9,6 +10,7 @@ MESSAGES = "/v1/messages"
 COUNT_TOKENS = "/v1/messages/count_tokens"
 
 
+@lru_cache(maxsize=64)
 def parse_base_url(text: str) -> str:
     """The address without a slash at its end; a path is a prefix. Raises `OptionError` for `base_url`."""
     url = text.strip().rstrip("/")

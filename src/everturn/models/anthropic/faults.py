@@ -9,7 +9,7 @@ import msgspec
 
 from everturn.core.errors import FaultKind, ModelFault
 from everturn.models.anthropic.excerpts import clean_text, render_page
-from everturn.models.anthropic.masking import mask_secrets
+from everturn.models.anthropic.key_mask import mask_secrets
 from everturn.models.anthropic.retry_after import parse_retry_after
 
 NOT_FOUND = 404

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 
-from everturn.core.errors import OptionError
+from everturn.core.patterns import compile_late
 from everturn.models.anthropic.thinking import plan_thinking
 from everturn.models.catalog import LONG_WINDOW
 from everturn.ports.model import ModelCard, Request, ThinkingMode
@@ -15,12 +15,9 @@ INTERLEAVED = "interleaved-thinking-2025-05-14"
 CONTEXT_EDITING = "context-management-2025-06-27"
 LONG_CONTEXT = "context-1m-2025-08-07"
 WINDOW_EXCEEDED = "model-context-window-exceeded-2025-08-26"
-CUSTOM_HEADERS = "ANTHROPIC_CUSTOM_HEADERS"
-_OLDER = re.compile(r"claude-(?:3|(?:opus|sonnet)-4-(?:0|1\b|2025))")
+_OLDER = compile_late(r"claude-(?:3|(?:opus|sonnet)-4-(?:0|1\b|2025))")
 """Models that stop at the end of their window only where they are asked to; later ones always do."""
-_NAME = r"[A-Za-z0-9!#$%&'*+.^_`|~-]+"
 _VALUE = r"[\t\x20-\x7e\x80-\xff]*"
-_OURS = frozenset({"content-length", "transfer-encoding", "connection", "host", "content-type"})
 
 
 def headers_for(
@@ -64,24 +61,6 @@ def plan_betas(request: Request, card: ModelCard) -> tuple[str, ...]:
 def split_betas(text: str) -> list[str]:
     """A list with commas, as in `ANTHROPIC_BETAS`."""
     return [beta for part in text.split(",") if (beta := part.strip())]
-
-
-def parse_custom_headers(text: str) -> dict[str, str]:
-    """One `Name: value` per line. Raises `OptionError`; its text never holds a value, which may be secret."""
-    headers: dict[str, str] = {}
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip():
-            continue
-        name, colon, value = line.partition(":")
-        name, value = name.strip().lower(), value.strip()
-        if not colon or not re.fullmatch(_NAME, name):
-            raise OptionError(CUSTOM_HEADERS, f"line {number} is not of the form 'Name: value'")
-        if not is_header_value(value):
-            raise OptionError(CUSTOM_HEADERS, f"line {number} holds characters that no header may carry")
-        if name in _OURS:
-            raise OptionError(CUSTOM_HEADERS, f"line {number} sets {name}, which belongs to the transport")
-        headers[name] = value
-    return headers
 
 
 def is_header_value(value: str) -> bool:

@@ -1,15 +1,15 @@
 """From the bytes of a response to the payloads of its events: server-sent events, parsed strictly and incrementally."""
 
 import json
-import re
 from collections.abc import Iterable
 
 from everturn.core.errors import FaultKind, ModelFault
+from everturn.core.patterns import compile_late
 
 BOM = b"\xef\xbb\xbf"
 EVENT_CAP = 80_000_000
 """The most bytes that one event may take."""
-_PLAIN_EVENT = re.compile(rb"event: (?!error\n)[^\n]*\ndata: ([^\n]*)\n\n")
+_PLAIN_EVENT = compile_late(rb"event: (?!error\n)[^\n]*\ndata: ([^\n]*)\n\n")
 
 
 class SseParser:

@@ -58,7 +58,7 @@ def check_thinking(config: ThinkingConfig | None, card: ModelCard, effort: Effor
         taken = " or ".join(mode.value for mode in card.thinking if mode is not ThinkingMode.DISABLED)
         return f"{card.id} does not take {config.mode.value} thinking; it takes {taken or 'none'}"
     if config.budget_tokens is not None and config.mode is not ThinkingMode.ENABLED:
-        return "a thinking budget goes with enabled thinking only"
+        return "a thinking budget needs enabled thinking"
     return None
 
 

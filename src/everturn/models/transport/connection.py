@@ -12,9 +12,9 @@ from functools import lru_cache
 
 from everturn.core.errors import FaultKind, ModelFault
 from everturn.models.transport.origin import Origin
-from everturn.models.transport.reply import BrokenReplyError, Reply
+from everturn.models.transport.reply import BrokenReplyError, HttpReply
 from everturn.models.transport.tls import describe_refusal
-from everturn.models.transport.wire import Wire
+from everturn.models.transport.wire import HttpWire
 
 UNSENDABLE = "The request cannot be sent: its path or a header holds characters that HTTP does not allow."
 _PATH = re.compile(r"[\x21-\x7e]+")
@@ -27,22 +27,22 @@ class Unanswered(Exception):
 
 
 class Connection:
-    def __init__(self, origin: Origin, wire: Wire) -> None:
+    def __init__(self, origin: Origin, wire: HttpWire) -> None:
         self.origin = origin
         self.idle_since = 0.0
         self._wire = wire
         self._heard = False
-        self._reply: Reply | None = None
+        self._reply: HttpReply | None = None
 
     @property
     def fresh(self) -> bool:
         """Nothing came that was not asked for, and nobody hung up."""
         return self._wire.quiet
 
-    async def ask(self, path: str, headers: Mapping[str, str], body: bytes, *, stall_s: float) -> Reply:
+    async def ask(self, path: str, headers: Mapping[str, str], body: bytes, *, stall_s: float) -> HttpReply:
         """The answer, its head read. Raises `Unanswered` where no byte of one came, `ModelFault` for everything else."""
         self._heard = False
-        host, reply = self.origin.authority, Reply()
+        host, reply = self.origin.authority, HttpReply()
         head = encode_head(host, path, tuple(headers.items()))
         self._reply = reply
         try:
@@ -124,7 +124,7 @@ async def open_connection(origin: Origin, context: ssl.SSLContext | None, *, con
     try:
         async with asyncio.timeout(connect_s):
             _, wire = await asyncio.get_running_loop().create_connection(
-                Wire,
+                HttpWire,
                 origin.host,
                 origin.port,
                 ssl=context,

@@ -5,8 +5,8 @@ import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 
 from everturn.core.errors import FaultKind, ModelFault
+from everturn.models.transport.body import ResponseBody
 from everturn.models.transport.connection import Connection, Unanswered, open_connection
-from everturn.models.transport.inflate import Inflater
 from everturn.models.transport.limits import BODY_CAP, CONNECT_S, IDLE_LIMIT, IDLE_S, STALL_S
 from everturn.models.transport.origin import Origin, parse_target
 from everturn.models.transport.tls import Trust
@@ -35,11 +35,11 @@ class Http1Response:
                 await self._owner.take_back(self._connection)
 
     async def _read(self) -> AsyncGenerator[bytes, None]:
-        inflater = Inflater(self.headers.get("content-encoding", ""), self._owner.body_cap)
+        body = ResponseBody(self.headers.get("content-encoding", ""), self._owner.body_cap)
         while piece := await self._connection.read_piece(self._owner.stall_s):
-            for part in inflater.feed(piece):
+            for part in body.feed(piece):
                 yield part
-        inflater.finish()
+        body.finish()
 
 
 class _Warming:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from everturn.core.errors import FaultKind, ModelFault
+from everturn.models.transport.body import ResponseBody
 from everturn.models.transport.connection import UNSENDABLE, describe_failure
-from everturn.models.transport.inflate import Inflater
 from everturn.models.transport.limits import BODY_CAP, CONNECT_S, IDLE_S, STALL_S
 from everturn.models.transport.origin import parse_target
 from everturn.models.transport.tls import build_context, describe_refusal
@@ -50,10 +50,10 @@ class Httpx2Response:
     async def _read(self) -> AsyncGenerator[bytes, None]:
         import httpx2
 
-        inflater = Inflater(self.headers.get("content-encoding", ""), self._owner.body_cap)
+        body = ResponseBody(self.headers.get("content-encoding", ""), self._owner.body_cap)
         try:
             async for piece in self._answer.aiter_raw():
-                for part in inflater.feed(piece):
+                for part in body.feed(piece):
                     yield part
         except httpx2.TimeoutException:
             silence = f"{self._host} fell silent in the middle of its answer (no byte for {self._owner.stall_s:g} s)."
@@ -61,7 +61,7 @@ class Httpx2Response:
         except (httpx2.HTTPError, httpx2.StreamError, OSError):
             broken = f"{self._host} broke off in the middle of its answer."
             raise ModelFault(FaultKind.STREAM_BROKEN, broken) from None
-        inflater.finish()
+        body.finish()
 
 
 class Httpx2Transport:

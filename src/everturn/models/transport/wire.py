@@ -12,7 +12,7 @@ PIECE = 262_144
 """A body is handed over in pieces of this size, each when the one before has gone."""
 
 
-class Wire(asyncio.Protocol):
+class HttpWire(asyncio.Protocol):
     """One reader and one writer at a time. Leaner than asyncio's streams: a turn crosses it a dozen times."""
 
     def __init__(self) -> None:

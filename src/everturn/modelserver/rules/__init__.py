@@ -5,12 +5,12 @@ from typing import Any
 
 from everturn.modelserver.ask import Ask
 from everturn.modelserver.models import KNOWN_MODELS, Models
-from everturn.modelserver.rules.caching import CACHING
+from everturn.modelserver.rules.cache_marks import CACHING
 from everturn.modelserver.rules.envelope import ADDRESS, CONTENT, HEADERS
 from everturn.modelserver.rules.limits import LIMITS
 from everturn.modelserver.rules.media import MEDIA
 from everturn.modelserver.rules.messages import MESSAGES
-from everturn.modelserver.rules.rule import Envelope, Rule, Violation, first_violation
+from everturn.modelserver.rules.rule import ApiRule, Envelope, Violation, first_violation
 from everturn.modelserver.rules.sampling import SAMPLING
 from everturn.modelserver.rules.schemas import SCHEMAS
 from everturn.modelserver.rules.shape import SHAPE
@@ -18,11 +18,11 @@ from everturn.modelserver.rules.texts import PREFILL, TEXTS
 from everturn.modelserver.rules.thinking import THINKING
 from everturn.modelserver.rules.threads import THREADS
 from everturn.modelserver.rules.tools import TOOLS
-from everturn.modelserver.signing import Handed
+from everturn.modelserver.signatures import IssuedThinking
 
-ENVELOPE_RULES: tuple[Rule[Envelope], ...] = (*ADDRESS.all, *HEADERS.all, *CONTENT.all)
+ENVELOPE_RULES: tuple[ApiRule[Envelope], ...] = (*ADDRESS.all, *HEADERS.all, *CONTENT.all)
 # The first broken rule is the one that is named: a mark on an empty text before the text, an open call before a prefill.
-BODY_RULES: tuple[Rule[Ask], ...] = (
+BODY_RULES: tuple[ApiRule[Ask], ...] = (
     *SHAPE.all,
     *THREADS.all,
     *MESSAGES.all,
@@ -36,7 +36,7 @@ BODY_RULES: tuple[Rule[Ask], ...] = (
     *MEDIA.all,
     *LIMITS.all,
 )
-RULES: tuple[Rule[Any], ...] = (*ENVELOPE_RULES, *BODY_RULES)
+RULES: tuple[ApiRule[Any], ...] = (*ENVELOPE_RULES, *BODY_RULES)
 
 
 def check_request(
@@ -45,7 +45,7 @@ def check_request(
     *,
     models: Models = KNOWN_MODELS,
     window: int | None = None,
-    handed: Handed | None = None,
+    handed: IssuedThinking | None = None,
     counting: bool = False,
 ) -> Violation | None:
     """The first rule that a request breaks; None when the API would take it.

@@ -95,7 +95,7 @@ def _first(ask: Ask) -> str | None:
 @MESSAGES.rule(
     "system-message-place",
     "conventions §6.3",
-    "A system message stands after a user message, and only on models that take one.",
+    "A system message comes after a user message, and only on models that take one.",
 )
 def _system(ask: Ask) -> str | None:
     for at, message in enumerate(ask.messages):

@@ -20,7 +20,7 @@ class Violation(msgspec.Struct, frozen=True, kw_only=True):
     details: dict[str, Any] | None = None
 
 
-class Rule(msgspec.Struct, Generic[Subject], frozen=True, kw_only=True):
+class ApiRule(msgspec.Struct, Generic[Subject], frozen=True, kw_only=True):
     id: str
     source: str
     summary: str
@@ -50,7 +50,7 @@ class Rules(Generic[Subject]):
     """The rules of one area, in the order in which they are checked."""
 
     def __init__(self) -> None:
-        self.all: list[Rule[Subject]] = []
+        self.all: list[ApiRule[Subject]] = []
 
     def rule(
         self,
@@ -63,7 +63,7 @@ class Rules(Generic[Subject]):
         details: dict[str, Any] | None = None,
     ) -> Callable[[Callable[[Subject], str | None]], Callable[[Subject], str | None]]:
         def add(check: Callable[[Subject], str | None]) -> Callable[[Subject], str | None]:
-            rule = Rule(
+            rule = ApiRule(
                 id=identity, source=source, summary=summary, check=check, status=status, type=kind, details=details
             )
             self.all.append(rule)
@@ -75,7 +75,7 @@ class Rules(Generic[Subject]):
 BodyRules = Rules[Ask]
 
 
-def first_violation(rules: Iterable[Rule[Subject]], subject: Subject) -> Violation | None:
+def first_violation(rules: Iterable[ApiRule[Subject]], subject: Subject) -> Violation | None:
     for rule in rules:
         message = rule.check(subject)
         if message is not None:

@@ -5,7 +5,7 @@ from everturn.modelserver.rules.rule import REPORTS, BodyRules
 
 SAMPLING = BodyRules()
 
-_LEAST_TOP_P = 0.95
+_MIN_TOP_P = 0.95
 """The least that goes with thinking."""
 
 
@@ -33,6 +33,6 @@ def _thinking(ask: Ask) -> str | None:
         return "`temperature` may only be set to 1 when thinking is enabled or in adaptive mode."
     if "top_k" in ask.body:
         return "`top_k` must be unset when thinking is enabled or in adaptive mode."
-    if ask.body.get("top_p", 1) < _LEAST_TOP_P:
-        return f"`top_p` must be greater than or equal to {_LEAST_TOP_P} or unset when thinking is enabled or in adaptive mode."
+    if ask.body.get("top_p", 1) < _MIN_TOP_P:
+        return f"`top_p` must be greater than or equal to {_MIN_TOP_P} or unset when thinking is enabled or in adaptive mode."
     return None

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from everturn.modelserver.ask import Ask, Placed, blocks_of
+from everturn.modelserver.ask import Ask, PlacedBlock, blocks_of
 from everturn.modelserver.rules.messages import SERVER_RESULTS
 from everturn.modelserver.rules.rule import REPORTS, BodyRules
 
@@ -21,7 +21,7 @@ def _content(ask: Ask) -> str | None:
     return None
 
 
-def _texts(ask: Ask, placed: Iterable[Placed]) -> Iterator[tuple[str, str]]:
+def _texts(ask: Ask, placed: Iterable[PlacedBlock]) -> Iterator[tuple[str, str]]:
     if not isinstance(ask.body.get("system"), str):
         yield from (("system", block["text"]) for block in ask.system)
     yield from (("messages", each.block.get("text", "")) for each in placed if each.block["type"] == "text")

@@ -2,6 +2,7 @@
 
 from everturn.modelserver.ask import THINKING_TYPES, Ask, blocks_of
 from everturn.modelserver.models import EFFORTS
+from everturn.modelserver.prefixes import list_prefixes
 from everturn.modelserver.rules.rule import BodyRules
 
 THINKING = BodyRules()
@@ -12,6 +13,11 @@ _INTERLEAVED = "interleaved-thinking-2025-05-14"
 _TASK_BUDGETS = "task-budgets-2026-03-13"
 _FAST = "fast-mode-2026-02-01"
 _CONTEXT = ("context-management-2025-06-27", "compact-2026-01-12")
+_BINDING = "thinking-binding-controls-2026-08-01"
+_BOUND = (
+    "Invalid `signature` in `thinking` block. The block is bound to a different conversation. "
+    'Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block".'
+)
 _MODIFIED = (
     "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. "
     "These blocks must remain as they were in the original response."
@@ -185,6 +191,29 @@ def _valid(ask: Ask) -> str | None:
     for placed in ask.of_type("thinking"):
         if not ask.handed.vouches(placed.block["signature"], ask.model.id, placed.block["thinking"]):
             return f"{placed.path}: Invalid `signature` in `thinking` block"
+    return None
+
+
+@THINKING.rule("thinking-binding-beta", "preserved thinking", "thinking.block_binding needs its beta header.")
+def _binding_beta(ask: Ask) -> str | None:
+    if "block_binding" in ask.thinking and _BINDING not in ask.betas:
+        return "thinking.block_binding: Extra inputs are not permitted"
+    return None
+
+
+@THINKING.rule(
+    "thinking-bound",
+    "preserved thinking",
+    "On Fable 5.1 and 5.2 nothing before a thinking block has changed, unless such blocks are to be dropped.",
+)
+def _bound(ask: Ask) -> str | None:
+    binding = ask.thinking.get("block_binding")
+    drops = isinstance(binding, dict) and binding.get("prefix_mismatch_behavior") == "drop_block"
+    if drops or not ask.model.binds_thinking:
+        return None
+    for path, signature, digest in list_prefixes(ask):
+        if ask.handed.is_bound_elsewhere(signature, digest):
+            return f"{path}: {_BOUND}"
     return None
 
 

@@ -5,16 +5,16 @@ shape of a bare repository. A `.git` folder that is no repository is passed over
 """
 
 import os
-import re
 import stat
 from collections.abc import Iterator
 from posixpath import dirname, join
 from typing import NamedTuple
 
 from everturn.core.git_config import UnclearError
-from everturn.permissions.git.plain import find_kind, read_one_path, read_plain
+from everturn.core.patterns import compile_late
+from everturn.permissions.git.plain_files import find_kind, read_one_path, read_plain
 
-_HEAD = re.compile(rb"ref:[ \t\r\n]*refs/|[0-9a-f]{40}")
+_HEAD = compile_late(rb"ref:[ \t\r\n]*refs/|[0-9a-f]{40}")
 _MAX_HEAD = 4_096
 _GITFILE = "gitdir: "
 

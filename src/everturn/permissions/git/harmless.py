@@ -5,10 +5,10 @@ of what may stand in a repository's own configuration, and every setting that is
 git-config(1). Names are in small letters, as git compares them; `*` stands for a subsection, whatever its name.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 
 from everturn.core.git_config import Setting
+from everturn.core.patterns import compile_late
 
 _FREE: Mapping[str, str] = {
     # How files and objects are stored, compared and cached. Left out are paths (attributesFile, excludesFile, hooksPath,
@@ -173,7 +173,7 @@ _ONLY: Mapping[str, frozenset[str]] = {
 
 _BELOW: frozenset[str] = frozenset({"blame.ignorerevsfile"})
 """Files that are read for what to leave out: harmless where they lie below the working tree."""
-_PLAIN_PATH = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_./-]*")
+_PLAIN_PATH = compile_late(r"[A-Za-z0-9_.][A-Za-z0-9_./-]*")
 
 
 def _spread() -> Iterator[str]:

@@ -8,7 +8,7 @@ from posixpath import join
 from typing import NamedTuple
 
 from everturn.core.git_config import UnclearError
-from everturn.permissions.git.plain import Allowance
+from everturn.permissions.git.plain_files import ByteAllowance
 
 _MAX_LINKS = 400
 _HEADER = 12
@@ -34,7 +34,7 @@ class _Entries(NamedTuple):
     end: int
 
 
-def find_links(git: str, hash_size: int, allowance: Allowance) -> list[str]:
+def find_links(git: str, hash_size: int, allowance: ByteAllowance) -> list[str]:
     """Names of the repositories inside, below the working tree. Raises `UnclearError` where they cannot be told."""
     path = join(git, "index")
     data = allowance.read(path)

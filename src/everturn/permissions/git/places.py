@@ -6,13 +6,15 @@ the same from its side, in a file that the folder's author could not have writte
 
 import os
 import stat
+from collections.abc import Iterable
 from posixpath import basename, commonpath, dirname, join
 
 import msgspec
 
 from everturn.core.git_config import MAX_CONFIG, UnclearError, parse_config
 from everturn.permissions.git.discovery import Repository, find_repositories, is_repository
-from everturn.permissions.git.plain import find_kind, read_one_path, read_plain
+from everturn.permissions.git.plain_files import find_kind, read_one_path, read_plain
+from everturn.permissions.paths.judge import is_within
 
 
 class GitPlaces(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,3 +93,20 @@ def _is_below(path: str, folder: str) -> bool:
 def _is_ours(path: str, here: str) -> bool:
     """A repository that somebody else has put above a folder, such as in `/tmp`, is none of ours. Git has a rule like this, too."""
     return os.lstat(path).st_uid in {os.geteuid(), os.lstat(here).st_uid}
+
+
+def list_around(folder: str, folders: Iterable[str], home: str) -> tuple[str, ...]:
+    """Places that a held git is let read besides the working folders: the repository around one, or the one it belongs to."""
+    places = find_git_places(folder, home)
+    return tuple(_find_outside(places, tuple(folders))) if places is not None and places.vouched else ()
+
+
+def find_far(folder: str, folders: Iterable[str], home: str) -> str:
+    """Of a repository that nobody vouches for, what lies outside the working folders; empty where git needs nothing there."""
+    places = find_git_places(folder, home)
+    return next(iter(_find_outside(places, tuple(folders))), "") if places is not None and not places.vouched else ""
+
+
+def _find_outside(places: GitPlaces, folders: tuple[str, ...]) -> list[str]:
+    needed = dict.fromkeys((places.root, places.git, places.common))
+    return [place for place in needed if not any(is_within(folder, place) for folder in folders)]

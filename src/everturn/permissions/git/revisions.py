@@ -8,7 +8,7 @@ from posixpath import join
 from everturn.core.git_config import MAX_CONFIG, UnclearError
 from everturn.core.patterns import compile_late
 from everturn.permissions.git.places import GitPlaces
-from everturn.permissions.git.plain import find_kind, read_plain
+from everturn.permissions.git.plain_files import find_kind, read_plain
 
 _SPELLED = compile_late(r"@|.*(?:[:^~]|@\{).*|(?:.*-g)?[0-9a-fA-F]{4,64}", re.DOTALL)
 """`@`, `:f`, `b^`, `b~1`, `b@{1}`, and what may begin a hash."""

@@ -7,7 +7,7 @@ import msgspec
 
 from everturn.permissions.rules.folding import fold
 from everturn.permissions.rules.globs import Glob
-from everturn.permissions.rules.patterns import Anchor, Deep, Pattern, parse_pattern
+from everturn.permissions.rules.patterns import Anchor, Deep, PathPattern, parse_pattern
 from everturn.permissions.rules.rule import Rule
 from everturn.ports.policy import Ruling
 
@@ -94,7 +94,7 @@ class PathRules:
             below = below.step(name)
         return below
 
-    def _bases(self, pattern: Pattern, rule: Rule, anchors: Anchors) -> list[list[str]]:
+    def _bases(self, pattern: PathPattern, rule: Rule, anchors: Anchors) -> list[list[str]]:
         """As the folder is called, and as it is really."""
         if pattern.anchor is Anchor.ROOT:
             return [[]]
@@ -141,12 +141,12 @@ def _matches(states: Iterable[_Node], name: str) -> bool:
     return any(child.below or child.here for state in states for child in state.follow(name))
 
 
-def _folded(pattern: Pattern) -> Pattern:
+def _folded(pattern: PathPattern) -> PathPattern:
     steps = tuple(step if isinstance(step, Deep) else step.folded(fold) for step in pattern.steps)
     return msgspec.structs.replace(pattern, steps=steps)
 
 
-def _plant(root: _Node, base: list[str], pattern: Pattern, rule: Rule) -> None:
+def _plant(root: _Node, base: list[str], pattern: PathPattern, rule: Rule) -> None:
     node = root
     for name in base:
         node = node.names.setdefault(name, _Node())
@@ -185,3 +185,17 @@ def _opened(states: Iterable[_Node]) -> list[_Node]:
             opened[deep] = None
             left.append(deep)
     return list(opened)
+
+
+class HiddenPaths:
+    """`ports.judged_paths.Hides`."""
+
+    def __init__(self, rules: list[Rule], anchors: Anchors) -> None:
+        """`rules`: those of Read that deny or ask, and name paths."""
+        self._rules = PathRules(rules, anchors)
+
+    def __call__(self, path: str) -> bool:
+        return bool(self._rules.find(path))
+
+    def enter(self, folder: str) -> Below | None:
+        return self._rules.enter(folder)

@@ -40,7 +40,7 @@ def _find_in_home(parts: tuple[str, ...], home: tuple[str, ...]) -> str | None:
     below = parts[len(home) :]
     if below in _ABOVE_HOME_PATHS:
         return "~/" + "/".join(below)
-    depths = range(1, min(len(below), _DEEPEST) + 1)
+    depths = range(1, min(len(below), _MAX_DEPTH) + 1)
     return next(("~/" + "/".join(below[:depth]) for depth in depths if below[:depth] in _HOME_PATHS), None)
 
 
@@ -53,4 +53,4 @@ _PAIRS = frozenset(names.FOLDER_PAIRS)
 _FREE = frozenset(names.FREE)
 _HOME_PATHS = frozenset(fold_path(path) for path in (*names.HOME, *names.HOME_TOOLS))
 _ABOVE_HOME_PATHS = frozenset(path[:depth] for path in _HOME_PATHS for depth in range(1, len(path))) - _HOME_PATHS
-_DEEPEST = max(map(len, _HOME_PATHS))
+_MAX_DEPTH = max(map(len, _HOME_PATHS))

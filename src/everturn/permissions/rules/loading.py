@@ -42,7 +42,7 @@ def find_strangers(rules: Iterable[Rule], known: Collection[str]) -> list[Rule]:
     rules = tuple(rules)
     strange = {
         tool
-        for tool in {rule.tool for rule in rules}
+        for tool in {rule.tool for rule in rules}.difference(known)
         if tool not in ALIASES and not tool.startswith(SERVER) and not any(covers_name(tool, name) for name in known)
     }
     return [rule for rule in rules if rule.tool in strange]

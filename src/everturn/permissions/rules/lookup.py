@@ -56,7 +56,7 @@ class _ToolRules:
                 self._texts.add(rule.specifier or "", rule)
         self._domains = None
         if domains:
-            from everturn.permissions.domains import DomainRules
+            from everturn.permissions.rules.domains import DomainRules
 
             self._domains = DomainRules(domains)
 
@@ -66,7 +66,7 @@ class _ToolRules:
             if value is not None and (rule := texts.find(value)) is not None:
                 return rule
         if self._domains is not None:
-            from everturn.permissions.domains import host_of
+            from everturn.permissions.rules.domains import host_of
 
             host = host_of(input_)
             return self._domains.find(host) if host is not None else self._domains.stern

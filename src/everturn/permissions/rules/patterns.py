@@ -7,11 +7,11 @@ import msgspec
 from everturn.permissions.rules.globs import Glob, GlobError, parse_glob
 from everturn.ports.policy import Ruling
 
-LONGEST = 4_096
+MAX_LENGTH = 4_096
 """Characters of a path that a kernel takes."""
-_LONGEST_NAME = 16 * LONGEST
+_MAX_NAME_LENGTH = 16 * MAX_LENGTH
 """Of one name in a pattern, without its stars: no class of characters is longer than that, either."""
-_MOST_DEEP = 16
+_MAX_DEEP = 16
 """`**` in one pattern: each multiplies the ways through a path, and nobody needs more."""
 _TOO_LONG = "is longer than any path may be, so it could never match"
 
@@ -34,7 +34,7 @@ DEEP = Deep()
 Step = Glob | Deep
 
 
-class Pattern(msgspec.Struct, frozen=True, kw_only=True):
+class PathPattern(msgspec.Struct, frozen=True, kw_only=True):
     anchor: Anchor
     up: int = 0
     """Folders above the anchor (`../`)."""
@@ -46,7 +46,7 @@ class Pattern(msgspec.Struct, frozen=True, kw_only=True):
     """The folder itself is not: it ended with a slash."""
 
 
-def parse_pattern(text: str, ruling: Ruling) -> Pattern:
+def parse_pattern(text: str, ruling: Ruling) -> PathPattern:
     """An allow is read narrowly, a deny and an ask widely. Raises `GlobError`."""
     anchor, rest = _take_anchor(text)
     names = [name for name in rest.split("/") if name not in {"", "."}]
@@ -58,8 +58,8 @@ def parse_pattern(text: str, ruling: Ruling) -> Pattern:
         raise GlobError("goes up (..) in the middle of its path, where it cannot be followed")
     if anchor is Anchor.ROOT and up:
         raise GlobError("goes above the root")
-    if sum(name != "**" for name in names) > LONGEST // 2 or any(
-        len(name) > _LONGEST_NAME < len(name.replace("*", "")) for name in names
+    if sum(name != "**" for name in names) > MAX_LENGTH // 2 or any(
+        len(name) > _MAX_NAME_LENGTH < len(name.replace("*", "")) for name in names
     ):
         raise GlobError(_TOO_LONG)
     ends_open = bool(names) and names[-1] == "**"
@@ -69,17 +69,17 @@ def parse_pattern(text: str, ruling: Ruling) -> Pattern:
     floating = anchor is Anchor.CWD and not up and _floats(text, names, ends_open=ends_open, narrow=narrow)
     steps: list[Step] = [DEEP] if floating else []
     steps += [DEEP if name == "**" else parse_glob(name) for name in names]
-    if _without_doubles(steps).count(DEEP) > _MOST_DEEP:
-        raise GlobError(f"has more than {_MOST_DEEP} `**`")
-    if sum(step.least for step in steps if isinstance(step, Glob)) > LONGEST:
+    if _without_doubles(steps).count(DEEP) > _MAX_DEEP:
+        raise GlobError(f"has more than {_MAX_DEEP} `**`")
+    if sum(step.least for step in steps if isinstance(step, Glob)) > MAX_LENGTH:
         raise GlobError(_TOO_LONG)
     if ends_open or not names:
         steps.append(parse_glob("*"))
-        return Pattern(anchor=anchor, up=up, steps=_without_doubles(steps), covers_below=True)
+        return PathPattern(anchor=anchor, up=up, steps=_without_doubles(steps), covers_below=True)
     last = steps[-1]
     covers = not narrow or text.endswith("/") or (isinstance(last, Glob) and last.literal is not None)
     only_below = narrow and text.endswith("/")
-    return Pattern(anchor=anchor, up=up, steps=_without_doubles(steps), covers_below=covers, only_below=only_below)
+    return PathPattern(anchor=anchor, up=up, steps=_without_doubles(steps), covers_below=covers, only_below=only_below)
 
 
 def _take_anchor(text: str) -> tuple[Anchor, str]:

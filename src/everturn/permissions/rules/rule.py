@@ -68,6 +68,8 @@ class RuleSet:
 
     def __init__(self, rules: Iterable[Rule] = ()) -> None:
         self.rules = tuple(rules)
+        self.only_allows = all(rule.ruling is Ruling.ALLOW for rule in self.rules)
+        """None of them denies anything, nor wants a person to be asked."""
         by: dict[tuple[str, Ruling], list[Rule]] = {}
         self._globs: dict[Ruling, list[Rule]] = {}
         for rule in self.rules:
@@ -92,7 +94,3 @@ class RuleSet:
 
     def without(self, ruling: Ruling) -> "RuleSet":
         return RuleSet(rule for rule in self.rules if rule.ruling is not ruling)
-
-    def extended(self, rules: Iterable[Rule]) -> "RuleSet":
-        """The rules of this session stand before those of the files, as their source does."""
-        return RuleSet((*rules, *self.rules))

@@ -23,14 +23,14 @@ _COMPLAINT = compile_late(
 _SAID = compile_late(r"(?:[\w./+-]+(?:\[\d+\])?|[\w.]+(?:Error|Exception)): ")
 """How a line begins that a program says of itself; one of a log begins with a time, one of a text with words."""
 READ = (
-    "Nobody was asked about this command, so the system held it: it can read the working folders and the system's programs, "
-    "and write, start or reach nothing else. What it was refused above may be that. Links that lead out of the folders "
-    "lead nowhere. To read a file elsewhere, name it by itself (Read, or cat PATH), which needs the person's approval."
+    "This command ran without approval, so the operating system confined it: it can read the working folders and the system's "
+    "programs, and write, start or reach nothing else. That may be the cause of the error above. Links that lead out of the "
+    "folders do not work. To read a file elsewhere, use a call for it alone (Read, or cat PATH); the person is asked about that."
 )
 EDIT = (
-    "Nobody was asked about this command, so the system held it to the working folders, without what is protected there "
-    "(settings of agents, editors, shells and git; start-up files). What it was refused above may be that. One change at a "
-    "time, by Write or Edit or by a command of its own, can be put to the person."
+    "This command ran without approval, so the operating system confined it to the working folders, except protected files "
+    "(settings of agents, editors, shells and git; start-up files). That may be the cause of the error above. Make such a "
+    "change by a call for it alone (Write, Edit or one command); the person is asked about that."
 )
 UNSETTLED = "What the command has left could not be put in order, so the person must look at what is protected"
 

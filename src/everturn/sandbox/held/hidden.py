@@ -13,11 +13,11 @@ from collections.abc import Iterable
 
 import msgspec
 
-from everturn.ports.hiding import HiddenBelow, Hides
+from everturn.ports.judged_paths import HiddenBelow, Hides
 
-MOST_FOLDERS = 50_000
+MAX_FOLDERS = 50_000
 """Each is looked at before each command: about a fifth of a second for so many."""
-MOST_ENTRIES = 500_000
+MAX_ENTRIES = 500_000
 """Listed anew before one command. What was listed stays known, so that the next command goes on from there."""
 RECENT_NS = 2_000_000_000
 """A change so shortly before could be followed by another within one tick of the file system's clock."""
@@ -29,7 +29,7 @@ class TooManyError(Exception):
     """There is more below the working folders than could be looked through for what rules hide."""
 
 
-class Folder(msgspec.Struct, frozen=True):
+class _Folder(msgspec.Struct, frozen=True):
     stamp: Stamp
     is_recent: bool
     children: tuple[str, ...] = ()
@@ -50,14 +50,14 @@ class HiddenFiles:
     def __init__(
         self,
         *,
-        most_folders: int = MOST_FOLDERS,
-        most_entries: int = MOST_ENTRIES,
+        most_folders: int = MAX_FOLDERS,
+        most_entries: int = MAX_ENTRIES,
         recent_ns: int = RECENT_NS,
     ) -> None:
         self._most_folders, self._most_entries, self._recent_ns = most_folders, most_entries, recent_ns
         self._lock = threading.Lock()
         self._hides: Hides | None = None
-        self._folders: dict[str, Folder] = {}
+        self._folders: dict[str, _Folder] = {}
         self._listed = 0
         """Entries, in this search."""
 
@@ -66,7 +66,7 @@ class HiddenFiles:
         with self._lock:
             if hides != self._hides:
                 self._hides, self._folders = hides, {}
-            seen: dict[str, Folder | None] = {}
+            seen: dict[str, _Folder | None] = {}
             try:
                 self._search(folders, hides, seen)
             finally:
@@ -75,7 +75,7 @@ class HiddenFiles:
                 self._folders = self._folders | known if len(self._folders) < self._most_folders else known
         return tuple(sorted({path for folder in known.values() for path in folder.hidden}))
 
-    def _search(self, folders: Iterable[str], hides: Hides, seen: dict[str, Folder | None]) -> None:
+    def _search(self, folders: Iterable[str], hides: Hides, seen: dict[str, _Folder | None]) -> None:
         self._listed = 0
         now = time.time_ns()
         waiting = [(path, below) for path in folders if (below := hides.enter(path)) is not None]
@@ -89,7 +89,7 @@ class HiddenFiles:
             names = folder.children if folder is not None else ()
             waiting += [(_join(path, name), inner) for name in names if (inner := below.enter(name)) is not None]
 
-    def _look(self, path: str, below: HiddenBelow, now: int) -> Folder | None:
+    def _look(self, path: str, below: HiddenBelow, now: int) -> _Folder | None:
         """None: it is gone, or no folder."""
         try:
             status = os.lstat(path)
@@ -103,7 +103,7 @@ class HiddenFiles:
             return None
         return self._list(path, below, stamp, is_recent=status.st_ctime_ns > now - self._recent_ns)
 
-    def _list(self, path: str, below: HiddenBelow, stamp: Stamp, *, is_recent: bool) -> Folder | None:
+    def _list(self, path: str, below: HiddenBelow, stamp: Stamp, *, is_recent: bool) -> _Folder | None:
         children: list[str] = []
         hidden: list[str] = []
         try:
@@ -118,10 +118,10 @@ class HiddenFiles:
                         children.append(entry.name)
         except PermissionError:
             # Who cannot list it may still open what is in it, by name.
-            return Folder(stamp, is_recent=True, hidden=(path,))
+            return _Folder(stamp, is_recent=True, hidden=(path,))
         except OSError:
             return None
-        return Folder(stamp, is_recent, tuple(children), tuple(hidden))
+        return _Folder(stamp, is_recent, tuple(children), tuple(hidden))
 
 
 def _join(folder: str, name: str) -> str:

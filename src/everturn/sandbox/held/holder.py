@@ -2,89 +2,30 @@
 
 import asyncio
 import os
-import signal
 import threading
-import weakref
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack, suppress
-from functools import partial
+from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from everturn.core.errors import ToolFault
-from everturn.ports.hiding import Hides
 from everturn.ports.holding import Bounds, Holding, Search
 from everturn.ports.sandbox import Start
-from everturn.ports.scratch import NO_SCRATCH, Scratch
-from everturn.sandbox.descriptors import lift_descriptor
 from everturn.sandbox.filter import NEWEST
 from everturn.sandbox.held.cell import HeldCell
 from everturn.sandbox.held.environment import clean_path, plan_environment
-from everturn.sandbox.held.hidden import MOST_FOLDERS, HiddenFiles, TooManyError
-from everturn.sandbox.held.limits import GATE, limit_held, seal_process
-from everturn.sandbox.held.places import HeldPlaces, find_numbers, find_readable, is_below, list_around
-from everturn.sandbox.held.room import HeldRoom
-from everturn.sandbox.held.rules import SCOPE_VERSION, plan_reading
-from everturn.sandbox.held.thread import ConfinedThread
+from everturn.sandbox.held.hidden import TooManyError
+from everturn.sandbox.held.openings import TOO_MANY, OpenedPlaces, Openings
+from everturn.sandbox.held.places import HeldPlaces, is_below
+from everturn.sandbox.held.premises import Premises
+from everturn.sandbox.held.threads import ConfinedThreads
+from everturn.sandbox.held.turns import FolderTurns
 from everturn.sandbox.held.walls import MachineWalls
-from everturn.sandbox.temporary import Temporary, list_places
+from everturn.sandbox.limits import limit_held
+from everturn.sandbox.temporary import Temporary, make_outside
 
 if TYPE_CHECKING:
-    from everturn.sandbox.held.viewing import Viewer
-
-_MOST_THREADS = 4
-"""Each knows one set of places: most sessions have one, some a second for git."""
-TOO_MANY = "rules keep files from being read, and the working folders hold too many folders to find all of these files"
-
-
-class Premises(msgspec.Struct, frozen=True, kw_only=True):
-    """Whose session it is."""
-
-    folders: Callable[[], tuple[str, ...]]
-    """The working folders of the moment. Real paths."""
-    home: str
-    own: tuple[str, ...] = ()
-    """Folders of ours: never written."""
-    scratch: Scratch = NO_SCRATCH
-    list_outputs: Callable[[], tuple[str, ...]] = tuple
-    """Files that the session has kept for the model to read."""
-    find_hides: Callable[[], Hides | None] = lambda: None
-    """What the rules of the moment keep from being read."""
-    list_denied: Callable[[], tuple[str, ...]] = tuple
-    """What the rules of the moment keep from being written, by name."""
-    list_exports: Callable[[], frozenset[str]] = frozenset
-    """Names of what earlier commands have exported."""
-    find_git: Callable[[str], tuple[str, ...]] = lambda _: ()
-    """What git must read that lies around a working folder."""
-    copy_identity: Callable[[Mapping[str, str], str], dict[str, bytes]] = lambda _, __: {"config": b""}
-    """The person's own settings of git, by an environment, without what is secret: files by name, for a place that they are read at."""
-    environment: Mapping[str, str] = msgspec.field(default_factory=lambda: os.environ)
-    """What commands that are not held are given."""
-    bounds: Bounds = Bounds()
-    most_folders: int = MOST_FOLDERS
-    """That are looked through for what rules hide."""
-
-
-class Searched(msgspec.Struct, frozen=True):
-    """Whether what rules hide could be found."""
-
-    folders: tuple[str, ...]
-    hides: Hides
-    found_too_many: bool
-
-    def is_about(self, folders: tuple[str, ...], hides: Hides) -> bool:
-        return self.folders == folders and self.hides == hides
-
-
-class Opening(msgspec.Struct, frozen=True, kw_only=True):
-    """What of the disk is opened for one command. See `HeldPlaces`."""
-
-    folders: tuple[str, ...]
-    readable: tuple[str, ...]
-    opened: tuple[str, ...]
-    hidden: tuple[str, ...] = ()
+    from everturn.sandbox.held.viewer import Viewer
 
 
 class CommandHolder:
@@ -101,19 +42,17 @@ class CommandHolder:
         self._newest = newest
         self._program, self._without = program, without
         self._walls: dict[tuple[str, ...], MachineWalls] = {}
-        self._hidden = HiddenFiles(most_folders=premises.most_folders)
-        self._searched: Searched | None = None
+        self._openings = Openings(premises)
         self._has_swept = False
         self._begin()
 
     def _begin(self) -> None:
         self._process = os.getpid()
-        self._threads: dict[HeldPlaces, ConfinedThread] = {}
-        # Whoever forgets to close a session does not keep its threads for ever.
-        weakref.finalize(self, _close_threads, self._threads)
+        self._threads = ConfinedThreads(self, self.bounds)
         self._temporary: Temporary | None = None
         self._identity: Temporary | None = None
         self._viewer: Viewer | None = None
+        self._turns = FolderTurns(self._premises.resources)
         self._removing: list[threading.Thread] = []
         self._running = 0
 
@@ -129,8 +68,8 @@ class CommandHolder:
                 newest=self._newest,
                 list_exports=self._premises.list_exports,
                 environment=self._premises.environment,
-                find_trouble=self._find_trouble,
-                may_edit=lambda: self._viewer is None or self._viewer.is_sure,
+                find_trouble=self._openings.find_trouble,
+                may_edit=self._may_edit,
             )
         return self._walls[folders]
 
@@ -139,13 +78,8 @@ class CommandHolder:
         return self._premises.bounds
 
     async def prepare(self) -> None:
-        """Finds out whether files that rules hide can be found. Before the first command, and as long as there were too many."""
-        folders, hides = self._premises.folders(), self._premises.find_hides()
-        if hides is None:
-            return
-        if self._searched is None or not self._searched.is_about(folders, hides) or self._searched.found_too_many:
-            with suppress(TooManyError):
-                await self._find_hidden(folders, hides)
+        """Before a command is judged, where rules keep files from being read."""
+        await self._openings.prepare()
 
     async def hold(self, holding: Holding, start: Start, folder: str) -> HeldCell:
         """Raises `ToolFault` where it cannot be held: then it does not run."""
@@ -154,10 +88,19 @@ class CommandHolder:
             self._begin()
         walls = self.walls
         if not (walls.edits if holding.writes else walls.reads):
-            raise ToolFault(f"The command did not run: nobody approved it, and it cannot be held here ({walls.why}).")
+            raise ToolFault(
+                f"The command did not run: nobody approved it, and it cannot be confined here ({walls.why})."
+            )
         try:
-            opening = await self._list_opened(holding, folder)
-            return self._hold(holding, start, folder, walls, opening)
+            with ExitStack() as failed:
+                if holding.writes:
+                    await self._turns.take(self._premises.folders())
+                    failed.callback(self._turns.leave)
+                # What another session has done by then counts.
+                opening = await self._openings.list_opened(holding, folder)
+                cell = self._hold(holding, start, folder, walls, opening)
+                failed.pop_all()
+                return cell
         except TooManyError:
             raise ToolFault(
                 f"The command did not run: {TOO_MANY}. Name the files themselves, with Read or Grep."
@@ -176,7 +119,7 @@ class CommandHolder:
         if not walls.reads or not (walls.landlock or is_inside):
             return None
         try:
-            opening = await self._list_searched(search, folders, is_inside=is_inside)
+            opening = await self._openings.list_searched(search, folders, is_inside=is_inside)
             return self._hold_search(search, start, folder, walls, opening)
         except (TooManyError, OSError, ToolFault):
             return None
@@ -185,10 +128,7 @@ class CommandHolder:
         viewer, self._viewer = self._viewer, None
         if viewer is not None and (removing := viewer.close()) is not None:
             self._removing.append(removing)
-        for thread in self._threads.values():
-            thread.end_all()
-            thread.close()
-        self._threads.clear()
+        self._threads.close()
         if self._temporary is not None:
             self._throw_away(self._temporary)
         if self._identity is not None:
@@ -199,7 +139,9 @@ class CommandHolder:
                 await asyncio.to_thread(removing.join)
         self._removing.clear()
 
-    def _hold(self, holding: Holding, start: Start, folder: str, walls: MachineWalls, opening: Opening) -> HeldCell:
+    def _hold(
+        self, holding: Holding, start: Start, folder: str, walls: MachineWalls, opening: OpenedPlaces
+    ) -> HeldCell:
         """Raises `ToolFault` and `OSError`: then nothing is left of it."""
         scratch = self._premises.scratch.make() if holding.scratch else ""
         identity, temporary = self._find_identity(start.environment), scratch or self._find_temporary()
@@ -225,7 +167,7 @@ class CommandHolder:
         return self._enclose(wanted, places, walls, folder, by_rules=by_rules, writes=holding.writes)
 
     def _hold_search(
-        self, search: Search, start: Start, folder: str, walls: MachineWalls, opening: Opening
+        self, search: Search, start: Start, folder: str, walls: MachineWalls, opening: OpenedPlaces
     ) -> HeldCell:
         """Raises `ToolFault` and `OSError`: then nothing is left of it."""
         temporary = self._find_temporary()
@@ -256,63 +198,25 @@ class CommandHolder:
             self._running += 1
             failed.callback(self._note_closed)
             if by_rules:
-                cell = self._hold_by_rules(wanted, places, walls)
+                cell = self._threads.hold(wanted, places, walls, self._note_closed)
             else:
                 cell = self._hold_by_view(wanted, places, walls, folder, writes=writes, keeps_numbers=keeps_numbers)
             failed.pop_all()
         return cell
 
-    async def _list_searched(self, search: Search, folders: tuple[str, ...], *, is_inside: bool) -> Opening:
-        """Raises `TooManyError`."""
-        hides = self._premises.find_hides()
-        searched = folders if is_inside else (*folders, search.place)
-        readable = find_readable(search.readable)
-        around = (*searched, *readable)
-        # A place outside says nothing of whether commands can be held.
-        hidden = () if hides is None else await asyncio.to_thread(self._hidden.find, searched, hides)
-        if not hidden:
-            return Opening(folders=folders, readable=readable, opened=around)
-        opened = await asyncio.to_thread(lambda: tuple(each for path in around for each in list_around(path, hidden)))
-        return Opening(folders=folders, readable=readable, opened=opened, hidden=hidden)
-
-    async def _list_opened(self, holding: Holding, folder: str) -> Opening:
-        """Raises `TooManyError`."""
-        premises = self._premises
-        folders, hides = premises.folders(), premises.find_hides()
-        of_git = premises.find_git(folder) if holding.uses_git else ()
-        scratch = premises.scratch.find() if not holding.scratch else ""
-        readable = find_readable((*premises.list_outputs(), *holding.opened, *of_git, *filter(None, (scratch,))))
-        around = (*folders, *readable)
-        hidden = () if hides is None else await self._find_hidden((*folders, *of_git), hides)
-        if not hidden:
-            return Opening(folders=folders, readable=readable, opened=around)
-        opened = await asyncio.to_thread(lambda: tuple(each for path in around for each in list_around(path, hidden)))
-        return Opening(folders=folders, readable=readable, opened=opened, hidden=hidden)
-
-    async def _find_hidden(self, places: tuple[str, ...], hides: Hides) -> tuple[str, ...]:
-        """In a thread: there may be many folders. Raises `TooManyError`."""
-        folders = self._premises.folders()
-        try:
-            found = await asyncio.to_thread(self._hidden.find, places, hides)
-        except TooManyError:
-            self._searched = Searched(folders, hides, found_too_many=True)
-            raise
-        self._searched = Searched(folders, hides, found_too_many=False)
-        return found
-
-    def _find_trouble(self) -> str:
-        searched = self._searched
-        if searched is None or not searched.found_too_many:
-            return ""
-        hides = self._premises.find_hides()
-        is_now = hides is not None and searched.is_about(self._premises.folders(), hides)
-        return TOO_MANY if is_now else ""
+    def _may_edit(self) -> bool:
+        known = self._viewer or self._premises.aftermath
+        return known is None or known.is_sure
 
     def _find_identity(self, environment: Mapping[str, str]) -> str:
-        """A folder of ours with the person's settings of git, copied once. Raises `OSError`."""
+        """A folder of ours with the person's settings of git, copied once, and again where it is worked in by now. Raises `OSError`."""
+        folders = self._premises.folders()
+        if self._identity is not None and self._identity.is_in(folders):
+            self._identity.close()
+            self._identity = None
         if self._identity is None:
             with ExitStack() as failed:
-                made = Temporary(sweeps=False)
+                made = make_outside(folders, self._premises.temporary)
                 failed.callback(made.close)
                 given = {**environment, "HOME": environment.get("HOME") or self._premises.home}
                 for name, data in self._premises.copy_identity(given, made.path).items():
@@ -323,48 +227,13 @@ class CommandHolder:
 
     def _find_temporary(self) -> str:
         """Raises `OSError`."""
+        folders = self._premises.folders()
+        if self._temporary is not None and not self._running and self._temporary.is_in(folders):
+            self._renew_temporary(self._temporary)
         if self._temporary is None:
-            places = list_places(self._premises.folders())
-            self._temporary = Temporary(places[0] if places else None, sweeps=not self._has_swept)
+            self._temporary = make_outside(folders, self._premises.temporary, sweeps=not self._has_swept)
             self._has_swept = True
         return self._temporary.path
-
-    def _hold_by_rules(self, wanted: Start, places: HeldPlaces, walls: MachineWalls) -> HeldCell:
-        # Rules are about the files themselves, whatever their names.
-        named = (*places.programs, *places.folders, *places.readable, *places.opened)
-        places = msgspec.structs.replace(places, numbers=find_numbers(named))
-        thread = self._find_thread(places, walls)
-        room = HeldRoom(places.temporary, self.bounds, is_used=places.keeps_temporary)
-        with ExitStack() as failed:
-            thread.running += 1
-            failed.callback(self._note_ended, thread)
-            handed: tuple[int, ...] = ()
-            given = msgspec.structs.replace(wanted, via=thread.start)
-            if wanted.seal:
-                given, handed = _seal(wanted, thread, failed)
-            failed.pop_all()
-
-        def note_closed() -> None:
-            self._note_ended(thread)
-            self._note_closed()
-
-        return HeldCell(given, room, handed=handed, note_closed=note_closed)
-
-    def _find_thread(self, places: HeldPlaces, walls: MachineWalls) -> ConfinedThread:
-        """Raises `ToolFault` and `OSError`."""
-        thread = self._threads.get(places)
-        if thread is not None and thread.is_open:
-            return thread
-        if walls.machine is None:
-            raise ToolFault("The command did not run: this machine is not known to the sandbox.")
-        idle = [each for each, old in self._threads.items() if not old.running]
-        # By their rules the kernel keeps what is gone, with all its bytes.
-        gone = [each for each in idle if places.replaces(each)]
-        for each in gone or idle[: max(0, len(self._threads) - _MOST_THREADS + 1)]:
-            self._threads.pop(each).close()
-        enter = plan_reading(walls.machine, walls.landlock, places)
-        thread = self._threads[places] = ConfinedThread(enter, alone=walls.landlock >= SCOPE_VERSION)
-        return thread
 
     def _hold_by_view(
         self,
@@ -379,10 +248,18 @@ class CommandHolder:
         if walls.bubblewrap is None:
             raise ToolFault("The command did not run: bubblewrap is gone.")
         if self._viewer is None:
-            from everturn.sandbox.held.viewing import Viewer
+            from everturn.sandbox.held.viewer import Viewer
 
             premises = self._premises
-            self._viewer = Viewer(premises.home, premises.own, premises.list_denied, premises.bounds)
+            self._viewer = Viewer(
+                premises.home,
+                premises.own,
+                premises.list_denied,
+                premises.bounds,
+                code=premises.code,
+                temporary=premises.temporary,
+                aftermath=premises.aftermath,
+            )
         return self._viewer.hold(
             wanted,
             places,
@@ -390,13 +267,12 @@ class CommandHolder:
             folder,
             writes=writes,
             keeps_numbers=keeps_numbers,
-            note_closed=self._note_closed,
+            note_closed=self._note_edited if writes else self._note_closed,
         )
 
-    def _note_ended(self, thread: ConfinedThread) -> None:
-        thread.running -= 1
-        if not thread.running:
-            thread.end_all()
+    def _note_edited(self) -> None:
+        self._turns.leave()
+        self._note_closed()
 
     def _note_closed(self) -> None:
         self._running -= 1
@@ -407,8 +283,7 @@ class CommandHolder:
     def _renew_temporary(self, old: Temporary) -> None:
         """The next command has a new folder, and rules that let it write there. That costs more than to empty one, and is rare."""
         self._temporary = None
-        for places in [places for places in self._threads if places.temporary == old.path]:
-            self._threads.pop(places).close()
+        self._threads.forget(old.path)
         self._throw_away(old)
 
     def _throw_away(self, temporary: Temporary) -> None:
@@ -416,30 +291,3 @@ class CommandHolder:
             temporary.close()
         else:
             self._removing = [*(each for each in self._removing if each.is_alive()), temporary.close_behind()]
-
-
-def _close_threads(threads: dict[HeldPlaces, ConfinedThread]) -> None:
-    while threads:
-        threads.popitem()[1].close()
-
-
-def _seal(wanted: Start, thread: ConfinedThread, failed: ExitStack) -> tuple[Start, tuple[int, ...]]:
-    """How it starts at a gate, and the descriptors for that, which `failed` closes. Raises `OSError`."""
-    waiting, gate = os.pipe()
-    failed.callback(os.close, gate)
-    theirs = lift_descriptor(waiting)
-    failed.callback(os.close, theirs)
-    via = partial(_start_sealed, thread, wanted.seal, gate)
-    return msgspec.structs.replace(wanted, via=via, descriptors=((theirs, GATE),)), (theirs, gate)
-
-
-def _start_sealed(thread: ConfinedThread, seal: int, gate: int, begin: Callable[[], int]) -> int:
-    pid = thread.start(begin)
-    try:
-        seal_process(pid, seal, gate)
-    except OSError:
-        # It still waits at the gate: nothing has run.
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
-        raise
-    return pid

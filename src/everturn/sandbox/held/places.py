@@ -32,7 +32,7 @@ _OF_VERSIONS = frozenset(
 """Folders that hold installations, one beside the other."""
 _CHOICES = frozenset({"version", "settings.toml", "pyenv.d", "rbenv.d", "nodenv.d"})
 """Which of them is meant."""
-_DEEPEST, _MOST_INSTALLED = 5, 200
+_MAX_DEPTH, _MAX_INSTALLED = 5, 200
 SYSTEM = (
     "/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld.so.preload",
     "/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/login.defs", "/etc/shells",
@@ -112,17 +112,17 @@ def _list_beside(entry: str) -> Iterator[str]:
         return
     with suppress(OSError), os.scandir(entry) as entries:
         yield from (
-            each.path for each in islice(entries, _MOST_INSTALLED) if each.is_file() and os.access(each.path, os.X_OK)
+            each.path for each in islice(entries, _MAX_INSTALLED) if each.is_file() and os.access(each.path, os.X_OK)
         )
 
 
-def _list_installed(root: str, depth: int = _DEEPEST, *, holds: bool = False) -> Iterator[str]:
+def _list_installed(root: str, depth: int = _MAX_DEPTH, *, holds: bool = False) -> Iterator[str]:
     """Of a manager of versions, the folders of programs of all that it has installed. `holds`: its folders are installations."""
     if os.path.basename(root) in OF_PROGRAMS:  # noqa: PTH119 - paths as text
         yield root
         return
     with suppress(OSError), os.scandir(root) as entries:
-        for each in islice(entries, _MOST_INSTALLED):
+        for each in islice(entries, _MAX_INSTALLED):
             if each.name in OF_PROGRAMS or each.name in _CHOICES:
                 yield each.path
             elif depth and each.is_dir(follow_symlinks=False) and (holds or each.name in _OF_VERSIONS):

@@ -11,7 +11,7 @@ from everturn.sandbox.filter import encode_filter, encode_sparing, run_filter
 from everturn.sandbox.held.places import DEVICES, ZEROS, HeldPlaces
 from everturn.sandbox.landlock import add_rule, add_straight, drop_capabilities
 
-LEAST_VERSION = 1
+MIN_VERSION = 1
 """What later versions hold besides (emptying files, signals), the filter of system calls holds for the older ones."""
 SCOPE_VERSION = 6
 """From here on signals stay among those whom the same rules bind."""

@@ -7,7 +7,7 @@ from everturn.ports.holding import Bounds
 from everturn.sandbox.bubblewrap import Mount, order_mounts
 from everturn.sandbox.held.places import HeldPlaces, list_outermost
 from everturn.sandbox.held.room import SHARED
-from everturn.sandbox.held.staging import is_mounted
+from everturn.sandbox.held.staged_files import is_mounted
 from everturn.sandbox.places import Places
 
 _VIEW = (

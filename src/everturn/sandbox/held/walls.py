@@ -8,8 +8,8 @@ from everturn.sandbox import landlock
 from everturn.sandbox.calls import Machine, find_machine
 from everturn.sandbox.filter import NEWEST
 from everturn.sandbox.held.environment import OF_THE_SHELL, clean_path, is_passed
-from everturn.sandbox.held.places import HeldPlaces, find_programs, is_below
-from everturn.sandbox.held.rules import LEAST_VERSION, SCOPE_VERSION, plan_reading
+from everturn.sandbox.held.places import HeldPlaces, find_programs, find_readable, is_below
+from everturn.sandbox.held.rules import MIN_VERSION, SCOPE_VERSION, plan_reading
 from everturn.sandbox.held.thread import ConfinedThread
 from everturn.sandbox.places import lies_in_protected
 from everturn.sandbox.probe import Means
@@ -59,7 +59,7 @@ class MachineWalls:
         if self.machine is None or self._without in {"landlock", OFF}:
             return 0
         version = min(landlock.find_version(self.machine), self._newest)
-        return version if version >= LEAST_VERSION and self._is_entered(self.machine, version) else 0
+        return version if version >= MIN_VERSION and self._is_entered(self.machine, version) else 0
 
     def _is_entered(self, machine: Machine, version: int) -> bool:
         """By trying: what a kernel has a system around it may still forbid."""
@@ -75,7 +75,7 @@ class MachineWalls:
         """Tried only where it is needed: that takes some milliseconds."""
         if self._without in {"bubblewrap", OFF}:
             return None
-        from everturn.sandbox.held.probing import find_view_means
+        from everturn.sandbox.held.probe import find_view_means
 
         means = find_view_means(self._program, self.programs, self._path, self._folders)
         return means if means.kind == "bubblewrap" else None
@@ -111,6 +111,9 @@ class MachineWalls:
         if variable == "PATH":
             return self._path != clean_path(self._path, self._folders)
         return variable in self._environment and not is_passed(variable) and variable not in OF_THE_SHELL
+
+    def lists(self, path: str) -> bool:
+        return any(is_below(path, root) for root in (*self.programs, *find_readable(())))
 
     def find_foreign(self, name: str, *, held: bool = True, path: str | None = None) -> str:
         if not held:

@@ -4,11 +4,11 @@ import asyncio
 
 from everturn.ports.abort import AbortedError
 from everturn.ports.policy import HOST_QUESTION
+from everturn.ports.sandbox import render_target
 from everturn.ports.tool import Access, Inquire, Inquiry
-from everturn.sandbox.network.hosts import render_target
 from everturn.sandbox.network.proxy import UNNAMED
 
-_NOBODY_WAITS = f"{UNNAMED}, and nobody is asked for a command in the background"
+_NOBODY_WAITS = f"{UNNAMED}, and there are no questions about a command in the background"
 _ENDED = f"{UNNAMED}, and the question was ended"
 
 

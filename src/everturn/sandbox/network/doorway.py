@@ -15,8 +15,8 @@ from shutil import which
 from everturn.sandbox.calls import Machine, call, list_capabilities
 from everturn.sandbox.descriptors import ABOVE_ALL
 from everturn.sandbox.network.consent import Consent
-from everturn.sandbox.network.hosts import Pattern
-from everturn.sandbox.network.proxy import TOO_MANY, Proxy, RefusalError, Refused, render_refusal
+from everturn.sandbox.network.hosts import HostPattern
+from everturn.sandbox.network.proxy import TOO_MANY, Proxy, RefusalError, RefusedConnection, render_refusal
 
 DESCRIPTOR = 238
 PORT = 3128
@@ -25,7 +25,7 @@ CAP_SYS_ADMIN = 21
 _SET_FLAGS = 0x8914
 _LOOPBACK_IS_UP = struct.pack("=16sH22x", b"lo", 0x41)
 _WAITING = 128
-MOST_VISITORS = 128
+MAX_VISITORS = 128
 """At one door: no command takes all that the proxy has from others."""
 _PAUSE_S = 0.1
 _LOCAL = ("localhost", "127.0.0.1", "::1")
@@ -54,7 +54,7 @@ def find_interpreter() -> str:
     return sys.executable if os.access(sys.executable, os.X_OK) else which("python3", path=os.defpath) or sys.executable
 
 
-def plan_variables(allowed: Iterable[Pattern]) -> dict[str, str]:
+def plan_variables(allowed: Iterable[HostPattern]) -> dict[str, str]:
     """For curl, git, pip, npm and all that ask the environment. What the command serves to itself is not for the proxy."""
     proxy = f"http://127.0.0.1:{PORT}"
     named = {pattern.host for pattern in allowed}
@@ -74,7 +74,7 @@ class Doorway:
     def __init__(self, proxy: Proxy, consent: Consent | None = None) -> None:
         """`consent`: asks about hosts that are not named; without it they are refused."""
         self.consent = consent
-        self.refused: list[Refused] = []
+        self.refused: list[RefusedConnection] = []
         self._proxy = proxy
         self._loop = asyncio.get_running_loop()
         self._line: socket.socket | None = None
@@ -162,7 +162,7 @@ class Doorway:
             self._loop.call_later(_PAUSE_S, self._watch_again)
             return
         visitor.setblocking(False)
-        if self._proxy.is_full or len(self._visitors) >= MOST_VISITORS:
+        if self._proxy.is_full or len(self._visitors) >= MAX_VISITORS:
             self._turn_away(visitor)
             return
         self._proxy.note_come()
@@ -184,7 +184,7 @@ class Doorway:
         with visitor, suppress(OSError):
             visitor.send(render_refusal(refusal))
         if not any(each.why == TOO_MANY for each in self.refused):
-            self.refused.append(Refused(host="", why=TOO_MANY))
+            self.refused.append(RefusedConnection(host="", why=TOO_MANY))
 
     async def _serve(self, visitor: socket.socket) -> None:
         reader, writer = await asyncio.open_connection(sock=visitor)

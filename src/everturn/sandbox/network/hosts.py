@@ -14,12 +14,12 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _LOCALHOST = "localhost"
 _HOSTS_FILE = "/etc/hosts"
 _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
-_MOST_NAME = 253
+_MAX_NAME = 253
 _TRANSLATED = ipaddress.ip_network("64:ff9b::/96")
-_MOST_PORT = 65_535
+_MAX_PORT = 65_535
 
 
-class Pattern(msgspec.Struct, frozen=True, kw_only=True):
+class HostPattern(msgspec.Struct, frozen=True, kw_only=True):
     """`example.com`, `*.example.com` (only what is below), `*`, `10.0.0.5`, `[::1]`; each with `:port` or without."""
 
     text: str
@@ -36,19 +36,19 @@ class Pattern(msgspec.Struct, frozen=True, kw_only=True):
         return not self.host or (host.endswith(f".{self.host}") and parse_address(host) is None)
 
 
-def parse_pattern(field: str, text: str) -> Pattern:
+def parse_pattern(field: str, text: str) -> HostPattern:
     """Raises `OptionError`."""
     wrong = OptionError(field, f"holds {text!r}, which is no host: example.com, *.example.com, or one with :port")
     host, port = split_port(text.strip())
-    if port is not None and not 0 < port <= _MOST_PORT:
+    if port is not None and not 0 < port <= _MAX_PORT:
         raise wrong
     if host == "*":
-        return Pattern(text=text, host="", wild=True, port=port)
+        return HostPattern(text=text, host="", wild=True, port=port)
     wild = host.startswith("*.")
     name = parse_host(host.removeprefix("*."))
     if name is None:
         raise wrong
-    return Pattern(text=text, host=name, wild=wild, port=port)
+    return HostPattern(text=text, host=name, wild=wild, port=port)
 
 
 def split_port(text: str) -> tuple[str, int | None]:
@@ -62,11 +62,6 @@ def split_port(text: str) -> tuple[str, int | None]:
     return text, None
 
 
-def render_target(host: str, port: int) -> str:
-    """As it stands in settings: with its port the narrowest pattern there is. `host` comes from `parse_host`."""
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
 def parse_host(text: str) -> str | None:
     """In its one form: lower case, no dot at the end, ASCII, addresses as they are usually written. None: it is no host."""
     name = text.strip().removesuffix(".").lower()
@@ -77,7 +72,7 @@ def parse_host(text: str) -> str | None:
             return None
     if (address := parse_address(name)) is not None:
         return str(address)
-    is_name = len(name) <= _MOST_NAME and all(_LABEL.fullmatch(label) for label in name.split("."))
+    is_name = len(name) <= _MAX_NAME and all(_LABEL.fullmatch(label) for label in name.split("."))
     return name if is_name else None
 
 
@@ -88,7 +83,9 @@ def parse_address(text: str) -> Address | None:
         return None
 
 
-def judge_name(host: str, port: int, allowed: Iterable[Pattern], denied: Iterable[Pattern]) -> Pattern | str | None:
+def judge_name(
+    host: str, port: int, allowed: Iterable[HostPattern], denied: Iterable[HostPattern]
+) -> HostPattern | str | None:
     """The pattern that allows, an exact one before a wild one; why not; or None where nothing names it.
 
     `host` comes from `parse_host`.
@@ -101,7 +98,7 @@ def judge_name(host: str, port: int, allowed: Iterable[Pattern], denied: Iterabl
 
 
 def judge_address(
-    address: str, host: str, port: int, pattern: Pattern, denied: Iterable[Pattern], *, is_local: bool
+    address: str, host: str, port: int, pattern: HostPattern, denied: Iterable[HostPattern], *, is_local: bool
 ) -> str | None:
     """Why the address that a name led to may not be reached; None where it may. `is_local`: this machine names it itself."""
     found = parse_address(address.partition("%")[0])
@@ -145,4 +142,4 @@ def _embedded(address: Address) -> ipaddress.IPv4Address | None:
 
 
 def _parse_port(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= len(str(_MOST_PORT)) else -1
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= len(str(_MAX_PORT)) else -1

@@ -8,19 +8,19 @@ from contextlib import suppress
 
 import msgspec
 
+from everturn.ports.sandbox import render_target
 from everturn.sandbox.network.hosts import (
-    Pattern,
+    HostPattern,
     is_local_name,
     judge_address,
     judge_name,
     parse_host,
-    render_target,
     split_port,
 )
 
 HEAD_S = 30.0
 CONNECT_S = 20.0
-MOST_CONNECTIONS = 256
+MAX_CONNECTIONS = 256
 """At once, at all doors. Each may take two descriptors of ours, and many systems give a process 1,024."""
 TOO_MANY = "too many connections at once"
 UNNAMED = "sandbox.network.allowedDomains does not name it"
@@ -31,7 +31,7 @@ _URL = re.compile(r"http://([^/?#@]+)((?:[/?][^#]*)?)", re.IGNORECASE)
 _HOP = frozenset({b"host", b"connection", b"keep-alive"})
 
 
-class Refused(msgspec.Struct, frozen=True, kw_only=True):
+class RefusedConnection(msgspec.Struct, frozen=True, kw_only=True):
     """A host that was not reached, and why."""
 
     host: str
@@ -46,7 +46,7 @@ class RefusalError(Exception):
         self.status, self.host, self.why = status, host, why
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
+class _Request(msgspec.Struct, frozen=True, kw_only=True):
     """Where a client wants to, and what to send there first."""
 
     host: str
@@ -55,7 +55,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Empty for a tunnel."""
 
 
-Note = Callable[[Refused], object]
+Note = Callable[[RefusedConnection], object]
 AskHost = Callable[[str, int], Awaitable[str | None]]
 """About a host that nothing names: None for a yes, else why not."""
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
@@ -72,8 +72,8 @@ class Proxy:
 
     def __init__(
         self,
-        allowed: Sequence[Pattern],
-        denied: Sequence[Pattern] = (),
+        allowed: Sequence[HostPattern],
+        denied: Sequence[HostPattern] = (),
         *,
         own_port: int | None = None,
         object_to: Callable[[str], str | None] = lambda _: None,
@@ -90,7 +90,7 @@ class Proxy:
 
     @property
     def is_full(self) -> bool:
-        return self._served >= MOST_CONNECTIONS
+        return self._served >= MAX_CONNECTIONS
 
     def note_come(self) -> None:
         """A connection was taken, and is going to be served."""
@@ -124,7 +124,7 @@ class Proxy:
             request = parse_request(head)
             theirs = await self._connect(request, ask)
         except RefusalError as refusal:
-            note(Refused(host=refusal.host, why=refusal.why))
+            note(RefusedConnection(host=refusal.host, why=refusal.why))
             writer.write(render_refusal(refusal))
             await writer.drain()
             return
@@ -134,19 +134,19 @@ class Proxy:
             writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
         await pass_on((reader, writer), theirs)
 
-    async def _admit(self, host: str, port: int, ask: AskHost | None) -> Pattern:
+    async def _admit(self, host: str, port: int, ask: AskHost | None) -> HostPattern:
         """By its name alone: to look for the address of a host is to speak to somebody about it. Raises `RefusalError`."""
         shown = render_target(host, port)
         verdict = self._object_to(host) or judge_name(host, port, self._allowed, self._denied)
-        if isinstance(verdict, Pattern):
+        if isinstance(verdict, HostPattern):
             return verdict
         problem = verdict or (await ask(host, port) if ask else UNNAMED)
         if problem is not None:
             raise RefusalError("403 Forbidden", shown, problem)
-        return Pattern(text=shown, host=host, port=port)
+        return HostPattern(text=shown, host=host, port=port)
 
     async def _connect(
-        self, request: Request, ask: AskHost | None
+        self, request: _Request, ask: AskHost | None
     ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         host, port = request.host, request.port
         shown = render_target(host, port)
@@ -170,7 +170,7 @@ class Proxy:
         raise RefusalError(status, shown, failure)
 
 
-def parse_request(head: bytes) -> Request:
+def parse_request(head: bytes) -> _Request:
     """Raises `RefusalError`."""
     line, _, fields = head.partition(b"\r\n")
     match = _REQUEST.fullmatch(line)
@@ -194,13 +194,13 @@ def parse_request(head: bytes) -> Request:
     return msgspec.structs.replace(where, first=b"\r\n".join((*lines, b"", b"")))
 
 
-def _parse_authority(text: str, usual_port: int | None) -> Request:
+def _parse_authority(text: str, usual_port: int | None) -> _Request:
     host, port = split_port(text)
     name = parse_host(host)
     port = usual_port if port is None else port
     if name is None or port is None or port <= 0:
         raise RefusalError("400 Bad Request", text[:200], "it is no host with a port")
-    return Request(host=name, port=port)
+    return _Request(host=name, port=port)
 
 
 def render_refusal(refusal: RefusalError) -> bytes:

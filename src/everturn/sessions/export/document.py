@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from everturn.sessions.export.telling import Spoken
+from everturn.sessions.export.spoken import Spoken
 
 VERSION = 1
 _encode = msgspec.json.Encoder().encode

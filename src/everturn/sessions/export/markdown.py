@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from everturn.core.messages import Kind
-from everturn.sessions.export.telling import Facts, Spoken, count_bytes, find_media, find_result_text, render_call
+from everturn.sessions.export.spoken import SessionFacts, Spoken, count_bytes, find_media, find_result_text, render_call
 
 SPEAKERS = {
     Kind.PROMPT: "You",
@@ -22,7 +22,7 @@ _RUN = re.compile(r"`+")
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|])")
 
 
-def render_markdown(facts: Facts, spoken: Iterable[Spoken]) -> Iterator[str]:
+def render_markdown(facts: SessionFacts, spoken: Iterable[Spoken]) -> Iterator[str]:
     yield f"# {_escape(facts.title)}\n\n"
     yield "| | |\n|---|---|\n"
     for name, value in facts.rows.items():

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 from html import escape
 from itertools import groupby
 
-DEEPEST = 8
+MAX_DEPTH = 8
 """Levels of lists and quotations; what is nested deeper is shown as it was written."""
-LONGEST_LINE = 10_000
+MAX_LINE_LENGTH = 10_000
 """Longer ones hold no prose."""
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,})[^`]*$")
 _HEADING = re.compile(r"^(#{1,6})\s+(.*?)[\s#]*$")
@@ -32,7 +32,7 @@ def _blocks(lines: list[str], depth: int) -> Iterator[str]:
         line, end = lines[at], at + 1
         if not line.strip():
             pass
-        elif depth > DEEPEST:
+        elif depth > MAX_DEPTH:
             end = len(lines)
             yield f"<pre>{escape(chr(10).join(lines[at:]))}</pre>"
         elif fence := _FENCE.match(line):
@@ -108,7 +108,7 @@ def _table(head: str, rows: list[str]) -> str:
 
 def _inline(text: str) -> str:
     """Code first: nothing inside it is markup."""
-    if len(text) > LONGEST_LINE or not ("`" in text or "*" in text or "[" in text):
+    if len(text) > MAX_LINE_LENGTH or not ("`" in text or "*" in text or "[" in text):
         return escape(text)
     parts, at = [], 0
     for code in _CODE.finditer(text):

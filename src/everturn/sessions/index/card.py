@@ -5,7 +5,7 @@ import msgspec
 from everturn.core.masking import mask_keys
 from everturn.sessions.places import SUFFIX
 
-LONGEST_TITLE = 80
+MAX_TITLE_LENGTH = 80
 
 
 class Gathered(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -67,8 +67,8 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
 
 def shorten_title(text: str) -> str:
     """On one line, and without keys: half of one would no longer be known by its shape."""
-    line = " ".join(mask_keys(text[: LONGEST_TITLE * 100]).split())
-    return line if len(line) <= LONGEST_TITLE else f"{line[: LONGEST_TITLE - 1].rstrip()}…"
+    line = " ".join(mask_keys(text[: MAX_TITLE_LENGTH * 100]).split())
+    return line if len(line) <= MAX_TITLE_LENGTH else f"{line[: MAX_TITLE_LENGTH - 1].rstrip()}…"
 
 
 def plan_short_ids(ids: list[str], least: int = 8) -> dict[str, str]:

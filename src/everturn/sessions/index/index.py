@@ -13,40 +13,40 @@ from everturn.core.masking import mask_keys
 from everturn.ports.disk import Disk
 from everturn.sessions.disk import LocalDisk
 from everturn.sessions.index.card import Card
-from everturn.sessions.index.finding import is_of
-from everturn.sessions.index.following import load_marks
-from everturn.sessions.index.growing import STRETCH, follow_file, hear_more
-from everturn.sessions.index.opened import find_opened
+from everturn.sessions.index.file_marks import load_marks
+from everturn.sessions.index.name_lookup import is_of
+from everturn.sessions.index.open_sessions import find_opened
 from everturn.sessions.index.queries import is_spaced, parse_words, render_expression, render_patterns, render_snippet
 from everturn.sessions.index.store import FileRow, Store, is_damage, remove_index
-from everturn.sessions.patience import Patience
+from everturn.sessions.index.update import STRETCH, follow_file, hear_more
+from everturn.sessions.line_reader import ReadProgress
 
 FILE_NAME = "index.sqlite"
 MUCH = 100_000_000
 """Bytes whose reading somebody notices."""
-MOST_HITS = 10
+MAX_HITS = 10
 """Messages of one session that a search shows."""
 T = TypeVar("T")
 
 
-class Hit(msgspec.Struct, frozen=True, kw_only=True):
+class PassageHit(msgspec.Struct, frozen=True, kw_only=True):
     message: str
     speaker: str
     """prompt, answer, result or summary."""
     snippet: str
 
 
-class Found(msgspec.Struct, frozen=True, kw_only=True):
+class FoundSession(msgspec.Struct, frozen=True, kw_only=True):
     card: Card
     count: int
     """Messages that fit."""
-    hits: tuple[Hit, ...]
+    hits: tuple[PassageHit, ...]
     """The last of them first."""
 
 
 class Findings(msgspec.Struct, frozen=True, kw_only=True):
     sessions: int = 0
-    found: tuple[Found, ...] = ()
+    found: tuple[FoundSession, ...] = ()
     """The session that was written last first."""
 
 
@@ -148,12 +148,12 @@ class SessionIndex:
         if gone or changed:
             new = {path: marks[path].size - (rows[path].place.offset if path in rows else 0) for path in changed}
             self._announce(sum(new.values()))
-            patience, done = Patience(sum(new.values())), 0
+            progress, done = ReadProgress(sum(new.values())), 0
             for path, size in new.items():
                 # A session that cannot be read is no session; the others are.
                 with suppress(OSError):
                     follow_file(store, self._disk, self._home, path, marks[path])
-                patience.note(done := done + size)
+                progress.note(done := done + size)
             with store.changing():
                 for path in gone:
                     store.forget_file(path)
@@ -191,7 +191,9 @@ class SessionIndex:
         return Findings(
             sessions=len(fitting),
             found=tuple(
-                Found(card=card, count=len(found), hits=tuple(_hit(store, each, words) for each in found[:MOST_HITS]))
+                FoundSession(
+                    card=card, count=len(found), hits=tuple(_hit(store, each, words) for each in found[:MAX_HITS])
+                )
                 for card, found in (fitting[:most] if most else fitting)
             ),
         )
@@ -201,13 +203,13 @@ class SessionIndex:
         waiting = [row for row in self._rows.values() if row.heard_to < row.place.offset]
         size = sum(row.place.offset - row.heard_to for row in waiting)
         self._announce(size)
-        patience, done = Patience(size), 0
+        progress, done = ReadProgress(size), 0
         for row in waiting:
             with suppress(OSError):
                 while hear_more(store, self._disk, self._home, row.path):
-                    patience.note(done := done + STRETCH)
+                    progress.note(done := done + STRETCH)
 
 
-def _hit(store: Store, number: int, words: list[str]) -> Hit:
+def _hit(store: Store, number: int, words: list[str]) -> PassageHit:
     said = store.said(number)
-    return Hit(message=said.message, speaker=said.speaker, snippet=render_snippet(mask_keys(said.text), words))
+    return PassageHit(message=said.message, speaker=said.speaker, snippet=render_snippet(mask_keys(said.text), words))

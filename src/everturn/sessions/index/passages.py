@@ -9,7 +9,7 @@ import msgspec
 from everturn.core.messages import Kind
 from everturn.core.records import MessageAdded
 
-LONGEST = 100_000
+MAX_LENGTH = 100_000
 """Characters of one message; what is behind them is not found."""
 _SEQUENCES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 """Colours and movements in the output of commands."""
@@ -33,7 +33,7 @@ def render_passage(record: MessageAdded) -> str:
         return ""
     text = "\n".join(text for raw in record.blocks for text in _texts(bytes(raw)) if text)
     # An excerpt may begin anywhere: what a terminal would obey as a whole would show in part, as `0m`.
-    return (_SEQUENCES.sub("", text) if "\x1b" in text else text)[:LONGEST]
+    return (_SEQUENCES.sub("", text) if "\x1b" in text else text)[:MAX_LENGTH]
 
 
 def render_text(record: MessageAdded) -> str:

@@ -11,7 +11,7 @@ import msgspec
 
 from everturn.ports.disk import FILE_MODE
 from everturn.sessions.index.card import Gathered
-from everturn.sessions.index.following import Mark, Place
+from everturn.sessions.index.file_marks import Mark, ReadPlace
 
 VERSION = 3
 """Raised with every change of the tables or of what is gathered: an index of another version is made anew."""
@@ -47,7 +47,7 @@ class FileRow(msgspec.Struct, frozen=True, kw_only=True):
     id: int
     path: str
     mark: Mark
-    place: Place
+    place: ReadPlace
     told: Gathered
     heard_to: int
     """Up to here its words can be found; at most where reading stopped."""
@@ -103,7 +103,7 @@ class Store:
     def file(self, path: str) -> FileRow | None:
         return next(self._files("WHERE path = ?", path), None)
 
-    def keep_file(self, path: str, mark: Mark, place: Place, told: Gathered) -> None:
+    def keep_file(self, path: str, mark: Mark, place: ReadPlace, told: Gathered) -> None:
         """Of a file that is known already."""
         self._base.execute(
             "UPDATE files SET inode = ?, size = ?, written = ?, read_to = ?, tail = ?, told = ? WHERE path = ?",
@@ -187,7 +187,7 @@ class Store:
                 id=id_,
                 path=path,
                 mark=Mark(inode=inode, size=size, written=written),
-                place=Place(offset=read_to, tail=tail),
+                place=ReadPlace(offset=read_to, tail=tail),
                 told=_TOLD.decode(told),
                 heard_to=heard_to,
             )

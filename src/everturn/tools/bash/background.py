@@ -4,10 +4,9 @@ import asyncio
 import os
 
 from everturn.ports.tasks import TaskReport, TaskStatus
-from everturn.tools.bash.command import Command, Ending
-from everturn.tools.bash.exits import render_exit
-from everturn.tools.bash.rendering import render_seconds
-from everturn.tools.bash.tool import MOST_CHARACTERS
+from everturn.tools.bash.result import render_exit, render_seconds
+from everturn.tools.bash.running_command import CommandEnding, RunningCommand
+from everturn.tools.bash.tool import MAX_CHARACTERS
 
 _STOP_GRACE_S = 1.0
 
@@ -16,7 +15,7 @@ class BackgroundCommand:
     """`ports.tasks.Task`. From here on the command is watched by nobody else."""
 
     def __init__(
-        self, command: Command, *, text: str, description: str, tool_use_id: str, limit_s: float | None = None
+        self, command: RunningCommand, *, text: str, description: str, tool_use_id: str, limit_s: float | None = None
     ) -> None:
         """`limit_s`: it is ended then; None for one that may run as long as it likes."""
         self._limit_s = limit_s
@@ -49,7 +48,7 @@ class BackgroundCommand:
             await self.wait()
 
     def report(self) -> TaskReport:
-        text, is_whole = self._command.output.render(MOST_CHARACTERS)
+        text, is_whole = self._command.output.render(MAX_CHARACTERS)
         code = None if self.is_running else self._command.ended.result()
         return TaskReport(
             id=self.id,
@@ -68,13 +67,13 @@ class BackgroundCommand:
     async def _watch(self) -> None:
         try:
             ending = await self._command.wait(self._limit_s)
-            if ending is Ending.TIMED_OUT:
+            if ending is CommandEnding.TIMED_OUT:
                 self._stopped = "ended: a command that nobody approved has ten minutes"
                 await self._command.end(_STOP_GRACE_S)
-            elif ending is Ending.FLOODED:
+            elif ending is CommandEnding.FLOODED:
                 self._stopped = "ended because it printed more than it may"
                 await self._command.end(_STOP_GRACE_S)
-            elif ending is Ending.OVERLOADED:
+            elif ending is CommandEnding.OVERLOADED:
                 self._stopped = f"ended because it {self._command.overload}"
                 await self._command.end(_STOP_GRACE_S)
         finally:

@@ -7,11 +7,11 @@ import msgspec
 
 from everturn.core.patterns import compile_late
 from everturn.ports.exports import NEVER_KEPT, matters
-from everturn.tools.bash.report import Changes
+from everturn.tools.bash.shell_report import VariableChanges
 
-MOST_BYTES = 786_432
+MAX_BYTES = 786_432
 """Of all names and values: beyond some megabytes the kernel starts no program any more."""
-LONGEST = 98_304
+MAX_LENGTH = 98_304
 """Of one value: the kernel's own limit is not much higher."""
 _SHOWN = 200
 """Characters of a value that the model is told."""
@@ -33,30 +33,31 @@ _BEFORE_COMMANDS = frozenset(
 _SETTERS = frozenset({"export", "declare", "typeset", "readonly"})
 
 
-class Taken(msgspec.Struct, frozen=True):
-    changes: Changes
+class KeptExports(msgspec.Struct, frozen=True):
+    changes: VariableChanges
     notice: str = ""
 
 
-def judge_exports(changes: Changes, known: Mapping[str, str], command: str) -> Taken:
+def judge_exports(changes: VariableChanges, known: Mapping[str, str], command: str) -> KeptExports:
     """What of it counts from now on. `known`: what earlier commands have set; `command`: what whoever approved it has seen."""
     together = {**known, **changes.set}
-    if sum(len(name) + len(value) for name, value in together.items()) > MOST_BYTES or any(
-        len(value) > LONGEST for value in changes.set.values()
+    if sum(len(name) + len(value) for name, value in together.items()) > MAX_BYTES or any(
+        len(value) > MAX_LENGTH for value in changes.set.values()
     ):
-        return Taken(
-            Changes({}, frozenset()), "What the command exported was not kept: it is too large for programs to start"
+        return KeptExports(
+            VariableChanges({}, frozenset()),
+            "What the command exported was not kept: it is too large for programs to start",
         )
     spelled = find_assigned(command)
     left = [name for name in changes.set if not _is_kept(name, spelled)]
-    kept = Changes({name: value for name, value in changes.set.items() if name not in left}, changes.unset)
+    kept = VariableChanges({name: value for name, value in changes.set.items() if name not in left}, changes.unset)
     told = [f"{name} is now {_show(value)}" for name, value in kept.set.items() if matters(name)]
     if left:
         told.append(
             f"{', '.join(sorted(left)[:8])} was exported and not kept, since it changes what later commands run: "
             "set it in the command that needs it"
         )
-    return Taken(kept, "; ".join(told))
+    return KeptExports(kept, "; ".join(told))
 
 
 def _show(value: str) -> str:

@@ -1,15 +1,19 @@
-"""What a command printed, bounded: both ends are kept in memory, the whole in a file up to a limit."""
+"""What a command printed, bounded: both ends are kept in memory, the whole in a file up to a limit; people see it while it comes."""
 
+import asyncio
+import codecs
 import os
 import re
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 
 from everturn.core.hiding import Hiding, HidingStream
+from everturn.ports.outputs import Outputs
 
 _KEPT = 65_536
 """Bytes held of the head, and at least so many of the tail, before escape sequences are taken out."""
-MOST_IN_FILE = 64 * 1024 * 1024
+MAX_IN_FILE = 64 * 1024 * 1024
 _LOOKED_AT = 8_192
 _STRANGE_SHARE = 0.25
 _FIRST_BYTES = 16
@@ -21,6 +25,13 @@ _ESCAPES = r"""(?x)
 | [\x00-\x08\x0b\x0c\x0e-\x1a\x1b-\x1f\x7f]   # control characters but tab and line ends
 """
 _STRANGE = "[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]"
+_OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_OPEN_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_NAME_BYTES = 4
+_SHOWN_LIVE = 262_144
+"""Bytes shown piece by piece; of what comes after, samples."""
+_SAMPLE = 4_096
+_SAMPLE_S = 0.1
 
 
 class Output:
@@ -115,8 +126,18 @@ class Output:
         left = f"{self.length - before - after:,} of {self.length:,} bytes"
         return f"{first}\n\n[… {left} left out …]\n\n{last}", False
 
+    def render_end(self, most: int) -> str:
+        """The last characters, without escape sequences, and a notice of what was cut."""
+        whole, is_whole = self.render(2 * most)
+        if is_whole and len(whole) <= most:
+            return whole
+        if is_whole:
+            return f"[… {len(whole) - most:,} of {len(whole):,} characters left out …]\n{whole[-most:]}"
+        _, cut, end = whole.rpartition(" left out …]\n\n")
+        return f"[… all but the end of {self.length:,} bytes left out …]\n{end}" if cut else whole
+
     def _append(self, data: bytes) -> None:
-        room = MOST_IN_FILE - self.saved
+        room = MAX_IN_FILE - self.saved
         if room <= 0:
             self.close()
             return
@@ -192,8 +213,6 @@ def _cut_line(line: bytes, text: str, most: int, *, from_end: bool) -> tuple[str
 
 def _trim_head(data: bytes) -> bytes:
     """Without a character that is cut at its end."""
-    import codecs
-
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     decoder.decode(data)
     return data[: len(data) - len(decoder.getstate()[0])]
@@ -205,3 +224,89 @@ def _trim_tail(data: bytes) -> bytes:
     while begin < min(3, len(data)) and 0x80 <= data[begin] < 0xC0:  # noqa: PLR2004 - continuation bytes of UTF-8
         begin += 1
     return data[begin:]
+
+
+class OutputFiles:
+    """Files for their user alone. Their folder is made with the first one, and held open: its name may be a command's to change."""
+
+    def __init__(self, outputs: Outputs | None = None, note_folder: Callable[[str], object] = lambda _: None) -> None:
+        """`outputs` says which folder, and learns each file's path. `note_folder` learns of a temporary one when it is made."""
+        self._outputs = outputs or Outputs()
+        self._note_folder = note_folder
+        self._folder: str | None = None
+        self._descriptor = -1
+        self._names: list[str] = []
+        self._is_kept = False
+
+    def open(self) -> tuple[str, int]:
+        """The path and a descriptor of a new file. Raises `OSError`."""
+        if self._folder is None:
+            self._folder = self._make_folder()
+        name, descriptor = self._open_new()
+        self._names.append(name)
+        path = f"{self._folder}/{name}"
+        self._outputs.add(path)
+        return path, descriptor
+
+    def _open_new(self) -> tuple[str, int]:
+        """Short, since the model reads and writes it; never that of a file that is gone: its path may still be in the conversation."""
+        while True:
+            name = f"{os.urandom(_NAME_BYTES).hex()}.log"
+            with suppress(FileExistsError):
+                return name, os.open(name, _OPEN_FILE, 0o600, dir_fd=self._descriptor)
+
+    def close(self) -> None:
+        """The session has ended. What a saved one printed stays with it."""
+        if self._folder is None:
+            return
+        if not self._is_kept:
+            for name in self._names:
+                with suppress(OSError):
+                    os.unlink(name, dir_fd=self._descriptor)
+                self._outputs.remove(f"{self._folder}/{name}")
+            with suppress(OSError):
+                # Only an empty one: what else somebody has put there is theirs.
+                os.rmdir(self._folder)  # noqa: PTH106 - a path as text
+        os.close(self._descriptor)
+        self._folder = None
+        self._names.clear()
+
+    def _make_folder(self) -> str:
+        if self._outputs.folder is not None:
+            made = os.path.realpath(self._outputs.folder)
+            # The session's own folder and the one for results in it.
+            for folder in (os.path.dirname(made), made):  # noqa: PTH120 - a path as text
+                with suppress(FileExistsError):
+                    os.mkdir(folder, 0o700)  # noqa: PTH102 - a path as text
+            self._descriptor = os.open(made, _OPEN_FOLDER)
+            self._is_kept = True
+            return made
+        from tempfile import mkdtemp
+
+        made = os.path.realpath(mkdtemp(prefix="everturn-", dir=self._outputs.temporary or None))
+        self._descriptor = os.open(made, _OPEN_FOLDER)
+        self._note_folder(made)
+        return made
+
+
+class LiveOutput:
+    """What people see of it while the command runs: all at first; of a flood, a piece now and then."""
+
+    def __init__(self, show: Callable[[str], None]) -> None:
+        self._show = show
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._shown = 0
+        self._next_s = 0.0
+
+    def feed(self, data: bytes) -> None:
+        if self._shown < _SHOWN_LIVE:
+            self._shown += len(data)
+            if text := self._decoder.decode(data):
+                self._show(text)
+            return
+        now = asyncio.get_running_loop().time()
+        if now >= self._next_s:
+            self._next_s = now + _SAMPLE_S
+            # From the beginning of a line on: what stands before it may be the rest of a sequence for the terminal.
+            cut, newline, line = data[-_SAMPLE:].partition(b"\n")
+            self._show((line if newline else cut).decode(errors="replace"))

@@ -26,7 +26,7 @@ _KIB, _MB = 1024, 1_000_000
 _CONTAINER_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
-class Machine(msgspec.Struct, frozen=True, kw_only=True):
+class MachineLoad(msgspec.Struct, frozen=True, kw_only=True):
     """How it stands at one moment: two small files tell it."""
 
     tasks: int
@@ -34,7 +34,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     total: int
 
 
-class Taken(msgspec.Struct, frozen=True, kw_only=True):
+class ResourceUse(msgspec.Struct, frozen=True, kw_only=True):
     """By one command."""
 
     processes: int = 0
@@ -46,7 +46,7 @@ class Taken(msgspec.Struct, frozen=True, kw_only=True):
     """Its name."""
 
 
-class Held(msgspec.Struct, frozen=True, kw_only=True):
+class ProcessUse(msgspec.Struct, frozen=True, kw_only=True):
     """By one process; nothing by one that is gone."""
 
     name: str = ""
@@ -73,9 +73,9 @@ class Overload:
         self._limits = limits
         self._members = members
         self._note = note
-        self._taken = Taken()
+        self._taken = ResourceUse()
         self._loop = asyncio.get_running_loop()
-        self._last: Machine | None = None
+        self._last: MachineLoad | None = None
         """As it stood at the first look, or when all processes were last searched."""
         self._next_search = self._loop.time() + _SEARCH_S
         self._next = self._loop.call_later(_LOOK_S, self._look)
@@ -93,7 +93,7 @@ class Overload:
         else:
             self._next = self._loop.call_later(_LOOK_S, self._look)
 
-    def _judge(self, last: Machine, now: Machine) -> str:
+    def _judge(self, last: MachineLoad, now: MachineLoad) -> str:
         limits = self._limits
         memory = plan_memory(limits.command_memory_mb, now.total)
         is_limited = limits.command_processes or limits.command_threads or memory or self._room
@@ -118,7 +118,7 @@ class Overload:
             return f"took more than {memory // _MB:,} MB of memory in one process, {who} (the limit command_memory_mb)"
         return ""
 
-    def _is_search_due(self, memory: int, last: Machine, now: Machine) -> bool:
+    def _is_search_due(self, memory: int, last: MachineLoad, now: MachineLoad) -> bool:
         if self._loop.time() > self._next_search:
             return True
         if self._room is not None and self._room.has_grown():
@@ -135,12 +135,12 @@ def plan_room(most: int, taken: int) -> int:
     return max((most - taken) // 2, most // _TRIFLE)
 
 
-def find_taken(members: list[int]) -> Taken:
+def find_taken(members: list[int]) -> ResourceUse:
     found = [load_held(member) for member in members]
-    largest = max(found, key=lambda each: each.memory, default=Held())
+    largest = max(found, key=lambda each: each.memory, default=ProcessUse())
     # Whoever is gone since was one.
     threads = sum(max(each.threads, 1) for each in found)
-    return Taken(processes=len(members), threads=threads, memory=largest.memory, largest=largest.name)
+    return ResourceUse(processes=len(members), threads=threads, memory=largest.memory, largest=largest.name)
 
 
 def plan_memory(most_mb: int, total: int) -> int:
@@ -148,28 +148,28 @@ def plan_memory(most_mb: int, total: int) -> int:
     return min(most_mb * _MB, int(_SHARE * min(total, load_container_limit() or total))) if most_mb else 0
 
 
-def load_machine() -> Machine | None:
+def load_machine() -> MachineLoad | None:
     try:
         tasks = _read("/proc/loadavg").split()[3].partition("/")[2]
         # Three lines come first on every Linux: what there is, what is unused, and what could be had.
         total, _, free = (int(line.split()[1]) * _KIB for line in _read("/proc/meminfo").split("\n", 3)[:3])
-        return Machine(tasks=int(tasks), free=free, total=total)
+        return MachineLoad(tasks=int(tasks), free=free, total=total)
     except (OSError, ValueError, LookupError):
         return None
 
 
-def load_held(pid: int) -> Held:
+def load_held(pid: int) -> ProcessUse:
     try:
         fields = dict(line.split(":", 1) for line in _read(f"/proc/{pid}/status").splitlines())
         name, threads = fields["Name"].strip(), int(fields["Threads"])
     except (OSError, ValueError, LookupError):
-        return Held()
+        return ProcessUse()
     try:
         memory = sum(int(fields[kind].split()[0]) for kind in ("RssAnon", "RssShmem")) * _KIB
     except (ValueError, LookupError):
         # A part of the kernel, or one whose first thread has ended.
         memory = 0
-    return Held(name=name, threads=threads, memory=memory)
+    return ProcessUse(name=name, threads=threads, memory=memory)
 
 
 def load_container_limit() -> int | None:

@@ -13,7 +13,7 @@ from everturn.tools.media.jobs import PictureJob
 from everturn.tools.media.run import run_job
 from everturn.tools.read.picture import picture_block
 
-MOST_BYTES = 20_000_000
+MAX_BYTES = 20_000_000
 _URI = re.compile(rb"data:image/[\w.+-]+;base64,([A-Za-z0-9+/=\s]+)")
 
 
@@ -44,7 +44,7 @@ def _load(output: Output) -> bytes:
     """All of it; nothing where that is too much, or is not there any more."""
     if (kept := output.whole) is not None:
         return kept
-    if output.path is None or output.saved < output.length or output.length > MOST_BYTES:
+    if output.path is None or output.saved < output.length or output.length > MAX_BYTES:
         return b""
     try:
         return Path(output.path).read_bytes()

@@ -1,17 +1,16 @@
-"""One command's processes: started in a session of their own, read without ever blocking, and ended all together."""
+"""One command's processes: started in a session of their own, read without ever blocking, their exit noticed, and ended all together."""
 
 import asyncio
 import fcntl
 import os
 import signal
+import threading
 from collections.abc import Callable, Collection
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from everturn.core.errors import ToolFault
-from everturn.tools.bash.ending import end_members
-from everturn.tools.bash.exit_watch import watch_exit
-from everturn.tools.bash.members import find_members, send
+from everturn.tools.bash.descendants import end_members, find_members, send
+from everturn.tools.bash.shell_report import DESCRIPTOR
 
 if TYPE_CHECKING:
     from everturn.ports.sandbox import Start as ConfinedStart
@@ -22,7 +21,9 @@ _FLOOD = 1_048_576
 """Bytes after which it pays to have a larger pipe."""
 _LINGER_S = 0.05
 """After the shell's end: what it wrote is in the pipe already; who still holds the pipe is a daemon."""
-_LONGEST_LINGER_S = 0.3
+_MAX_LINGER_S = 0.3
+Told = Callable[[int], object]
+"""Called in the loop with the exit code, once."""
 
 
 class Child:
@@ -40,7 +41,17 @@ class Child:
             return 0
 
 
-class Group:
+class Begun(NamedTuple):
+    """A shell that runs."""
+
+    pid: int
+    output: int
+    """The descriptor that what it prints is read from, without ever blocking."""
+    report: int
+    """The same of what it tells at its end."""
+
+
+class ProcessGroup:
     """The shell leads it, so that its process id is the id of the group.
 
     `ended` holds the shell's exit code, negative when a signal ended it. By then all that it printed was handed over.
@@ -48,23 +59,14 @@ class Group:
 
     def __init__(
         self,
-        arguments: list[str],
+        begun: Begun,
         *,
-        environment: dict[str, str],
         mark: str,
-        reports: tuple[int, int],
         take: Callable[[bytes], None],
         note_end: Callable[[], None],
         confined: "ConfinedStart | None" = None,
     ) -> None:
-        """`reports`: a descriptor, and the number that it has in the child. `take` is given the output.
-
-        `note_end` is called as soon as it has `ended`.
-
-        `confined`: how a sandbox wants it to start, in place of `arguments` and `environment`.
-
-        Raises `ToolFault` when it cannot start.
-        """
+        """`take` is given the output. `note_end` is called as soon as it has `ended`. `confined`: how a sandbox has started it."""
         self._loop = asyncio.get_running_loop()
         self.ended: asyncio.Future[int] = self._loop.create_future()
         self._mark = mark
@@ -76,20 +78,8 @@ class Group:
         self._silent = False
         self._piece = _PIECE
         self._taken = 0
-        self._output, writer = os.pipe()
-        os.set_blocking(self._output, False)
-        try:
-            pid = (
-                spawn(arguments, environment, writer, reports)
-                if confined is None
-                else spawn_confined(confined, writer, reports)
-            )
-            self._child = Child(pid)
-        except (OSError, ValueError) as error:
-            os.close(self._output)
-            raise ToolFault(f"The command could not be started: {error}") from None
-        finally:
-            os.close(writer)
+        self._output = begun.output
+        self._child = Child(begun.pid)
         self._loop.add_reader(self._output, self._on_output)
         self._watch = watch_exit(self._child, self._loop, self._on_exit)
 
@@ -150,7 +140,7 @@ class Group:
         if self._silent:
             self._settle()
         else:
-            self._linger(self._taken, self._loop.time() + _LONGEST_LINGER_S)
+            self._linger(self._taken, self._loop.time() + _MAX_LINGER_S)
 
     def _linger(self, taken: int, until: float) -> None:
         """What was in the pipe comes at once; a daemon that goes on printing does not keep us."""
@@ -169,9 +159,39 @@ class Group:
             self._note_end()
 
 
-def spawn_confined(start: "ConfinedStart", writer: int, reports: tuple[int, int]) -> int:
-    from everturn.tools.bash.entering import run_after
+def begin_process(
+    arguments: list[str],
+    environment: dict[str, str],
+    confined: "ConfinedStart | None" = None,
+    descriptors: tuple[tuple[int, int], ...] = (),
+) -> Begun:
+    """`confined`: how a sandbox wants it to start, in place of `arguments` and `environment`. `descriptors`: see `ConfinedStart`.
 
+    Raises `OSError` and `ValueError` when it cannot start.
+    """
+    opened: list[int] = []
+    # Over a pipe of its own it tells, so that no output and no exit code is touched.
+    for _ in ("output", "report"):
+        opened += os.pipe()
+    output, writer, report, told = opened
+    try:
+        os.set_blocking(output, False)
+        os.set_blocking(report, False)
+        if confined is None:
+            pid = spawn(arguments, environment, writer, (told, DESCRIPTOR), descriptors)
+        else:
+            pid = spawn_confined(confined, writer, (told, DESCRIPTOR))
+    except BaseException:
+        os.close(output)
+        os.close(report)
+        raise
+    finally:
+        os.close(writer)
+        os.close(told)
+    return Begun(pid, output, report)
+
+
+def spawn_confined(start: "ConfinedStart", writer: int, reports: tuple[int, int]) -> int:
     # Before: who has given up rights cannot list them any more.
     closed = _list_inherited()
 
@@ -224,3 +244,101 @@ def spawn(
         # The interpreter ignores these; a program expects them as usual.
         setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],
     )
+
+
+class Waited(Protocol):
+    """A child of ours. `wait` reaps it and gives its exit code."""
+
+    @property
+    def pid(self) -> int: ...
+
+    def wait(self) -> int: ...
+
+
+class ExitWatch(Protocol):
+    """Whatever happens, the child is reaped: closed early, a watch tells nobody and goes on waiting."""
+
+    def close(self) -> None: ...
+
+
+def watch_exit(process: Waited, loop: asyncio.AbstractEventLoop, told: Told) -> ExitWatch:
+    try:
+        descriptor = os.pidfd_open(process.pid)
+    except (AttributeError, OSError):
+        # macOS; an old kernel, a sandbox that forbids the call, or no descriptor left.
+        return ThreadWatch(process, loop, told)
+    return DescriptorWatch(process, loop, told, descriptor)
+
+
+class DescriptorWatch:
+    """Costs a tenth of a thread, and needs none of the loop's peers to let go of the interpreter."""
+
+    def __init__(self, process: Waited, loop: asyncio.AbstractEventLoop, told: Told, descriptor: int) -> None:
+        self._process = process
+        self._loop = loop
+        self._told = told
+        self._descriptor = descriptor
+        loop.add_reader(descriptor, self._on_exit)
+
+    def close(self) -> None:
+        if self._descriptor >= 0:
+            self._let_go()
+            start_waiting(self._process.wait)
+
+    def _on_exit(self) -> None:
+        self._let_go()
+        self._told(self._process.wait())
+
+    def _let_go(self) -> None:
+        self._loop.remove_reader(self._descriptor)
+        os.close(self._descriptor)
+        self._descriptor = -1
+
+
+class ThreadWatch:
+    def __init__(self, process: Waited, loop: asyncio.AbstractEventLoop, told: Told) -> None:
+        self._process = process
+        self._loop = loop
+        self._told: Told | None = told
+        start_waiting(self._wait)
+
+    def close(self) -> None:
+        self._told = None
+
+    def _wait(self) -> None:
+        code = self._process.wait()
+        # The loop may be closed by now: then nobody waits.
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._tell, code)
+
+    def _tell(self, code: int) -> None:
+        if self._told is not None:
+            self._told(code)
+
+
+def start_waiting(wait: Callable[[], object]) -> None:
+    """In a thread of its own: in the shared pool it would keep other tools from running."""
+    threading.Thread(target=wait, name="everturn-bash", daemon=True).start()
+
+
+def run_after(enter: Callable[[], None], begin: Callable[[], int], stay: Callable[[], object] | None = None) -> int:
+    """`begin` is called where `enter` was. Raises what they raise. `stay` is not waited for."""
+    began: list[int] = []
+    failed: list[BaseException] = []
+    settled = threading.Event()
+
+    def run() -> None:
+        try:
+            enter()
+            began.append(begin())
+        except BaseException as error:  # noqa: BLE001 - raised again where somebody waits for it
+            failed.append(error)
+        settled.set()
+        if began and stay is not None:
+            stay()
+
+    threading.Thread(target=run, name="everturn-confined", daemon=True).start()
+    settled.wait()
+    if failed:
+        raise failed[0]
+    return began[0]

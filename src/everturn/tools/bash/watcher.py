@@ -41,6 +41,13 @@ class Watcher:
         self._seal = seal
         self._pid = 0
         self._line = -1
+        self._process = os.getpid()
+
+    def part(self, session: str, seal: int) -> None:
+        """In a copy of the program (`fork`): the watcher that runs is the other one's."""
+        self._pid = 0
+        self._hang_up()
+        self._session, self._seal, self._process = session, seal, os.getpid()
 
     def start(self) -> None:
         """Once; and no failure: without it, everything but a killed program ends as it should."""
@@ -75,7 +82,7 @@ class Watcher:
 
     def close(self) -> None:
         """There is nothing left to end."""
-        if self._pid:
+        if self._pid and self._process == os.getpid():
             with suppress(ProcessLookupError, ChildProcessError):
                 os.kill(self._pid, signal.SIGKILL)
                 os.waitpid(self._pid, 0)

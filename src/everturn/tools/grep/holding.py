@@ -7,16 +7,16 @@ from pathlib import Path
 from everturn.core.errors import ToolFault
 from everturn.ports import unsettled
 from everturn.ports.holding import Search
-from everturn.ports.sandbox import HeldCell, Holder, Start
+from everturn.ports.sandbox import Cell, Holder, Start
 from everturn.tools.grep.ignore import KINDS
 from everturn.workspace.paths import is_inside
 
-Hold = Callable[[Start, str, str, tuple[str, ...]], Awaitable[HeldCell | None]]
+Hold = Callable[[Start, str, str, tuple[str, ...]], Awaitable[Cell | None]]
 """Told how a search starts and in which folder, by which program, and what that needs to read besides. None: it is not held."""
 
 RESTLESS = (
-    "Nothing was searched: a command that nobody approved runs at this moment and could lead the search elsewhere, and nothing "
-    "here can hold it. Wait until the command has ended (TaskOutput), or read files by name."
+    "Nothing was searched: a command that nobody approved runs at this moment and could lead the search elsewhere, and the "
+    "search cannot be confined here. Wait until the command has ended (TaskOutput), or read files by name."
 )
 
 
@@ -29,7 +29,7 @@ class HeldSearch:
         self._quiet: int | None = None
         self._is_free = False
 
-    async def hold(self, start: Start, folder: str, program: str, needed: tuple[str, ...]) -> HeldCell | None:
+    async def hold(self, start: Start, folder: str, program: str, needed: tuple[str, ...]) -> Cell | None:
         """`Hold`. Raises `ToolFault` where it may not run at all."""
         cell = None
         if self._holder is not None:

@@ -4,33 +4,35 @@ import os
 import re
 import stat
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
-from everturn.tools.globs import translate_glob
+from everturn.tools.wildcards import translate_glob
 
 KINDS = (".rgignore", ".ignore", ".gitignore", ".git/info/exclude")
 """The first kind that has an opinion decides; within a kind, the nearest folder."""
 _OF_GIT = frozenset({".gitignore", ".git/info/exclude"})
+_GIT = ".git"
 
 
-class Rule(msgspec.Struct, frozen=True):
+class IgnoreRule(msgspec.Struct, frozen=True):
     fits: Callable[[str], re.Match[str] | None]
     keeps: bool
     folders_only: bool
 
 
-class Rules(msgspec.Struct, frozen=True, kw_only=True):
+class IgnoreRules(msgspec.Struct, frozen=True, kw_only=True):
     """The ignore files of one folder, and those of the folders around it."""
 
     folder: str
-    kinds: dict[str, tuple[Rule, ...]]
+    kinds: dict[str, tuple[IgnoreRule, ...]]
     is_border: bool
     """A repository: rules of git from further out do not count here."""
     in_repository: bool
     """The search is inside a repository: only then do those within it have borders."""
-    parent: "Rules | None"
+    parent: "IgnoreRules | None"
 
     def ignores(self, path: str, *, is_folder: bool) -> bool:
         """`path` is absolute and lies below the folder."""
@@ -42,7 +44,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
 
     def _ask(self, kind: str, path: str, *, is_folder: bool) -> bool | None:
         """Keep, drop, or no opinion."""
-        level: Rules | None = self
+        level: IgnoreRules | None = self
         while level is not None:
             if rules := level.kinds.get(kind):
                 relative = path[len(level.folder.rstrip("/")) + 1 :]
@@ -55,7 +57,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
         return None
 
 
-def judge_rules(rules: tuple[Rule, ...], relative: str, *, is_folder: bool) -> bool | None:
+def judge_rules(rules: tuple[IgnoreRule, ...], relative: str, *, is_folder: bool) -> bool | None:
     """The last rule that fits decides: True keeps, False drops."""
     for rule in reversed(rules):
         if (is_folder or not rule.folders_only) and rule.fits(relative):
@@ -63,9 +65,9 @@ def judge_rules(rules: tuple[Rule, ...], relative: str, *, is_folder: bool) -> b
     return None
 
 
-def load_rules(folder: str, parent: Rules | None, *, in_repository: bool) -> Rules:
+def load_rules(folder: str, parent: IgnoreRules | None, *, in_repository: bool) -> IgnoreRules:
     kinds = {kind: parse_rules(text) for kind in KINDS if (text := _load(Path(folder) / kind))}
-    return Rules(
+    return IgnoreRules(
         folder=folder,
         kinds=kinds,
         is_border=in_repository and _has_git(Path(folder)),
@@ -74,10 +76,10 @@ def load_rules(folder: str, parent: Rules | None, *, in_repository: bool) -> Rul
     )
 
 
-def load_rules_around(folder: str) -> Rules:
+def load_rules_around(folder: str) -> IgnoreRules:
     """Those of the folder and of all folders above it."""
     in_repository = is_in_repository(folder)
-    rules: Rules | None = None
+    rules: IgnoreRules | None = None
     for level in reversed(Path(folder).parents):
         rules = load_rules(str(level), rules, in_repository=in_repository)
     return load_rules(folder, rules, in_repository=in_repository)
@@ -94,11 +96,11 @@ def _has_git(folder: Path) -> bool:
         return False
 
 
-def parse_rules(text: str) -> tuple[Rule, ...]:
+def parse_rules(text: str) -> tuple[IgnoreRule, ...]:
     return tuple(rule for line in text.splitlines() if (rule := parse_rule(line)) is not None)
 
 
-def parse_rule(line: str) -> Rule | None:
+def parse_rule(line: str) -> IgnoreRule | None:
     """One line of an ignore file; None for blanks and comments."""
     if not line.endswith("\\ "):
         line = line.rstrip()
@@ -117,7 +119,38 @@ def parse_rule(line: str) -> Rule | None:
     if pattern.endswith("/**"):
         # What is inside, not the folder itself.
         pattern += "/*"
-    return Rule(re.compile(translate_glob(pattern), re.DOTALL).fullmatch, keeps, folders_only)
+    return IgnoreRule(re.compile(translate_glob(pattern), re.DOTALL).fullmatch, keeps, folders_only)
+
+
+def has_odd_file(root: str, name: str | None, is_over: Callable[[], bool]) -> bool:
+    """Whether what a search opens by its name, an ignore file or the one file to be searched, is a pipe, a socket or a device.
+
+    Nothing is opened here. False also where `is_over` says so before the end.
+    """
+    above = [path for level in Path(root).parents for path in _opened_in(str(level))]
+    if any(map(_is_odd, [*above, *([os.path.join(root, name)] if name else [])])):  # noqa: PTH118 - a name need not be text
+        return True
+    folders = [root] if name is None else []
+    while folders and not is_over():
+        folder = folders.pop()
+        if any(map(_is_odd, _opened_in(folder))):
+            return True
+        # It may be gone, or closed.
+        with suppress(OSError), os.scandir(folder) as entries:
+            folders += [each.path for each in entries if each.is_dir(follow_symlinks=False) and each.name != _GIT]
+    return False
+
+
+def _opened_in(folder: str) -> list[str]:
+    return [f"{folder.rstrip('/')}/{kind}" for kind in (*KINDS, _GIT)]
+
+
+def _is_odd(path: str) -> bool:
+    try:
+        mode = os.stat(path).st_mode  # noqa: PTH116 - many paths, as text
+    except (OSError, ValueError):
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
 def _load(path: Path) -> str:

@@ -4,7 +4,10 @@ import asyncio
 import os
 import resource
 import subprocess
+import threading
+from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 
 import msgspec
 
@@ -18,15 +21,23 @@ _READ = 1 << 20
 _HANDED_ON = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR")
 """Of our environment: a search needs no keys."""
 _PROBLEM = 10_000
-_MOST_MEMORY = 1024**3
+_GLANCE_S = 0.3
+"""Between two looks whether a program still works."""
+_BEFORE_CPU, _CPU = b")", slice(11, 13)
+"""Of a line in `/proc`: the name of the program ends in the first, and of the fields behind it these are its time."""
+_MAX_MEMORY = 1024**3
 """Bytes: an ignore file may be a link to what never ends."""
 
 
+Obstacle = Callable[[Callable[[], bool]], bool]
+"""Looks for what a program would wait for without end; it stops when what it is given says that nobody wants to know any more."""
+
+
 class UnusableError(ToolFault):
-    """The program does not work as it is started here: a wrapper that wants more than a search may."""
+    """The program does not work as it is started here: a wrapper that wants more than a search may, or a pipe in its way."""
 
 
-class Output(msgspec.Struct, frozen=True, kw_only=True):
+class ProgramOutput(msgspec.Struct, frozen=True, kw_only=True):
     data: bytes
     complete: bool
     """False: it was ended at a limit."""
@@ -45,10 +56,12 @@ async def run_program(
     given: bytes = b"",
     hold: Hold | None = None,
     needed: tuple[str, ...] = (),
-) -> Output:
+    obstacle: Obstacle | None = None,
+) -> ProgramOutput:
     """At a limit, what came so far is given back. `needed`: what the program reads besides what it searches.
 
-    Raises `ToolFault` on abort, and `UnusableError` where it cannot be started.
+    `obstacle` is asked when the program stands still. Raises `ToolFault` on abort, and `UnusableError` where the program cannot be
+    started, or waits for something that will never come.
     """
     if abort.raised:
         raise ToolFault("The search was interrupted.")
@@ -60,28 +73,63 @@ async def run_program(
         process = _start(cell.start if cell else start, folder, given=bool(given))
         if cell is not None:
             cell.note_started()
-        return await _finish(process, abort, most_bytes=most_bytes, patience_s=patience_s, given=given)
+        return await _finish(
+            process, abort, most_bytes=most_bytes, patience_s=patience_s, given=given, obstacle=obstacle
+        )
     finally:
         if cell is not None:
             cell.close()
 
 
 async def _finish(
-    process: "subprocess.Popen[bytes]", abort: AbortSignal, *, most_bytes: int, patience_s: float, given: bytes
-) -> Output:
+    process: "subprocess.Popen[bytes]",
+    abort: AbortSignal,
+    *,
+    most_bytes: int,
+    patience_s: float,
+    given: bytes,
+    obstacle: Obstacle | None,
+) -> ProgramOutput:
+    over = threading.Event()
     reading = asyncio.ensure_future(asyncio.to_thread(_read, process, most_bytes, given))
     watching = asyncio.ensure_future(abort.wait())
+    stuck = asyncio.ensure_future(_wait_until_stuck(process.pid, obstacle, over.is_set))
     try:
-        await asyncio.wait({reading, watching}, timeout=patience_s, return_when=asyncio.FIRST_COMPLETED)
-        ended = reading.done()
+        await asyncio.wait({reading, watching, stuck}, timeout=patience_s, return_when=asyncio.FIRST_COMPLETED)
+        ended, is_stuck = reading.done(), stuck.done()
     finally:
+        over.set()
         watching.cancel()
+        stuck.cancel()
         # The reading thread sees the end of the output, and ends too.
         process.kill()
     if abort.raised:
         raise ToolFault("The search was interrupted.")
     output = await reading
+    if is_stuck and not ended:
+        raise UnusableError("The search failed: a file in the folder, which is none, keeps the search program waiting.")
     return output if ended else msgspec.structs.replace(output, complete=False)
+
+
+async def _wait_until_stuck(pid: int, obstacle: Obstacle | None, is_over: Callable[[], bool]) -> None:
+    """Until the program stands still before an obstacle. It is looked for once, since that may take as long as the search."""
+    spent = None
+    while obstacle is not None:
+        await asyncio.sleep(_GLANCE_S)
+        now = await asyncio.to_thread(_find_time_spent, pid)
+        if now == spent or now is None:
+            break
+        spent = now
+    if obstacle is None or not await asyncio.to_thread(obstacle, is_over):
+        await asyncio.Future()
+
+
+def _find_time_spent(pid: int) -> list[bytes] | None:
+    """None where the system does not tell. Of a program that another one starts for it nothing is told: it seems to stand still."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(_BEFORE_CPU)[2].split()[_CPU]
+    except OSError:
+        return None
 
 
 def _start(start: Start, folder: str, *, given: bool) -> "subprocess.Popen[bytes]":
@@ -108,11 +156,11 @@ def _start(start: Start, folder: str, *, given: bool) -> "subprocess.Popen[bytes
     if hasattr(resource, "prlimit"):
         # It may have ended by now.
         with suppress(OSError):
-            resource.prlimit(process.pid, resource.RLIMIT_DATA, (_MOST_MEMORY, _MOST_MEMORY))
+            resource.prlimit(process.pid, resource.RLIMIT_DATA, (_MAX_MEMORY, _MAX_MEMORY))
     return process
 
 
-def _read(process: "subprocess.Popen[bytes]", most_bytes: int, given: bytes) -> Output:
+def _read(process: "subprocess.Popen[bytes]", most_bytes: int, given: bytes) -> ProgramOutput:
     with process:
         if process.stdin is not None:
             # It may have been ended by now.
@@ -129,4 +177,4 @@ def _read(process: "subprocess.Popen[bytes]", most_bytes: int, given: bytes) -> 
             process.kill()
         problem = process.stderr.read(_PROBLEM) if process.stderr else b""
     text = problem.decode("utf-8", "replace").strip()
-    return Output(data=bytes(data), complete=complete, code=process.returncode, problem=text)
+    return ProgramOutput(data=bytes(data), complete=complete, code=process.returncode, problem=text)

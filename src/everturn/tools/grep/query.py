@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from everturn.tools.globs import split_globs
+from everturn.tools.wildcards import split_globs
 
 Mode = Literal["files_with_matches", "content", "count"]
 LIMIT = 250
@@ -67,7 +67,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
         return ("!.git", "!/proc") if self.root == "/" else ("!.git",)
 
 
-class Line(msgspec.Struct, frozen=True):
+class FoundLine(msgspec.Struct, frozen=True):
     number: int
     text: str
     matched: bool
@@ -79,7 +79,7 @@ class FileMatches(msgspec.Struct, frozen=True, kw_only=True):
     """Relative to the root of the query."""
     count: int = 0
     """Mode `count`: matching lines, or matches when they may span lines."""
-    lines: tuple[Line, ...] = ()
+    lines: tuple[FoundLine, ...] = ()
     """Mode `content`, in order."""
 
 

@@ -3,19 +3,19 @@
 import os
 import re
 import sys
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from everturn.core.errors import ToolFault
 from everturn.ports.abort import AbortSignal
 from everturn.tools.grep.filetypes import TYPES
 from everturn.tools.grep.holding import Hold
-from everturn.tools.grep.ignore import is_in_repository
+from everturn.tools.grep.ignore import has_odd_file, is_in_repository
 from everturn.tools.grep.program import UnusableError, run_program
-from everturn.tools.grep.query import FileMatches, Line, Matches, Query
+from everturn.tools.grep.query import FileMatches, FoundLine, Matches, Query
 from everturn.workspace.programs import find_program
 
-MOST_BYTES = {"files_with_matches": 20_000_000, "count": 20_000_000, "content": 5_000_000}
+MAX_BYTES = {"files_with_matches": 20_000_000, "count": 20_000_000, "content": 5_000_000}
 """Of an answer, by mode; what is beyond is not read, and that is said."""
 _NOTHING, _FAILED = 1, 2
 """rg's exit codes. One that failed may have found something all the same."""
@@ -37,7 +37,15 @@ def _find(folders: tuple[str, ...], path: str) -> str:
 async def run_ripgrep(program: str, query: Query, abort: AbortSignal, hold: Hold | None = None) -> Matches:
     """Raises `ToolFault` when the pattern, the glob or the type is wrong, and on abort; `UnusableError` where rg itself does not work."""
     arguments = plan_arguments(query, in_repository=is_in_repository(query.root))
-    output = await run_program([program, *arguments], query.root, abort, most_bytes=MOST_BYTES[query.mode], hold=hold)
+    output = await run_program(
+        [program, *arguments],
+        query.root,
+        abort,
+        most_bytes=MAX_BYTES[query.mode],
+        hold=hold,
+        # It opens ignore files whatever they are, and would wait for ever for somebody to write into a pipe.
+        obstacle=partial(has_odd_file, query.root, query.file),
+    )
     if output.code > _FAILED or (output.code == _NOTHING and output.problem):
         raise UnusableError(f"The search failed: {output.problem}")
     if output.code == _FAILED and not output.data and output.problem:
@@ -83,14 +91,14 @@ def parse_output(output: bytes, query: Query) -> tuple[FileMatches, ...]:
         return tuple(FileMatches(path=_path(path)) for path in output.split(b"\0") if path)
     path, *pieces = output.split(b"\0")
     counts: dict[bytes, int] = {}
-    lines: dict[bytes, list[Line]] = {}
+    lines: dict[bytes, list[FoundLine]] = {}
     for piece in pieces:
         row, _, following = piece.partition(b"\n")
         if query.mode == "count":
             counts[path] = int(row)
         elif found := _NUMBERED.match(row):
             text = row[found.end() :].removesuffix(b"\r").decode("utf-8", "replace")
-            lines.setdefault(path, []).append(Line(int(found[1]), text, found[2] == b":"))
+            lines.setdefault(path, []).append(FoundLine(int(found[1]), text, found[2] == b":"))
         path = following
     if query.mode == "count":
         return tuple(FileMatches(path=_path(path), count=count) for path, count in counts.items())

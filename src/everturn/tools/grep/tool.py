@@ -14,14 +14,14 @@ from everturn.core.hiding import Hiding
 from everturn.ports.abort import AbortSignal
 from everturn.ports.sandbox import Holder
 from everturn.ports.tool import Access, ToolContext, ToolResult
-from everturn.tools.define import FunctionTool, tool
-from everturn.tools.found import Names, sort_newest
+from everturn.tools.definition.decorator import FunctionTool, tool
+from everturn.tools.found_files import Names, sort_newest
 from everturn.tools.grep.filetypes import TYPES, is_of_type
 from everturn.tools.grep.holding import HeldSearch, Hold
 from everturn.tools.grep.program import UnusableError
-from everturn.tools.grep.query import FileMatches, GrepInput, Line, Matches, Query, plan_query
-from everturn.tools.habits import place_globs, settle_grep
-from everturn.tools.shown import GrepShown
+from everturn.tools.grep.query import FileMatches, FoundLine, GrepInput, Matches, Query, plan_query
+from everturn.tools.input_corrections import place_globs, settle_grep
+from everturn.tools.result_types import GrepShown
 from everturn.workspace.files import exists, explain_failure
 from everturn.workspace.opening import refuse_unjudged
 from everturn.workspace.paths import locate
@@ -30,7 +30,7 @@ _LINE_LENGTH = 500
 _RESULT_LIMIT = 50_000
 
 Engine = Callable[[Query, AbortSignal, Hold | None], Awaitable[Matches]]
-Row = tuple[FileMatches, Line | None]
+Row = tuple[FileMatches, FoundLine | None]
 """What limit and offset count: a file, a line of it, or, in mode `content`, the gap before its next line."""
 
 
@@ -77,7 +77,7 @@ def choose_engine(folders: tuple[str, ...]) -> Engine:
 
     if program := find_ripgrep(folders):
         return partial(_run_either, partial(run_ripgrep, program), folders)
-    from everturn.tools.grep.python import run_python
+    from everturn.tools.grep.python_engine import run_python
 
     return partial(run_python, folders=folders)
 
@@ -89,7 +89,7 @@ async def _run_either(
     try:
         return await first(query, abort, hold)
     except UnusableError:
-        from everturn.tools.grep.python import run_python
+        from everturn.tools.grep.python_engine import run_python
 
         return await run_python(query, abort, hold, folders=folders)
 
@@ -188,7 +188,7 @@ def _count(query: Query, files: list[FileMatches]) -> int:
     return sum(1 for _ in _rows(query, files))
 
 
-def _text(call: GrepInput, name: str, file: FileMatches, line: Line | None, hide: Callable[[str], str]) -> str:
+def _text(call: GrepInput, name: str, file: FileMatches, line: FoundLine | None, hide: Callable[[str], str]) -> str:
     match call.output_mode:
         case "files_with_matches":
             return name
@@ -209,7 +209,8 @@ def _content(call: GrepInput, found: Matches, texts: list[str], total: int) -> s
         return f"No entries at this offset; there are {total}."
     notes = []
     if call.output_mode == "count":
-        notes.append(f"({sum(file.count for file in found.files)} matches in {len(found.files)} files.)")
+        matches, files = sum(file.count for file in found.files), len(found.files)
+        notes.append(f"({matches} match{'es' * (matches > 1)} in {files} file{'s' * (files > 1)}.)")
     last = call.offset + len(texts)
     if last < total:
         notes.append(f"({call.offset + 1} to {last} of {total}. Go on with offset={last}, or narrow the search.)")

@@ -5,10 +5,10 @@ from contextlib import suppress
 
 import msgspec
 
-from everturn.tools.media.jobs import Answer, Job, PictureJob
+from everturn.tools.media.jobs import Job, MediaAnswer, PictureJob
 
-_MOST_MEMORY = 2_000_000_000
-_MOST_SECONDS = 60
+_MAX_MEMORY = 2_000_000_000
+_MAX_SECONDS = 60
 _STARTS = (
     "subprocess.Popen",
     "os.exec",
@@ -32,7 +32,7 @@ def main() -> None:
     sys.stdout.buffer.write(msgspec.json.encode(answer))
 
 
-def _run(job: Job, data: bytes) -> Answer:
+def _run(job: Job, data: bytes) -> MediaAnswer:
     try:
         if isinstance(job, PictureJob):
             from everturn.tools.media.pictures import run_picture
@@ -42,9 +42,9 @@ def _run(job: Job, data: bytes) -> Answer:
 
         return run_pdf(data, job.pages)
     except ImportError as error:
-        return Answer(problem=f"cannot be shown: {error.name} is not installed")
+        return MediaAnswer(problem=f"cannot be shown: {error.name} is not installed")
     except Exception as error:  # noqa: BLE001 - decoders raise anything on broken input; the parent wants a sentence
-        return Answer(problem=f"cannot be decoded ({type(error).__name__})")
+        return MediaAnswer(problem=f"cannot be decoded ({type(error).__name__})")
 
 
 def refuse_starting(event: str, _: object) -> None:
@@ -57,7 +57,7 @@ def _limit_self() -> None:
     """A file made to exhaust the machine ends this process only."""
     import resource
 
-    for kind, most in ((resource.RLIMIT_AS, _MOST_MEMORY), (resource.RLIMIT_CPU, _MOST_SECONDS)):
+    for kind, most in ((resource.RLIMIT_AS, _MAX_MEMORY), (resource.RLIMIT_CPU, _MAX_SECONDS)):
         _, hard = resource.getrlimit(kind)
         # Some systems know a limit and do not let it be set.
         with suppress(ValueError, OSError):

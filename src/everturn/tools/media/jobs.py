@@ -6,7 +6,7 @@ import msgspec
 
 LONG_EDGE = 1_568
 """Pixels. The API scales larger pictures down itself, after they were paid for in bytes."""
-MOST_PAGES = 20
+MAX_PAGES = 20
 
 
 class PictureJob(msgspec.Struct, frozen=True, kw_only=True, tag="picture"):
@@ -32,7 +32,7 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
     original_height: int
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
+class MediaAnswer(msgspec.Struct, frozen=True, kw_only=True):
     problem: str = ""
     """Why there is nothing: a sentence without its subject and full stop."""
     pictures: tuple[Picture, ...] = ()

@@ -4,13 +4,13 @@ import base64
 import io
 from typing import TYPE_CHECKING, Literal
 
-from everturn.tools.media.jobs import LONG_EDGE, Answer, Picture
+from everturn.tools.media.jobs import LONG_EDGE, MediaAnswer, Picture
 
 if TYPE_CHECKING:
     from PIL import Image
 
-_MOST_PIXELS = 120_000_000
-_MOST_BYTES = 500_000
+_MAX_PIXELS = 120_000_000
+_MAX_BYTES = 500_000
 """A larger file is compressed: every later request carries it again."""
 _QUALITIES = (85, 70, 50)
 _ORIENTATION = 0x0112
@@ -27,7 +27,7 @@ _DECODED = (*_AS_THEY_ARE, "BMP", "TIFF")
 """No other format: some have their decoder start a program on the file (EPS), or are read by code that few look at."""
 
 
-def run_picture(data: bytes) -> Answer:
+def run_picture(data: bytes) -> MediaAnswer:
     from PIL import Image
 
     # We judge the size ourselves, before anything is decoded; Pillow would only print a warning.
@@ -35,10 +35,10 @@ def run_picture(data: bytes) -> Answer:
     try:
         picture = Image.open(io.BytesIO(data), formats=_DECODED)
         width, height = picture.size
-        if width * height > _MOST_PIXELS:
-            return Answer(problem=f"has {width:,} × {height:,} pixels, which is too large to be decoded")  # noqa: RUF001
+        if width * height > _MAX_PIXELS:
+            return MediaAnswer(problem=f"has {width:,} × {height:,} pixels, which is too large to be decoded")  # noqa: RUF001
         turned = picture.getexif().get(_ORIENTATION, _UPRIGHT) != _UPRIGHT
-        fits = picture.format in _AS_THEY_ARE and max(width, height) <= LONG_EDGE and len(data) <= _MOST_BYTES
+        fits = picture.format in _AS_THEY_ARE and max(width, height) <= LONG_EDGE and len(data) <= _MAX_BYTES
         picture.draft("RGB", (LONG_EDGE, LONG_EDGE))
         picture.load()
         if fits and not turned:
@@ -50,12 +50,12 @@ def run_picture(data: bytes) -> Answer:
                 original_width=width,
                 original_height=height,
             )
-            return Answer(pictures=(kept,))
-        return Answer(pictures=(encode_picture(upright(picture), (width, height)),))
+            return MediaAnswer(pictures=(kept,))
+        return MediaAnswer(pictures=(encode_picture(upright(picture), (width, height)),))
     except MemoryError:
-        return Answer(problem="needs too much memory to be decoded")
+        return MediaAnswer(problem="needs too much memory to be decoded")
     except (OSError, ValueError, SyntaxError, EOFError):
-        return Answer(problem="cannot be decoded as a picture: it is damaged, or cut off")
+        return MediaAnswer(problem="cannot be decoded as a picture: it is damaged, or cut off")
 
 
 def upright(picture: "Image.Image") -> "Image.Image":
@@ -86,14 +86,14 @@ def _compress(picture: "Image.Image") -> tuple[bytes, Literal["image/png", "imag
     from PIL import Image
 
     data = _encode(picture, "PNG")
-    if len(data) <= _MOST_BYTES:
+    if len(data) <= _MAX_BYTES:
         return data, "image/png"
     if picture.mode == "RGBA":
         ground = Image.new("RGBA", picture.size, "white")
         picture = Image.alpha_composite(ground, picture).convert("RGB")
     for quality in _QUALITIES:
         data = _encode(picture, "JPEG", quality)
-        if len(data) <= _MOST_BYTES:
+        if len(data) <= _MAX_BYTES:
             break
     return data, "image/jpeg"
 

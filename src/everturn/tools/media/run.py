@@ -11,8 +11,8 @@ from contextlib import contextmanager, suppress
 import msgspec
 
 from everturn.core.errors import ToolFault
-from everturn.tools.media.jobs import Answer, Job
-from everturn.workspace.loading import CHILD, encode_child, list_libraries
+from everturn.tools.media.jobs import Job, MediaAnswer
+from everturn.workspace.load_paths import CHILD, encode_child, list_libraries
 
 _PATIENCE_S = 60.0
 _GLANCE_S = 0.1
@@ -23,7 +23,7 @@ _MAIN = f"{CHILD}from everturn.tools.media.child import main\nmain()\n"
 
 def run_job(
     job: Job, source: int | bytes, folders: tuple[str, ...], *, stop: Callable[[], bool] = lambda: False
-) -> Answer:
+) -> MediaAnswer:
     """Blocks. `source` is a descriptor to read from its beginning, or the bytes themselves. `folders`: those that are worked in.
 
     What goes wrong with the file is the answer's `problem`. Raises `ToolFault` when `stop` says so.
@@ -33,7 +33,7 @@ def run_job(
             os.lseek(descriptor, 0, os.SEEK_SET)
             child = _start(job, descriptor, folders)
     except OSError as error:
-        return Answer(problem=f"cannot be shown: the decoder did not start ({error.strerror})")
+        return MediaAnswer(problem=f"cannot be shown: the decoder did not start ({error.strerror})")
     with child:
         try:
             out = _wait(child, stop)
@@ -42,9 +42,9 @@ def run_job(
                 with suppress(ProcessLookupError):
                     os.killpg(child.pid, signal.SIGKILL)
     try:
-        return msgspec.json.decode(out, type=Answer)
+        return msgspec.json.decode(out, type=MediaAnswer)
     except msgspec.DecodeError:
-        return Answer(problem="is too much for its decoder (it crashed, or took too much time or memory)")
+        return MediaAnswer(problem="is too much for its decoder (it crashed, or took too much time or memory)")
 
 
 @contextmanager

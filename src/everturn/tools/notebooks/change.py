@@ -9,12 +9,11 @@ from msgspec import UNSET
 from everturn.core.errors import InputFault, ToolFault
 from everturn.ports.files import FileState, FileStates
 from everturn.ports.tool import ToolContext, ToolResult
-from everturn.tools.marked import refuse_mark
+from everturn.tools.change_rules import refuse_mark, refuse_unread
 from everturn.tools.notebook_edit import NotebookEditInput
 from everturn.tools.notebooks.parse import CELL_TYPES, Notebook, find_cell, parse_notebook
 from everturn.tools.notebooks.splice import CellList, delete_cell, find_cells, insert_cell, load_cell, replace_cell
-from everturn.tools.seen import refuse_unread
-from everturn.tools.shown import NotebookEditShown
+from everturn.tools.result_types import NotebookEditShown
 from everturn.workspace.files import load_text, replace_text
 from everturn.workspace.opening import OpenFile, open_for_reading
 from everturn.workspace.paths import absolute
@@ -23,7 +22,7 @@ from everturn.workspace.text import FileText
 _DONE = {"replace": "Replaced", "insert": "Inserted", "delete": "Deleted"}
 
 
-class Change(msgspec.Struct, frozen=True, kw_only=True):
+class CellChange(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     cell_id: str
     cell_type: str
@@ -72,7 +71,7 @@ def _load_seen(file: OpenFile, files: FileStates) -> tuple[FileText, bool]:
     return before, refuse_unread(files, file.path, before.stamp, "change").partial
 
 
-def plan_change(text: str, notebook: Notebook, call: NotebookEditInput) -> Change:
+def plan_change(text: str, notebook: Notebook, call: NotebookEditInput) -> CellChange:
     """Raises `ToolFault`, `InputFault`."""
     cells = find_cells(text)
     if call.edit_mode == "insert":
@@ -82,20 +81,20 @@ def plan_change(text: str, notebook: Notebook, call: NotebookEditInput) -> Chang
     at = find_cell(notebook, call.cell_id)
     old = notebook.cells[at]
     if call.edit_mode == "delete":
-        return Change(text=delete_cell(text, cells, at), cell_id=old.id, cell_type=old.type, old_source=old.source)
+        return CellChange(text=delete_cell(text, cells, at), cell_id=old.id, cell_type=old.type, old_source=old.source)
     kind = old.type if call.cell_type is UNSET else call.cell_type
     cell = _with_source(load_cell(text, cells.spans[at]), kind, call.new_source)
-    return Change(text=replace_cell(text, cells, at, cell), cell_id=old.id, cell_type=kind, old_source=old.source)
+    return CellChange(text=replace_cell(text, cells, at, cell), cell_id=old.id, cell_type=kind, old_source=old.source)
 
 
-def _plan_insert(text: str, notebook: Notebook, cells: CellList, call: NotebookEditInput) -> Change:
+def _plan_insert(text: str, notebook: Notebook, cells: CellList, call: NotebookEditInput) -> CellChange:
     if call.cell_type is UNSET:
         raise InputFault('`cell_type` is missing: expected "code" or "markdown" for the new cell.')
     at = 0 if call.cell_id is UNSET else find_cell(notebook, call.cell_id) + 1
     name = os.urandom(4).hex() if notebook.has_ids else ""
     empty = {"cell_type": call.cell_type, **({"id": name} if name else {}), "metadata": {}, "source": []}
     cell = _with_source(empty, call.cell_type, call.new_source)
-    return Change(
+    return CellChange(
         text=insert_cell(text, cells, at, cell),
         cell_id=name or f"cell-{at}",
         cell_type=call.cell_type,

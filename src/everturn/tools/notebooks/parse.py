@@ -13,26 +13,26 @@ _OWN_ID = re.compile(r"[\w.:-]{1,64}")
 _PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
-class Output(msgspec.Struct, frozen=True, kw_only=True):
+class CellOutput(msgspec.Struct, frozen=True, kw_only=True):
     kind: str
     text: str = ""
     picture: str = ""
     """Base64, when the output is one."""
 
 
-class Cell(msgspec.Struct, frozen=True, kw_only=True):
+class ParsedCell(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     """Its own, or `cell-N` with its place from 0."""
     type: str
     source: str
-    outputs: tuple[Output, ...] = ()
+    outputs: tuple[CellOutput, ...] = ()
 
 
 class Notebook(msgspec.Struct, frozen=True, kw_only=True):
     language: str
     has_ids: bool
     """From format 4.5 on each cell has one."""
-    cells: tuple[Cell, ...]
+    cells: tuple[ParsedCell, ...]
 
 
 CELL_TYPES = ("code", "markdown", "raw")
@@ -75,10 +75,10 @@ def join_lines(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _cell(cell: dict[str, Any], at: int) -> Cell:
+def _cell(cell: dict[str, Any], at: int) -> ParsedCell:
     own = cell.get("id")
     outputs = cell.get("outputs")
-    return Cell(
+    return ParsedCell(
         id=own if isinstance(own, str) and _OWN_ID.fullmatch(own) else f"cell-{at}",
         type=kind if isinstance(kind := cell.get("cell_type", "raw"), str) and kind in CELL_TYPES else "unknown",
         source=join_lines(cell.get("source")),
@@ -86,21 +86,21 @@ def _cell(cell: dict[str, Any], at: int) -> Cell:
     )
 
 
-def _output(output: dict[str, Any]) -> Output:
+def _output(output: dict[str, Any]) -> CellOutput:
     kind = str(output.get("output_type", ""))
     if kind == "stream":
-        return Output(kind=kind, text=_plain(join_lines(output.get("text"))))
+        return CellOutput(kind=kind, text=_plain(join_lines(output.get("text"))))
     if kind == "error":
         traceback = output.get("traceback")
         lines = [line for line in traceback if isinstance(line, str)] if isinstance(traceback, list) else []
         text = "\n".join(lines) or f"{output.get('ename')}: {output.get('evalue')}"
-        return Output(kind=kind, text=_plain(text))
+        return CellOutput(kind=kind, text=_plain(text))
     data = output.get("data")
     if not isinstance(data, dict):
-        return Output(kind=kind)
+        return CellOutput(kind=kind)
     picture = next((join_lines(data[name]) for name in _PICTURES if name in data), "")
     text = next((join_lines(data[name]) for name in ("text/plain", "text/markdown", "text/html") if name in data), "")
-    return Output(kind=kind, text=_plain(text), picture="".join(picture.split()))
+    return CellOutput(kind=kind, text=_plain(text), picture="".join(picture.split()))
 
 
 def _plain(text: str) -> str:

@@ -9,15 +9,15 @@ from everturn.core.errors import InputFault, ToolFault
 from everturn.core.tokens import BYTES_PER_TOKEN
 from everturn.ports.files import FileState, Stamp
 from everturn.ports.tool import ToolContext, ToolResult
-from everturn.tools.read.text import Seen, run_text
+from everturn.tools.read.text import SeenPage, run_text
 from everturn.tools.read.tool import LINE_LENGTH, ReadInput, asks_for_all, span_of
-from everturn.tools.shown import SameFile, UnchangedShown
-from everturn.workspace.files import MOST_BYTES, refuse_binary
+from everturn.tools.result_types import SameFile, UnchangedShown
+from everturn.workspace.files import MAX_BYTES, refuse_binary
 from everturn.workspace.kinds import is_pdf, judge_picture
 from everturn.workspace.opening import OpenFile, open_for_reading
-from everturn.workspace.pages import Span
+from everturn.workspace.pages import PageSpan
 from everturn.workspace.paths import absolute
-from everturn.workspace.replacing import load_digest
+from everturn.workspace.replace import load_digest
 from everturn.workspace.text import is_binary
 
 _HEAD = 8_192
@@ -38,7 +38,7 @@ def run_read(call: ReadInput, context: ToolContext, most_tokens: int) -> ToolRes
     return replace(seen.result, files=(file.path,)) if seen.whole else seen.result
 
 
-def _look(call: ReadInput, context: ToolContext, file: OpenFile, most_tokens: int) -> Seen:
+def _look(call: ReadInput, context: ToolContext, file: OpenFile, most_tokens: int) -> SeenPage:
     head = os.pread(file.descriptor, _HEAD, 0)
     if is_pdf(head):
         from everturn.tools.read.pdf import run_pdf
@@ -55,7 +55,7 @@ def _look(call: ReadInput, context: ToolContext, file: OpenFile, most_tokens: in
     first, count = span_of(call)
     chosen = not asks_for_all(call)
     width = LINE_LENGTH + context.hiding.slack
-    span = Span(first=first, count=count, width=width, room=most_tokens * BYTES_PER_TOKEN)
+    span = PageSpan(first=first, count=count, width=width, room=most_tokens * BYTES_PER_TOKEN)
     if file.path.endswith(".ipynb"):
         from everturn.tools.read.notebook import run_notebook
 
@@ -75,7 +75,7 @@ def _is_as_stamped(file: OpenFile, state: FileState) -> bool:
     stamp, status = state.stamp, file.status
     if status.st_size != stamp.size:
         return False
-    return status.st_mtime_ns == stamp.mtime_ns or (stamp.size <= MOST_BYTES and load_digest(file) == stamp.digest)
+    return status.st_mtime_ns == stamp.mtime_ns or (stamp.size <= MAX_BYTES and load_digest(file) == stamp.digest)
 
 
 def _unchanged(path: str) -> ToolResult:

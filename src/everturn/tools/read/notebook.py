@@ -8,28 +8,28 @@ from everturn.core.hiding import Hiding
 from everturn.core.marks import Tag, fence
 from everturn.ports.tool import ToolContext, ToolResult
 from everturn.tools.media.jobs import PictureJob
-from everturn.tools.notebooks.parse import Cell, Notebook, parse_notebook
-from everturn.tools.read.text import Seen
-from everturn.tools.shown import NotebookCell, NotebookFile, NotebookOutput, NotebookShown
+from everturn.tools.notebooks.parse import Notebook, ParsedCell, parse_notebook
+from everturn.tools.read.text import SeenPage
+from everturn.tools.result_types import NotebookCell, NotebookFile, NotebookOutput, NotebookShown
 from everturn.workspace.files import load_text
 from everturn.workspace.opening import OpenFile
-from everturn.workspace.pages import Span
+from everturn.workspace.pages import PageSpan
 
-_MOST_BYTES = 100_000_000
-_MOST_OUTPUT = 10_000
+_MAX_BYTES = 100_000_000
+_MAX_OUTPUT = 10_000
 """Characters of one output."""
-_MOST_PICTURES = 10
+_MAX_PICTURES = 10
 
 
-def run_notebook(file: OpenFile, span: Span, context: ToolContext) -> Seen:
+def run_notebook(file: OpenFile, span: PageSpan, context: ToolContext) -> SeenPage:
     """Raises `ToolFault`, also for what is no notebook."""
-    text = load_text(file, most=_MOST_BYTES)
+    text = load_text(file, most=_MAX_BYTES)
     notebook = parse_notebook(text.text)
     page = _Page(notebook, span, context)
     cells = page.run()
     shown = NotebookFile(file_path=file.path, cells=tuple(_public_form(cell, notebook) for cell in cells))
     whole = len(cells) == len(notebook.cells)
-    return Seen(
+    return SeenPage(
         result=ToolResult(content=page.content, shown=NotebookShown(file=shown)),
         stamp=text.stamp,
         whole=whole,
@@ -40,7 +40,7 @@ def run_notebook(file: OpenFile, span: Span, context: ToolContext) -> Seen:
 class _Page:
     """The blocks of one answer; neighbouring texts are one block."""
 
-    def __init__(self, notebook: Notebook, span: Span, context: ToolContext) -> None:
+    def __init__(self, notebook: Notebook, span: PageSpan, context: ToolContext) -> None:
         self._notebook = notebook
         self._span = span
         self._context = context
@@ -53,7 +53,7 @@ class _Page:
     def content(self) -> str | list[dict[str, Any]]:
         return self._blocks if self._pictures else "".join(block["text"] for block in self._blocks)
 
-    def run(self) -> list[Cell]:
+    def run(self) -> list[ParsedCell]:
         """The cells that are on the page."""
         cells = self._notebook.cells
         if not cells:
@@ -61,7 +61,7 @@ class _Page:
         elif self._span.first > len(cells):
             self._say(f"(The notebook has {len(cells)} cells; cell {self._span.first} is past its end.)")
         start = self._span.first - 1
-        taken: list[Cell] = []
+        taken: list[ParsedCell] = []
         for cell in cells[start : start + self._span.count]:
             heading = render_cell(cell, self._hiding)
             self._room -= len(heading.encode(errors="replace"))
@@ -75,14 +75,14 @@ class _Page:
             self._say(f"\n(Cells {start + 1} to {last} of {len(cells)}. Go on with offset={last + 1}.)")
         return taken
 
-    def _show_pictures(self, cell: Cell) -> None:
+    def _show_pictures(self, cell: ParsedCell) -> None:
         from everturn.tools.media.run import run_job
         from everturn.tools.read.picture import picture_block
 
         for output in cell.outputs:
             if not output.picture:
                 continue
-            if self._pictures == _MOST_PICTURES:
+            if self._pictures == _MAX_PICTURES:
                 self._say("(A picture was put out; no more are shown on this page.)\n")
                 continue
             try:
@@ -103,7 +103,7 @@ class _Page:
         self._blocks.append({"type": "text", "text": text})
 
 
-def render_cell(cell: Cell, hiding: Hiding) -> str:
+def render_cell(cell: ParsedCell, hiding: Hiding) -> str:
     parts = [fence(Tag.CELL, cell.source, f' id="{cell.id}" type="{cell.type}"')]
     parts += [fence(Tag.OUTPUT, _cut(hiding.hide(output.text))) for output in cell.outputs if output.text.strip()]
     return "".join(f"{part}\n" for part in parts)
@@ -111,13 +111,13 @@ def render_cell(cell: Cell, hiding: Hiding) -> str:
 
 def _cut(text: str) -> str:
     text = text.rstrip("\n")
-    if len(text) <= _MOST_OUTPUT:
+    if len(text) <= _MAX_OUTPUT:
         return text
-    half = _MOST_OUTPUT // 2
+    half = _MAX_OUTPUT // 2
     return f"{text[:half]}\n[… {len(text) - 2 * half} characters left out …]\n{text[-half:]}"
 
 
-def _public_form(cell: Cell, notebook: Notebook) -> NotebookCell:
+def _public_form(cell: ParsedCell, notebook: Notebook) -> NotebookCell:
     return NotebookCell(
         cell_id=cell.id,
         cell_type=cell.type,

@@ -7,14 +7,14 @@ from everturn.ports.files import Stamp
 from everturn.ports.tool import ToolContext, ToolResult
 from everturn.tools.media.jobs import Picture, PictureJob
 from everturn.tools.media.run import run_job
-from everturn.tools.read.text import Seen
-from everturn.tools.shown import Dimensions, PictureFile, PictureShown
+from everturn.tools.read.text import SeenPage
+from everturn.tools.result_types import Dimensions, PictureFile, PictureShown
 from everturn.workspace.files import refuse_too_large
 from everturn.workspace.opening import OpenFile
-from everturn.workspace.replacing import load_digest
+from everturn.workspace.replace import load_digest
 
 
-def run_picture(file: OpenFile, context: ToolContext) -> Seen:
+def run_picture(file: OpenFile, context: ToolContext) -> SeenPage:
     """Raises `ToolFault`."""
     refuse_too_large(file)
     answer = run_job(PictureJob(), file.descriptor, context.folders, stop=lambda: context.abort.raised)
@@ -24,7 +24,7 @@ def run_picture(file: OpenFile, context: ToolContext) -> Seen:
     content: list[dict[str, Any]] = [picture_block(picture)]
     if (picture.width, picture.height) != (picture.original_width, picture.original_height):
         content.append({"type": "text", "text": _scaled(picture)})
-    return Seen(
+    return SeenPage(
         result=ToolResult(content=content, shown=PictureShown(file=_public_form(picture, file.status.st_size))),
         stamp=stamp_media(file),
         whole=False,

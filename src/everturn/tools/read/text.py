@@ -7,15 +7,15 @@ from everturn.core.hiding import Hiding
 from everturn.core.tokens import BYTES_PER_TOKEN
 from everturn.ports.files import Stamp
 from everturn.ports.tool import ToolContext, ToolResult
-from everturn.tools.shown import FilePage, TextShown
+from everturn.tools.result_types import FilePage, TextShown
 from everturn.workspace.opening import OpenFile
-from everturn.workspace.pages import Line, Lines, Span, load_lines
+from everturn.workspace.pages import PageLine, PageLines, PageSpan, load_lines
 from everturn.workspace.text import NUL_SIGN, show_nuls
 
 _NUL = "\0"
 
 
-class Seen(msgspec.Struct, frozen=True, kw_only=True):
+class SeenPage(msgspec.Struct, frozen=True, kw_only=True):
     """What a look at a file brought, and what there is to remember of it."""
 
     result: ToolResult
@@ -26,7 +26,7 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     """The model saw all there is to see: showing it again would tell nothing new."""
 
 
-def run_text(file: OpenFile, span: Span, context: ToolContext, *, chosen: bool = False) -> Seen:
+def run_text(file: OpenFile, span: PageSpan, context: ToolContext, *, chosen: bool = False) -> SeenPage:
     """`chosen`: the model said which lines it wants; where they do not fit, it is told which would. Raises `ToolFault`."""
     page = cut_lines(load_lines(file, span, stop=lambda: context.abort.raised), span.width, context.hiding)
     if chosen and page.out_of_room:
@@ -42,10 +42,10 @@ def run_text(file: OpenFile, span: Span, context: ToolContext, *, chosen: bool =
         truncated_by_token_cap=page.out_of_room,
     )
     result = ToolResult(content=render_page(page), shown=TextShown(file=shown))
-    return Seen(result=result, stamp=page.stamp, whole=whole, shown_whole=whole)
+    return SeenPage(result=result, stamp=page.stamp, whole=whole, shown_whole=whole)
 
 
-def cut_lines(page: Lines, width: int, hiding: Hiding) -> Lines:
+def cut_lines(page: PageLines, width: int, hiding: Hiding) -> PageLines:
     """Lines were read with a little more than is shown of them, so that a credential at the cut is hidden as a whole."""
     if not hiding.slack or not any(len(line.text) > width - hiding.slack for line in page.lines):
         return page
@@ -53,15 +53,15 @@ def cut_lines(page: Lines, width: int, hiding: Hiding) -> Lines:
     return msgspec.structs.replace(page, lines=lines)
 
 
-def _cut_line(line: Line, width: int, hiding: Hiding) -> Line:
+def _cut_line(line: PageLine, width: int, hiding: Hiding) -> PageLine:
     if len(line.text) <= width:
         return line
     text = hiding.hide(line.text)
     is_whole = not line.is_cut and len(text) <= width
-    return Line(text, len(text)) if is_whole else Line(text[:width], max(line.length, width + 1))
+    return PageLine(text, len(text)) if is_whole else PageLine(text[:width], max(line.length, width + 1))
 
 
-def refuse_large(page: Lines, span: Span) -> ToolFault:
+def refuse_large(page: PageLines, span: PageSpan) -> ToolFault:
     fits = len(page.lines)
     asked = f"{span.count:,} lines from line {page.first} on"
     return ToolFault(
@@ -70,7 +70,7 @@ def refuse_large(page: Lines, span: Span) -> ToolFault:
     )
 
 
-def render_page(page: Lines) -> str:
+def render_page(page: PageLines) -> str:
     if page.total == 0:
         return "(The file exists and is empty.)"
     if not page.lines:
@@ -89,5 +89,5 @@ def render_page(page: Lines) -> str:
     return "\n".join([f"{numbered}\n", *notes]) if notes else numbered
 
 
-def _render_line(line: Line) -> str:
+def _render_line(line: PageLine) -> str:
     return f"{line.text}… (line cut, {line.length:,} characters in all)" if line.is_cut else line.text

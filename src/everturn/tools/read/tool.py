@@ -8,8 +8,8 @@ from msgspec import UNSET, Meta, UnsetType
 
 from everturn.core.limits import Limits
 from everturn.ports.tool import Access, ToolContext, ToolResult
-from everturn.tools.define import FunctionTool, tool
-from everturn.tools.habits import settle_read
+from everturn.tools.definition.decorator import FunctionTool, tool
+from everturn.tools.input_corrections import settle_read
 
 LINES = 2_000
 LINE_LENGTH = 2_000
@@ -36,7 +36,7 @@ def read_tool(most_tokens: int = Limits().read_tokens) -> FunctionTool:
         description=f"""Reads a file and shows its lines with their numbers (number, tab, text).
 
 Up to {LINES} lines and {most_tokens} tokens at a time, each line cut at {LINE_LENGTH} characters; use `offset` and `limit` for
-other parts (one that is larger than that is refused). Pictures are shown. Of a PDF with more than 10 pages give `pages`. Notebooks (.ipynb) are shown as cells with
+other parts (a part that is larger is refused). Pictures are shown. Of a PDF with more than 10 pages give `pages`. Notebooks (.ipynb) are shown as cells with
 their outputs; there `offset` and `limit` count cells.
 Read a file before you change it. Folders are not read: list them with Glob. Several files can be read at once.""",
     )

@@ -8,12 +8,12 @@ from collections.abc import AsyncGenerator, Mapping
 import h11
 import msgspec
 
+from everturn.core.compression import CompressionError, Inflater, UnknownCodingError
 from everturn.core.errors import ToolFault
 from everturn.ports.web import Net, WebUrl
 from everturn.tools.web.addresses import is_public
-from everturn.tools.web.inflate import Inflater
 
-MOST_BYTES = 10_000_000
+MAX_BYTES = 10_000_000
 """Of a body, unpacked; the rest is not read."""
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _HEAD_LIMIT = 65_536
@@ -23,7 +23,7 @@ _DIALLED = 3
 _CLOSE_S = 1.0
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
+class HttpAnswer(msgspec.Struct, frozen=True, kw_only=True):
     status: int
     reason: str
     headers: dict[str, str]
@@ -34,7 +34,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """False: it was cut at the limit."""
 
 
-async def run_get(net: Net, url: WebUrl, headers: Mapping[str, str], *, most_bytes: int = MOST_BYTES) -> Answer:
+async def run_get(net: Net, url: WebUrl, headers: Mapping[str, str], *, most_bytes: int = MAX_BYTES) -> HttpAnswer:
     """Follows no redirect. Raises `ToolFault`; whoever calls it bounds the time."""
     addresses = await find_addresses(net, url)
     reader, writer = await _dial(net, url, addresses)
@@ -76,7 +76,7 @@ async def _exchange(
     url: WebUrl,
     headers: Mapping[str, str],
     most_bytes: int,
-) -> Answer:
+) -> HttpAnswer:
     http = h11.Connection(h11.CLIENT, max_incomplete_event_size=_HEAD_LIMIT)
     fields = {"host": url.authority, **headers, "accept-encoding": "gzip, deflate", "connection": "close"}
     request = h11.Request(method="GET", target=url.target, headers=list(fields.items()))
@@ -92,7 +92,7 @@ async def _exchange(
         named = {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(list(head.headers))}
         is_redirect = head.status_code in REDIRECTS and "location" in named
         body, complete = (b"", True) if is_redirect else await _read(events, named, most_bytes)
-    return Answer(
+    return HttpAnswer(
         status=head.status_code,
         reason=head.reason.decode("latin-1"),
         headers=named,
@@ -104,14 +104,20 @@ async def _exchange(
 async def _read(
     events: AsyncGenerator[h11.Event, None], headers: Mapping[str, str], most_bytes: int
 ) -> tuple[bytes, bool]:
-    inflater = Inflater(headers.get("content-encoding", ""))
+    coding = headers.get("content-encoding", "")
     body = bytearray()
-    async for event in events:
-        if isinstance(event, h11.Data):
-            for piece in inflater.feed(bytes(event.data)):
-                body += piece
-                if len(body) > most_bytes:
-                    return bytes(body[:most_bytes]), False
+    try:
+        inflater = Inflater(coding)
+        async for event in events:
+            if isinstance(event, h11.Data):
+                for piece in inflater.feed(bytes(event.data)):
+                    body += piece
+                    if len(body) > most_bytes:
+                        return bytes(body[:most_bytes]), False
+    except UnknownCodingError as error:
+        raise ToolFault(f"The server sent the page as {error.name[:40]!r}, which was not asked for.") from None
+    except CompressionError:
+        raise ToolFault(f"The server says that the page is {coding.strip().lower()}, but it is not.") from None
     return bytes(body), True
 
 

@@ -1,6 +1,8 @@
-"""Fetching a page: http becomes https, redirects are followed on the same host only, each hop is judged anew."""
+"""Fetching a page: http becomes https, redirects are followed on the same host only, each hop is judged anew; what came is kept for a quarter of an hour."""
 
 import asyncio
+from collections import OrderedDict
+from collections.abc import Callable
 from urllib.parse import urljoin
 
 import msgspec
@@ -8,11 +10,10 @@ import msgspec
 from everturn import __version__
 from everturn.core.errors import ToolFault
 from everturn.ports.web import PORTS, Net, WebUrl, parse_web_url
-from everturn.tools.web.get import REDIRECTS, Answer, run_get
-from everturn.tools.web_fetch.cache import Page
+from everturn.tools.web.get import REDIRECTS, HttpAnswer, run_get
 from everturn.tools.web_fetch.page import decode_body, render_page
 
-MOST_HOPS = 10
+MAX_HOPS = 10
 PATIENCE_S = 30.0
 _EXCERPT = 1_000
 _HEADERS = {
@@ -21,6 +22,20 @@ _HEADERS = {
     "accept-language": "en, *;q=0.5",
 }
 _FAILED = 400
+KEPT_S = 15 * 60
+MAX_PAGES = 50
+MAX_CHARACTERS = 5_000_000
+
+
+class FetchedPage(msgspec.Struct, frozen=True, kw_only=True):
+    url: str
+    """Where it was found in the end."""
+    code: int
+    code_text: str
+    size: int
+    """Bytes, unpacked."""
+    text: str
+    complete: bool
 
 
 class Elsewhere(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,7 +55,7 @@ def plan_url(text: str) -> WebUrl:
     return url
 
 
-async def run_fetch(net: Net, url: WebUrl, *, patience_s: float = PATIENCE_S) -> Page | Elsewhere:
+async def run_fetch(net: Net, url: WebUrl, *, patience_s: float = PATIENCE_S) -> FetchedPage | Elsewhere:
     """Raises `ToolFault`."""
     try:
         async with asyncio.timeout(patience_s):
@@ -49,9 +64,9 @@ async def run_fetch(net: Net, url: WebUrl, *, patience_s: float = PATIENCE_S) ->
         raise ToolFault(f"{url.host} did not send the page within {patience_s:g} s.") from None
 
 
-async def _follow(net: Net, first: WebUrl) -> Page | Elsewhere:
+async def _follow(net: Net, first: WebUrl) -> FetchedPage | Elsewhere:
     url = first
-    for _ in range(MOST_HOPS + 1):
+    for _ in range(MAX_HOPS + 1):
         answer = await run_get(net, url, _HEADERS)
         if answer.status not in REDIRECTS or "location" not in answer.headers:
             return await _page(url, answer)
@@ -59,7 +74,7 @@ async def _follow(net: Net, first: WebUrl) -> Page | Elsewhere:
         if (target.host, target.port) != (url.host, url.port):
             return Elsewhere(url=str(first), to=str(target), code=answer.status, code_text=answer.reason)
         url = target
-    raise ToolFault(f"{first} was redirected more than {MOST_HOPS} times.")
+    raise ToolFault(f"{first} was redirected more than {MAX_HOPS} times.")
 
 
 def _plan_hop(url: WebUrl, location: str) -> WebUrl:
@@ -69,13 +84,13 @@ def _plan_hop(url: WebUrl, location: str) -> WebUrl:
         raise ToolFault(f"{url} redirects to something that is not a public http or https URL.") from None
 
 
-async def _page(url: WebUrl, answer: Answer) -> Page:
+async def _page(url: WebUrl, answer: HttpAnswer) -> FetchedPage:
     if answer.status >= _FAILED:
         # The words of an error page may say why; its markup does not matter.
         text = decode_body(answer.body[:_EXCERPT], answer.headers.get("content-type", ""), complete=False)
     else:
         text = await asyncio.to_thread(render_page, answer, str(url))
-    return Page(
+    return FetchedPage(
         url=str(url),
         code=answer.status,
         code_text=answer.reason,
@@ -83,3 +98,31 @@ async def _page(url: WebUrl, answer: Answer) -> Page:
         text=text,
         complete=answer.complete,
     )
+
+
+class PageCache:
+    """The oldest leave first. `now` gives seconds on a clock that never jumps."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self._pages: OrderedDict[str, tuple[float, FetchedPage]] = OrderedDict()
+
+    def get(self, url: str) -> FetchedPage | None:
+        self._drop_old()
+        entry = self._pages.get(url)
+        return entry[1] if entry else None
+
+    def keep(self, url: str, page: FetchedPage) -> None:
+        self._pages.pop(url, None)
+        self._pages[url] = (self._now(), page)
+        self._drop_old()
+
+    def _drop_old(self) -> None:
+        oldest = self._now() - KEPT_S
+        size = sum(len(page.text) for _, page in self._pages.values())
+        while self._pages:
+            came, page = next(iter(self._pages.values()))
+            if came > oldest and len(self._pages) <= MAX_PAGES and size <= MAX_CHARACTERS:
+                return
+            self._pages.popitem(last=False)
+            size -= len(page.text)

@@ -5,7 +5,7 @@ import json
 import re
 
 from everturn.core.errors import ToolFault
-from everturn.tools.web.get import Answer
+from everturn.tools.web.get import HttpAnswer
 
 _SNIFFED = 2_048
 _DECLARED = re.compile(
@@ -26,7 +26,7 @@ _TEXT = (
 )
 
 
-def render_page(answer: Answer, url: str) -> str:
+def render_page(answer: HttpAnswer, url: str) -> str:
     """Slow for large pages: run it off the loop. Raises `ToolFault` for what is not text."""
     declared = answer.headers.get("content-type", "")
     kind = declared.partition(";")[0].strip().lower() or _sniff(answer.body)
@@ -36,7 +36,7 @@ def render_page(answer: Answer, url: str) -> str:
         raise ToolFault(_refusal(kind, answer, url))
     text = decode_body(answer.body, declared, complete=answer.complete)
     if kind in _HTML:
-        from everturn.tools.web_fetch.markdown import render_markdown
+        from everturn.tools.web_fetch.html_to_markdown import render_markdown
 
         return render_markdown(text, url)
     return _readable_json(text) if kind.endswith("json") else text
@@ -80,7 +80,7 @@ def _sniff(body: bytes) -> str:
     return "text/html" if re.search(rb"<(?:!doctype html|html|head|body)\b", start, re.IGNORECASE) else "text/plain"
 
 
-def _refusal(kind: str, answer: Answer, url: str) -> str:
+def _refusal(kind: str, answer: HttpAnswer, url: str) -> str:
     size = f"{len(answer.body):,} bytes{'' if answer.complete else ' and more'}"
     hint = "download it with Bash and open it with Read" if kind == "application/pdf" else "download it with Bash"
     return f"{url} is not text but {kind[:80]} ({size}). If it is needed, {hint}."

@@ -10,12 +10,11 @@ from everturn.core.errors import ToolFault
 from everturn.ports.abort import AbortedError
 from everturn.ports.tool import Access, ToolContext, ToolResult
 from everturn.ports.web import Net
-from everturn.tools.define import FunctionTool, tool
-from everturn.tools.shown import WebFetchShown
+from everturn.tools.definition.decorator import FunctionTool, tool
+from everturn.tools.result_types import WebFetchShown
 
 if TYPE_CHECKING:
-    from everturn.tools.web_fetch.cache import Page, PageCache
-    from everturn.tools.web_fetch.fetch import Elsewhere
+    from everturn.tools.web_fetch.fetch import Elsewhere, FetchedPage, PageCache
 
 _FAILED = 400
 
@@ -59,21 +58,20 @@ class _Fetcher:
         self._cache: PageCache | None = None
 
     async def run(self, call: WebFetchInput, context: ToolContext) -> ToolResult:
-        from everturn.tools.web_fetch.answering import ask_about
-        from everturn.tools.web_fetch.cache import Page
+        from everturn.tools.web_fetch.fetch import FetchedPage
+        from everturn.tools.web_fetch.question import ask_about
 
         began = time.monotonic()
         found = await self._find(call.url)
-        if not isinstance(found, Page):
+        if not isinstance(found, FetchedPage):
             return _render_elsewhere(found, began)
         if found.code >= _FAILED:
             return _render_failure(found, began)
         result = await ask_about(found, call.prompt, context.ask, self._small_model)
         return ToolResult(content=result, shown=_show(found, result, began))
 
-    async def _find(self, text: str) -> "Page | Elsewhere":
-        from everturn.tools.web_fetch.cache import Page, PageCache
-        from everturn.tools.web_fetch.fetch import plan_url, run_fetch
+    async def _find(self, text: str) -> "FetchedPage | Elsewhere":
+        from everturn.tools.web_fetch.fetch import FetchedPage, PageCache, plan_url, run_fetch
 
         if self._net is None:
             from everturn.tools.web.system_net import SystemNet
@@ -84,12 +82,12 @@ class _Fetcher:
         if (kept := cache.get(str(url))) is not None:
             return kept
         found = await run_fetch(self._net, url)
-        if isinstance(found, Page) and found.code < _FAILED:
+        if isinstance(found, FetchedPage) and found.code < _FAILED:
             cache.keep(str(url), found)
         return found
 
 
-def _show(page: "Page", result: str, began: float) -> WebFetchShown:
+def _show(page: "FetchedPage", result: str, began: float) -> WebFetchShown:
     return WebFetchShown(
         bytes=page.size,
         code=page.code,
@@ -118,7 +116,7 @@ def _render_elsewhere(moved: "Elsewhere", began: float) -> ToolResult:
     )
 
 
-def _render_failure(page: "Page", began: float) -> ToolResult:
+def _render_failure(page: "FetchedPage", began: float) -> ToolResult:
     said = f"\nIt says:\n{page.text.strip()}" if page.text.strip() else ""
     text = f"{page.url} answered {page.code} {page.code_text or _phrase(page.code)}.{said}"
     return ToolResult(content=text, is_error=True, shown=_show(page, text, began))

@@ -1,4 +1,4 @@
-"""The Brave Search API behind `ports.search.Searcher`: one GET, and its JSON read strictly."""
+"""The Brave Search API behind `ports.web.Searcher`: one GET, and its JSON read strictly."""
 
 import asyncio
 from html import unescape
@@ -8,17 +8,16 @@ from urllib.parse import urlencode
 import msgspec
 
 from everturn.core.errors import ToolFault
-from everturn.ports.search import Hit, SearchQuestion
-from everturn.ports.web import Net, parse_web_url
-from everturn.tools.web.get import Answer, run_get
+from everturn.ports.web import Hit, Net, SearchQuestion, parse_web_url
+from everturn.tools.web.get import HttpAnswer, run_get
 from everturn.tools.web_search.domains import judge_hits
 
 ENDPOINT = "https://api.search.brave.com/res/v1/web/search"
 COUNT = 20
-LONGEST = 400
-MOST_WORDS = 50
+MAX_LENGTH = 400
+MAX_WORDS = 50
 _PATIENCE_S = 20.0
-_MOST_BYTES = 2_000_000
+_MAX_BYTES = 2_000_000
 _OK = 200
 _BAD_KEY = "The search engine refused its key. The user has to set BRAVE_API_KEY to a valid one."
 _REFUSALS = {
@@ -54,7 +53,7 @@ class BraveSearcher:
         headers = {"accept": "application/json", "x-subscription-token": self._key}
         try:
             async with asyncio.timeout(_PATIENCE_S):
-                answer = await run_get(self._net, url, headers, most_bytes=_MOST_BYTES)
+                answer = await run_get(self._net, url, headers, most_bytes=_MAX_BYTES)
         except TimeoutError:
             raise ToolFault(f"The search engine did not answer within {_PATIENCE_S:g} s.") from None
         return judge_hits(parse_reply(answer), question)
@@ -65,11 +64,11 @@ def plan_query(question: SearchQuestion) -> str:
     wanted = " OR ".join(f"site:{domain}" for domain in question.allowed_domains)
     unwanted = " ".join(f"-site:{domain}" for domain in question.blocked_domains)
     whole = " ".join(part for part in (question.query, wanted, unwanted) if part)
-    fits = len(whole) <= LONGEST and len(whole.split()) <= MOST_WORDS
-    return whole if fits else " ".join(question.query.split()[:MOST_WORDS])[:LONGEST]
+    fits = len(whole) <= MAX_LENGTH and len(whole.split()) <= MAX_WORDS
+    return whole if fits else " ".join(question.query.split()[:MAX_WORDS])[:MAX_LENGTH]
 
 
-def parse_reply(answer: Answer) -> tuple[Hit, ...]:
+def parse_reply(answer: HttpAnswer) -> tuple[Hit, ...]:
     """Raises `ToolFault`."""
     if answer.status != _OK:
         raise ToolFault(_REFUSALS.get(answer.status, f"The search engine answered {answer.status} {answer.reason}."))

@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterable
 
 from everturn.core.errors import InputFault, ToolFault
-from everturn.ports.search import Hit, SearchQuestion
-from everturn.ports.web import parse_web_url
+from everturn.ports.web import Hit, SearchQuestion, parse_web_url
 
 _DOMAIN = r"(?:\*\.)?(?:[a-z0-9_-]+\.)*[a-z0-9_-]+"
 

@@ -8,12 +8,12 @@ from msgspec import Meta
 
 from everturn.core.errors import InputFault, ToolFault
 from everturn.ports.abort import AbortedError
-from everturn.ports.search import Hit, Searcher, SearchQuestion
 from everturn.ports.tool import Access, ToolContext, ToolResult
-from everturn.tools.define import FunctionTool, tool
-from everturn.tools.shown import SearchHit, SearchHits, WebSearchShown
+from everturn.ports.web import Hit, Searcher, SearchQuestion
+from everturn.tools.definition.decorator import FunctionTool, tool
+from everturn.tools.result_types import SearchHit, SearchHits, WebSearchShown
 
-MOST_CALLS = 200
+MAX_CALLS = 200
 """Of one session."""
 _Domains = Annotated[list[Annotated[str, Meta(min_length=1)]], Meta(max_length=20)]
 
@@ -49,8 +49,8 @@ Use it for what is newer than you are, or not in the working folder. Read a page
             allowed_domains=parse_domains("allowed_domains", call.allowed_domains),
             blocked_domains=parse_domains("blocked_domains", call.blocked_domains),
         )
-        if calls >= MOST_CALLS:
-            raise ToolFault(f"This session has searched {MOST_CALLS} times, which is the limit.")
+        if calls >= MAX_CALLS:
+            raise ToolFault(f"This session has searched {MAX_CALLS} times, which is the limit.")
         calls += 1
         began = time.monotonic()
         try:

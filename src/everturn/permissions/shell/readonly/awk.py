@@ -3,8 +3,8 @@
 import re
 
 from everturn.core.patterns import compile_late
+from everturn.permissions.shell.reading.syntax import Word
 from everturn.permissions.shell.readonly.options import Globs, Operands, Parsed, Table, parse_options
-from everturn.permissions.shell.syntax import Word
 
 AWK = Table(short="F:v:", permutes=False, operands=Operands.PATTERN, globs=Globs.ANY, clusters=False)
 _TOKEN = compile_late(

@@ -3,8 +3,8 @@
 import re
 
 from everturn.core.patterns import compile_late
+from everturn.permissions.shell.reading.syntax import Word
 from everturn.permissions.shell.readonly.judge import Reads
-from everturn.permissions.shell.syntax import Word
 
 OF_THE_SHELL = frozenset(
     {":", "[", "[[", "break", "cd", "continue", "echo", "exit", "false", "printf", "pwd", "set", "test", "true"}

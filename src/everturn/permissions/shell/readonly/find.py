@@ -2,7 +2,7 @@
 
 import msgspec
 
-from everturn.permissions.shell.syntax import Word
+from everturn.permissions.shell.reading.syntax import Word
 
 TESTS = frozenset({
     "-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex", "-regextype", "-type",
@@ -25,14 +25,14 @@ FOUND = "{}"
 """What stands for a file that was found."""
 
 
-class Found(msgspec.Struct, frozen=True):
+class FindWords(msgspec.Struct, frozen=True):
     starts: tuple[Word, ...]
     """Folders that it begins in, and files that its tests look at."""
     runs: tuple[tuple[Word, ...], ...] = ()
     """Commands behind `-exec`, with `{}` as a word of its own."""
 
 
-def parse_find(words: tuple[Word, ...]) -> Found | None:
+def parse_find(words: tuple[Word, ...]) -> FindWords | None:
     """None when it does more than look and run commands on what it finds."""
     starts: list[Word] = []
     runs: list[tuple[Word, ...]] = []
@@ -59,7 +59,7 @@ def parse_find(words: tuple[Word, ...]) -> Found | None:
             if text.startswith(("-", "@")):
                 return None
             starts.append(words[at - 1])
-    return Found(tuple(starts), tuple(runs))
+    return FindWords(tuple(starts), tuple(runs))
 
 
 def _command_at(words: tuple[Word, ...], at: int) -> tuple[Word, ...] | None:

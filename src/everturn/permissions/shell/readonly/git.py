@@ -3,11 +3,11 @@
 import msgspec
 
 from everturn.core.patterns import compile_late
+from everturn.permissions.shell.reading.syntax import Word
 from everturn.permissions.shell.readonly.git_tables import GIT_TABLES
 from everturn.permissions.shell.readonly.options import Operands, Parsed, parse_options
-from everturn.permissions.shell.syntax import Word
 
-_GLOBAL = frozenset({
+GLOBAL_OPTIONS = frozenset({
     "--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs", "--glob-pathspecs", "--icase-pathspecs",
     "--no-replace-objects",
 })  # fmt: skip
@@ -56,7 +56,7 @@ class GitReads(msgspec.Struct, frozen=True):
 def judge_git(words: tuple[Word, ...]) -> GitReads | None:
     """None when it may do more than read."""
     at = 1
-    while at < len(words) and words[at].raw in _GLOBAL:
+    while at < len(words) and words[at].raw in GLOBAL_OPTIONS:
         at += 1
     if at >= len(words) or not words[at].plain:
         return None

@@ -84,6 +84,7 @@ GIT_TABLES: dict[str, Table] = {
     ),
     "shortlog": Table(
         short="nsecw::",
+        words=frozenset({"-sn", "-ns", "-sne", "-nse"}),
         long=f"{_LOG_LONG} committer email group= numbered summary",
         number=True,
         clusters=False,

@@ -3,16 +3,11 @@
 import msgspec
 
 from everturn.core.patterns import compile_late
-from everturn.permissions.shell.folders import find_cd_target
-from everturn.permissions.shell.readonly.awk import find_awk_files
-from everturn.permissions.shell.readonly.find import FOUND, parse_find
-from everturn.permissions.shell.readonly.git import judge_git
-from everturn.permissions.shell.readonly.jq import is_plain_program
+from everturn.permissions.shell.reading.folders import find_cd_target
+from everturn.permissions.shell.reading.syntax import LOOKS, Word
 from everturn.permissions.shell.readonly.options import Globs, Operands, Parsed, Table, parse_options
-from everturn.permissions.shell.readonly.sed import split_sed
 from everturn.permissions.shell.readonly.tables import TABLES
 from everturn.permissions.shell.readonly.versions import tells_version
-from everturn.permissions.shell.syntax import LOOKS, Word
 
 _BINARY = frozenset({
     "=", "==", "!=", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef",
@@ -66,6 +61,8 @@ def judge_reading(words: tuple[Word, ...], home: str) -> Reads | None:
         case "find":
             return _finds(words, home)
         case "git":
+            from everturn.permissions.shell.readonly.git import judge_git
+
             shown = judge_git(words)
             if shown is None:
                 return None
@@ -73,9 +70,13 @@ def judge_reading(words: tuple[Word, ...], home: str) -> Reads | None:
                 shown.paths, recursive=shown.recursive, of_git=True, content=shown.content, reaches=shown.reaches
             )
         case "sed":
+            from everturn.permissions.shell.readonly.sed import split_sed
+
             split = split_sed(words)
             return None if split is None or split[0] else _files(split[1], recursive=False)
         case "awk":
+            from everturn.permissions.shell.readonly.awk import find_awk_files
+
             files = find_awk_files(words)
             return _version(words) if files is None else _files(files, recursive=False)
         case "date":
@@ -90,6 +91,8 @@ def _version(words: tuple[Word, ...]) -> Reads | None:
 
 def _finds(words: tuple[Word, ...], home: str) -> Reads | None:
     """What `-exec` runs must read, too. Names of found files begin with that of a start: they are no options."""
+    from everturn.permissions.shell.readonly.find import FOUND, parse_find
+
     found = parse_find(words)
     if found is None:
         return None
@@ -114,13 +117,24 @@ _A_PATH = Word(raw="./_", value="./_", template="./_")
 """In the place of `{}`: where a script should stand, it is none."""
 
 
+def only_lists(words: tuple[Word, ...], reads: Reads) -> bool:
+    """It tells names, sizes and times of what it is given, and shows nothing of any file."""
+    return words[0].raw in _LISTERS and not (reads.recursive or reads.of_git)
+
+
+_LISTERS = frozenset({"ls", "stat", "du", "tree", "find", "realpath", "readlink"})
+
+
 def _by_table(words: tuple[Word, ...]) -> Reads | None:
     table = TABLES.get(words[0].raw)
     parsed = None if table is None else parse_options(table, words)
     if table is None or parsed is None or (table.most is not None and len(parsed.operands) > table.most):
         return None
-    if words[0].raw == "jq" and not is_plain_program(parsed.operands[0].fixed or "" if parsed.operands else ""):
-        return None
+    if words[0].raw == "jq":
+        from everturn.permissions.shell.readonly.jq import is_plain_program
+
+        if not is_plain_program(parsed.operands[0].fixed or "" if parsed.operands else ""):
+            return None
     match table.operands:
         case Operands.NONE:
             return None if parsed.operands else Reads()

@@ -1,11 +1,11 @@
 """Tells whether a whole command line changes nothing: then it may run beside others, and a crash leaves no question open."""
 
-from everturn.permissions.shell.assignments import is_safe_assignment
-from everturn.permissions.shell.listing import judge_stage
-from everturn.permissions.shell.redirects import find_target
-from everturn.permissions.shell.survey import read_command
-from everturn.permissions.shell.syntax import Command, Redirect
-from everturn.permissions.shell.wrappers import strip_wrappers
+from everturn.permissions.shell.approval.xargs import judge_stage
+from everturn.permissions.shell.files.redirect_targets import find_target
+from everturn.permissions.shell.reading.assignments import is_safe_assignment
+from everturn.permissions.shell.reading.syntax import Command, Redirect
+from everturn.permissions.shell.reading.wrappers import strip_wrappers
+from everturn.permissions.shell.running.survey import read_command
 
 
 def only_reads(command: str, cwd: str, home: str) -> bool:

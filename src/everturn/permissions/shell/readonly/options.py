@@ -11,7 +11,7 @@ from functools import lru_cache
 import msgspec
 
 from everturn.core.patterns import compile_late
-from everturn.permissions.shell.syntax import Word
+from everturn.permissions.shell.reading.syntax import Word
 
 _SHORT = compile_late(r"([^:=])(::|:\?|:)?")
 _LONG = compile_late(r"([^\s:=]+)(::|:\?|:2|:|=)?")
@@ -99,14 +99,14 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
         return _arities(self.short, self.long)
 
 
-class Option(msgspec.Struct, frozen=True):
+class GivenOption(msgspec.Struct, frozen=True):
     name: str
     """With its dashes; `-5` is `-#`."""
     value: str | None = None
 
 
 class Parsed(msgspec.Struct, frozen=True):
-    options: tuple[Option, ...]
+    options: tuple[GivenOption, ...]
     operands: tuple[Word, ...]
     named: tuple[Word, ...] = ()
     """Files that values of options name."""
@@ -119,7 +119,7 @@ def parse_options(table: Table, words: tuple[Word, ...]) -> Parsed | None:
     """None when an option is not in the table, or a word could be one."""
     if table.responds and any(word.template.startswith("@") for word in words[1:]):
         return None
-    options: list[Option] = []
+    options: list[GivenOption] = []
     operands: list[Word] = []
     named: list[Word] = []
     at, ended, varied = 1, False, False
@@ -149,7 +149,7 @@ def parse_options(table: Table, words: tuple[Word, ...]) -> Parsed | None:
             return None
         if values:
             at += taken
-            read[-1] = Option(read[-1].name, values[-1])
+            read[-1] = GivenOption(read[-1].name, values[-1])
         options.extend(read)
         named.extend(_as_word(option.value) for option in read if option.name in table.paths and option.value)
     return Parsed(tuple(options), tuple(operands), tuple(named))
@@ -161,35 +161,35 @@ def _arities(short: str, long: str) -> Mapping[str, Arity]:
     return letters | {f"--{name}": Arity(mark) for name, mark in _LONG.findall(long)}
 
 
-def _read_word(table: Table, text: str) -> list[Option] | None:
+def _read_word(table: Table, text: str) -> list[GivenOption] | None:
     """The options in one word."""
     if text in table.words:
-        return [Option(text)]
+        return [GivenOption(text)]
     if text.startswith("--"):
         name, equals, value = text.partition("=")
         arity = table.options.get(name)
         if arity is None or (equals and arity in {Arity.NONE, Arity.PAIR}) or (not equals and arity is Arity.WRITTEN):
             return None
-        return [Option(name, value if equals else None)]
+        return [GivenOption(name, value if equals else None)]
     if table.number and text[1:].isdecimal() and text.isascii():
-        return [Option("-#", text[1:])]
+        return [GivenOption("-#", text[1:])]
     return _read_letters(table, text[1:])
 
 
-def _read_letters(table: Table, letters: str) -> list[Option] | None:
-    read: list[Option] = []
+def _read_letters(table: Table, letters: str) -> list[GivenOption] | None:
+    read: list[GivenOption] = []
     for at, letter in enumerate(letters):
         name, rest = f"-{letter}", letters[at + 1 :]
         arity = table.options.get(name)
         if arity is None or (read and not table.clusters):
             return None
         if arity is not Arity.NONE and rest:
-            return [*read, Option(name, rest)] if table.glued else None
-        read.append(Option(name))
+            return [*read, GivenOption(name, rest)] if table.glued else None
+        read.append(GivenOption(name))
     return read
 
 
-def _count_awaited(table: Table, option: Option, *, left: int) -> int:
+def _count_awaited(table: Table, option: GivenOption, *, left: int) -> int:
     """How many of the words that are left belong to it."""
     arity = table.options.get(option.name)
     if option.value is not None or arity is None or (arity is Arity.UNLESS_LAST and not left):

@@ -1,10 +1,9 @@
 """`sed`: its options, and whether it edits in place."""
 
-import re
-
+from everturn.core.patterns import compile_late
+from everturn.permissions.shell.reading.syntax import Word
 from everturn.permissions.shell.readonly.options import Globs, Table, parse_options
 from everturn.permissions.shell.readonly.sed_script import is_plain_script
-from everturn.permissions.shell.syntax import Word
 
 SED = Table(
     short="nErsuzbe:i::l:",
@@ -17,7 +16,7 @@ SED = Table(
 """Without `-f`: a script in a file is not seen."""
 _SCRIPTS = frozenset({"-e", "--expression"})
 _IN_PLACE = frozenset({"-i", "--in-place"})
-_SUFFIX = re.compile(r"[A-Za-z0-9._~-]+")
+_SUFFIX = compile_late(r"[A-Za-z0-9._~-]+")
 """With a star or a slash it would name a file elsewhere."""
 
 

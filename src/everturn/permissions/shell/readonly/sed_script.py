@@ -28,7 +28,7 @@ _WITH_NUMBER = frozenset("lqQ")
 _BRANCHES = frozenset("btT")
 _TEXTS = frozenset("aic")
 _TO_LINE_END = frozenset("erRwW")
-_DEEPEST = 20
+_MAX_DEPTH = 20
 
 
 class _NotPlainError(Exception):
@@ -112,7 +112,7 @@ class _Script:
     def _verb(self, verb: str) -> None:
         if verb == "{":
             self._depth += 1
-            if self._depth > _DEEPEST:
+            if self._depth > _MAX_DEPTH:
                 raise _NotPlainError
             return
         if verb in _TEXTS:

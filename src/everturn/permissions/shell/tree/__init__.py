@@ -1,4 +1,5 @@
-"""The walk over the parser's tree, one class that grows by inheritance: each module adds what it can read.
+"""From the parser's tree to a `Reading`: every command and redirection of a line, and a doubt for all that is not plainly understood.
 
-Notes, scopes, words, heredocs, redirects, commands, conditions, compounds, and `reading` on top, which begins the walk.
+`statements` begins the walk. It is composed of readers for `commands`, `redirections` and `words`, which share one `Draft` (what was
+found so far) and the `Variables` (what the line has set so far).
 """

@@ -1,19 +1,17 @@
 """Words of the tree, each read strictly, and the statements inside their substitutions."""
 
-import re
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from everturn.permissions.shell.expansions import is_tame
-from everturn.permissions.shell.syntax import Command, Expansion, Here, Word
-from everturn.permissions.shell.temporary import put_in
-from everturn.permissions.shell.tree.scopes import Scopes
-from everturn.permissions.shell.values import of_texts
-from everturn.permissions.shell.words import Hole, read_word
-from everturn.ports.scratch import VARIABLE
+from everturn.core.patterns import compile_late
+from everturn.permissions.shell.reading.expansions import is_tame
+from everturn.permissions.shell.reading.syntax import Command, Expansion, Here, Word
+from everturn.permissions.shell.reading.tmpdir import put_in
+from everturn.permissions.shell.reading.words import Hole, read_word
+from everturn.permissions.shell.tree.draft import ReadingDraft
+from everturn.permissions.shell.tree.variables import Variables
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -29,89 +27,80 @@ _HOLES = frozenset({"command_substitution", "process_substitution"})
 _STAGED = frozenset({"command", "redirected_statement", "pipeline"})
 OTHER_INPUT = ("<", "|&", "(", "`", "{")
 """What may feed a stage of a pipe besides the one before it, or put more commands into a stage."""
-
-
-_SPECIAL_IN_TICKS = re.compile(r"[\\`\"]")
+_SPECIAL_IN_TICKS = compile_late(r"[\\`\"]")
 """An escape or a quote means something else inside of backticks."""
 
 
-class Words(Scopes, ABC):
-    """What substitutions hold is read by the top of the walk: four ways lead there."""
+class Statements(Protocol):
+    """The reader of statements, as the parts that it is composed of see it: words and redirections hold statements."""
 
-    _temporary = ""
-
-    @abstractmethod
     def enclosed(self, node: "Node", here: Here, opening: str, closing: str) -> Here:
         """Statements between brackets."""
 
-    @abstractmethod
-    def sequence(self, children: Sequence["Node"], here: Here, start: int, end: int) -> Here:
-        """Statements one after the other."""
-
-    @abstractmethod
     def statement(self, node: "Node", here: Here) -> After:
         """Strictly: one command, or commands in a form that is known."""
 
-    @abstractmethod
     def find(self, node: "Node", here: Here) -> None:
         """Loosely: every command inside."""
 
     def find_all(self, nodes: Sequence["Node"], here: Here) -> None:
-        for node in nodes:
-            self.find(node, here)
+        """The same in each of them."""
 
-    def know_temporary(self, temporary: str) -> None:
-        """What `TMPDIR` holds all through the line; empty where that is not known."""
+
+class WordReader:
+    def __init__(self, draft: ReadingDraft, variables: Variables, statements: Statements, temporary: str = "") -> None:
+        """`temporary`: what `TMPDIR` holds all through the line; empty where that is not known."""
+        self._draft, self._variables, self._statements = draft, variables, statements
         self._temporary = temporary
-        if temporary:
-            self.scope = self.scope.set(VARIABLE, of_texts([temporary]))
 
-    def word(self, node: "Node", here: Here) -> Word:
-        word = self._word(node, here)
+    def read(self, node: "Node", here: Here) -> Word:
+        word = self._read(node, here)
         return put_in(word, self._temporary) if self._temporary else word
 
-    def _word(self, node: "Node", here: Here) -> Word:
+    def _read(self, node: "Node", here: Here) -> Word:
+        draft = self._draft
+        text = draft.text(node)
         if not node.child_count:
-            word = read_word(self.text(node))
+            word = read_word(text)
             if word.unsure:
-                self.doubt(word.unsure)
-                self.loosen()
+                draft.doubt(word.unsure)
+                self._variables.loosen()
             return word
-        word = read_word(self.text(node), find_spans(node, node.start_byte))
+        word = read_word(text, find_spans(node, node.start_byte))
         holes = list(find_holes(node))
-        sources = [self.substitution(hole, here) for hole in holes]
+        sources = [self.read_substitution(hole, here) for hole in holes]
         if word.unsure:
-            self.doubt(word.unsure, clear=is_tame(self.text(node)))
-            self.loosen()
+            draft.doubt(word.unsure, clear=is_tame(text))
+            self._variables.loosen()
             if not holes:
-                self.find_all(node.children, here)
+                self._statements.find_all(node.children, here)
         if word.form:
-            self.note_form(word.form)
+            draft.note_form(word.form)
         for part in word.parts:
             if isinstance(part, Expansion):
-                self.calculate(part.names)
+                self._variables.calculate(part.names)
         return attach_sources(word, sources) if any(sources) else word
 
-    def substitution(self, node: "Node", here: Here) -> tuple[Command, ...]:
+    def read_substitution(self, node: "Node", here: Here) -> tuple[Command, ...]:
         """The commands of its one pipeline; none where it is anything else."""
-        children = node.children
+        draft, children = self._draft, node.children
         # Within a string the parser counts blanks before it as a part of it.
-        opening = self.text(children[0]).lstrip() if children else ""
-        first = len(self.commands)
-        with self.forked():
+        opening = draft.text(children[0]).lstrip() if children else ""
+        first = len(draft.commands)
+        with self._variables.forked():
             if opening in {"$(", "<("} and not (len(children) > 1 and children[1].type == "file_redirect"):
-                self.enclosed(node, here, opening, ")")
-            elif opening == "`" and not _SPECIAL_IN_TICKS.search(self.text(node)[1:-1]):
-                self.enclosed(node, here, "`", "`")
+                self._statements.enclosed(node, here, opening, ")")
+            elif opening == "`" and not _SPECIAL_IN_TICKS.search(draft.text(node)[1:-1]):
+                self._statements.enclosed(node, here, "`", "`")
             else:
-                self.doubt("backticks" if opening == "`" else f"{opening} is not judged")
-                self.find_all(children, here)
-        inside = self.text(node)[len(opening) : -1]
+                draft.doubt("backticks" if opening == "`" else f"{opening} is not judged")
+                self._statements.find_all(children, here)
+        inside = draft.text(node)[len(opening) : -1]
         statements = [child for child in children if child.is_named]
         is_plain = (
             len(statements) == 1 and statements[0].type in _STAGED and not any(sign in inside for sign in OTHER_INPUT)
         )
-        return tuple(self.commands[first:]) if is_plain else ()
+        return tuple(draft.commands[first:]) if is_plain else ()
 
 
 def find_holes(node: "Node") -> Iterator["Node"]:

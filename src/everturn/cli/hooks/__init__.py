@@ -1,0 +1,1 @@
+"""`everturn hooks`: which hooks are configured, and what they answer to an event."""

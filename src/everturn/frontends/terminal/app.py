@@ -1,0 +1,494 @@
+"""The interactive program: one terminal, one prompt, one conversation after the other. What a key does is decided here."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, suppress
+from functools import partial
+from typing import Protocol
+
+from everturn.core.errors import EverturnError
+from everturn.core.messages import Kind
+from everturn.core.modes import PermissionMode
+from everturn.core.state import Exit
+from everturn.frontends.ansi import DIM, RED, YELLOW
+from everturn.frontends.asking.dialogue import ARMING_S
+from everturn.frontends.terminal.activity import lay_activity
+from everturn.frontends.terminal.device import TerminalDevice
+from everturn.frontends.terminal.editor import PromptEditor
+from everturn.frontends.terminal.history import PromptHistory
+from everturn.frontends.terminal.inputs import Focus, Input, Key, TerminalAnswer
+from everturn.frontends.terminal.key_bindings import SEQUENCE_S, KeyAction, KeyBindings, KeyMatcher, Pressed
+from everturn.frontends.terminal.live_area import lay_live_area
+from everturn.frontends.terminal.live_engine import LiveEngine
+from everturn.frontends.terminal.menu import Menu, MenuItem
+from everturn.frontends.terminal.person import TerminalPerson
+from everturn.frontends.terminal.program import TerminalProgram
+from everturn.frontends.terminal.prompt import Completer, Prompt
+from everturn.frontends.terminal.question import Question
+from everturn.frontends.terminal.reports import ProgressState
+from everturn.frontends.terminal.results import Details
+from everturn.frontends.terminal.status_line import Status
+from everturn.frontends.terminal.transcript import LiveTranscript
+from everturn.frontends.terminal.work import LiveWork
+
+FRAME_S = 1 / 30
+SPIN_S = 0.1
+LAST_PROMPTS = 2
+"""Of a session that goes on, shown at its beginning with what followed them."""
+MAX_LAST = 60
+"""Messages."""
+HINT_S = 2.0
+"""How long a hint stands, and how soon a second press must follow the first."""
+CYCLE = (PermissionMode.DEFAULT, PermissionMode.ACCEPT_EDITS, PermissionMode.PLAN)
+
+
+class Overlay(Protocol):
+    """What has the whole screen and all keys until it closes; the conversation goes on behind it."""
+
+    def receive(self, given: Input) -> None: ...
+
+    def draw(self) -> None: ...
+
+    def resize(self) -> None: ...
+
+
+class TerminalApp:
+    def __init__(
+        self,
+        agent: LiveEngine,
+        *,
+        transcript: LiveTranscript,
+        editor: PromptEditor,
+        past: PromptHistory,
+        completions: Completer,
+        person: TerminalPerson,
+        program: TerminalProgram,
+        bindings: KeyBindings,
+        device: TerminalDevice,
+        suspend: Callable[[], None],
+        lend: Callable[[], AbstractContextManager[None]],
+    ) -> None:
+        """`suspend` stops the program as a shell's job; `lend` gives the terminal to another program meanwhile."""
+        self.screen = person.screen
+        self.transcript = transcript
+        self.work = LiveWork(
+            agent,
+            transcript=transcript,
+            floor=person.floor,
+            program=program,
+            begun=partial(device.show_progress, ProgressState.UNKNOWN),
+            rested=self._rest,
+        )
+        self.prompt = Prompt(
+            editor, past=past, completions=completions, submit=self.submit, take_back=self.work.take_back
+        )
+        self._keys = KeyMatcher(bindings)
+        self._bindings = bindings
+        self._device = device
+        device.changed = self._take_colours
+        self.transcript.palette = device.palette
+        self.transcript.paint_links(device.link)
+        person.ask = self.ask
+        person.palette = lambda: transcript.palette
+        self._program = program
+        self._suspend = suspend
+        self._lend = lend
+        self._question: Question | None = None
+        self._overlay: Overlay | None = None
+        self._overlay_closed_s = 0.0
+        self._hint = ""
+        self._pressed = ("", 0.0)
+        """The key that asks for a second press, and when it was pressed."""
+        self._frame: asyncio.TimerHandle | None = None
+        self._left: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._status_row = ""
+        """What the person's own command says; empty without one."""
+        self._percent: int | None = None
+        self._branch = ""
+        self._has_focus = True
+        self._cycled = ("", "")
+        """The mode that was in force before Shift-Tab was pressed since the last prompt, and the one that it has led to."""
+
+    @property
+    def agent(self) -> LiveEngine:
+        """The conversation of now."""
+        return self.work.agent
+
+    # The life of the program.
+
+    async def run(self, first: str = "", *, goes_on: bool = False) -> int:
+        """Until the person leaves; `first` is submitted at once. `goes_on`: what was cut off goes on without a prompt."""
+        self._measure()
+        for told in (*self._bindings.problems, *self._bindings.notes):
+            self.transcript.say(told, YELLOW)
+        self.show_last()
+        self.draw()
+        if first:
+            self.submit(first)
+        elif goes_on:
+            self.work.resume()
+        try:
+            return await self._left
+        finally:
+            await self.work.close()
+            self._close_overlay()
+            if self._frame is not None:
+                self._frame.cancel()
+            self.transcript.close()
+            self.screen.leave()
+
+    def leave(self, code: int = Exit.OK) -> None:
+        if self._question is not None:
+            self._question.end()
+        if not self._left.done():
+            self._left.set_result(code)
+
+    # What comes in.
+
+    def receive(self, given: Input) -> None:
+        """Every input of the terminal; what it changed is shown at once."""
+        match given:
+            case TerminalAnswer():
+                self._device.receive(given)
+                return
+            case Focus(gained=gained):
+                self._has_focus = gained
+                return
+            case Key(name="z", ctrl=True):
+                self._close_overlay()
+                self._suspend()
+            case _ if self._overlay is not None:
+                self._overlay.receive(given)
+            case _ if self._question is not None:
+                # A question that came up behind the overlay has just been seen: a key that leaves twice is no answer.
+                if time.monotonic() - self._overlay_closed_s > ARMING_S:
+                    self._question.receive(given)
+            case Key():
+                for pressed in self._keys.press(given, time.monotonic()):
+                    self._follow(pressed, given)
+                if self._keys.is_waiting:
+                    asyncio.get_running_loop().call_later(SEQUENCE_S, self._release_keys)
+            case _:
+                self.prompt.receive(given)
+        self.draw()
+
+    def ask(self, question: Question | None) -> None:
+        """In place of the prompt; None gives the place back."""
+        if question is not None and self._question is None and not self._has_focus:
+            self._device.notify("Everturn", "waits for your answer")
+        self._question = question
+        self.draw()
+
+    def show_details(self, details: Details) -> None:
+        from everturn.frontends.terminal.pager import DetailsPager
+
+        self.screen.open_alternate()
+        self._overlay = DetailsPager(
+            details,
+            self.screen,
+            close=self._close_overlay,
+            notice=lambda: "q leaves: a question waits" if self._question is not None else "",
+        )
+        self.draw()
+
+    def _close_overlay(self) -> None:
+        if self._overlay is not None:
+            self._overlay, self._overlay_closed_s = None, time.monotonic()
+            self.screen.close_alternate()
+
+    def resize(self) -> None:
+        if self._overlay is not None:
+            self._overlay.resize()
+        self.screen.resize()
+        self.draw()
+
+    def submit(self, text: str) -> None:
+        self._cycled = ("", "")
+        if not self.work.submit(text):
+            name = "a line with !" if text.startswith("!") else text.split(maxsplit=1)[0]
+            self._tell(f"{name} can be used when the answer is complete, or after Esc")
+            self.prompt.set(text)
+        self.draw()
+
+    def take_agent(self, agent: LiveEngine) -> None:
+        """Another conversation from here on."""
+        self.work.take_agent(agent)
+        self._measure()
+
+    async def pick(self, items: Sequence[MenuItem], *, title: str, chosen: str = "") -> str | None:
+        """What the person picks from a menu; None where they leave it."""
+        answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
+
+        def give(value: str | None) -> None:
+            if not answer.done():
+                answer.set_result(value)
+
+        values = [item.value for item in items]
+        self.prompt.open_menu(
+            Menu(
+                items,
+                pick=lambda item: give(item.value),
+                close=lambda: give(None),
+                title=title,
+                chosen=values.index(chosen) if chosen in values else 0,
+            )
+        )
+        self.draw()
+        return await answer
+
+    def complete_again(self) -> None:
+        """Names of files have come since the menu was asked for."""
+        if not self._left.done():
+            self.prompt.complete_again()
+            self.draw()
+
+    def copy(self, text: str) -> bool:
+        """To the clipboard of the terminal; False where it takes no such text."""
+        return self._device.copy(text)
+
+    def show_last(self) -> None:
+        """The end of the conversation, where one of the past goes on."""
+        transcript = self.agent.transcript
+        prompts = [at for at, message in enumerate(transcript) if message.kind is Kind.PROMPT]
+        begin = prompts[-LAST_PROMPTS:][0] if prompts else 0
+        for message in transcript[max(begin, len(transcript) - MAX_LAST) :]:
+            self.transcript.show_message(message)
+
+    # What a key does outside of the text.
+
+    def _follow(self, pressed: Pressed, by: Key) -> None:
+        if pressed.action is not None:
+            self._act(pressed.action, by)
+        for key in pressed.released:
+            self._hint = ""
+            self.prompt.receive(key)
+
+    def _release_keys(self) -> None:
+        """No key has come that would make them an action."""
+        for pressed in self._keys.release():
+            self._follow(pressed, Key(""))
+        if not self._left.done():
+            self.draw()
+
+    def _act(self, action: KeyAction, by: Key) -> None:
+        prompt = self.prompt
+        match action:
+            case KeyAction.SUBMIT:
+                prompt.send()
+            case KeyAction.NEWLINE:
+                prompt.begin_line()
+            case KeyAction.INTERRUPT if by.ctrl:
+                self._press_interrupt()
+            case KeyAction.INTERRUPT:
+                self._escape()
+            case KeyAction.CLEAR_INPUT:
+                prompt.clear()
+            case KeyAction.EXIT:
+                self._press_exit()
+            case KeyAction.CYCLE_MODE:
+                self._cycle_mode()
+            case KeyAction.HISTORY_SEARCH:
+                prompt.search_past()
+            case KeyAction.PREVIOUS_PROMPT:
+                self._go_back()
+            case KeyAction.OPEN_DETAILS:
+                self.transcript.open_details()
+            case KeyAction.EXTERNAL_EDITOR:
+                self._edit_outside()
+            case KeyAction.ACCEPT_SUGGESTION:
+                prompt.accept()
+            case KeyAction.SUSPEND:
+                self._suspend()
+            case KeyAction.REDRAW:
+                self.screen.forget()
+
+    def _press_interrupt(self) -> None:
+        """Ctrl-C as in a shell: it ends what runs, else it empties the line, and twice on an empty line it leaves."""
+        if self.prompt.close_menu():
+            return
+        if self.work.is_working:
+            self.work.interrupt()
+        elif not self.prompt.is_empty:
+            self.prompt.clear()
+        else:
+            self._press_twice("Ctrl-C", self.leave)
+
+    def _escape(self) -> None:
+        """Closes a menu, leaves vi's insertion, or interrupts."""
+        prompt = self.prompt
+        if prompt.close_menu():
+            return
+        if prompt.editor.vi_mode in {"insert", "replace"} and not prompt.is_empty:
+            prompt.receive(Key("escape"))
+        elif self.work.is_working:
+            self.work.interrupt()
+
+    def _press_exit(self) -> None:
+        if self.prompt.is_empty:
+            self._press_twice("Ctrl-D", self.leave)
+        else:
+            self.prompt.receive(Key("d", ctrl=True))
+
+    def _edit_outside(self) -> None:
+        with self._lend():
+            try:
+                text = self._program.edit_text(self.prompt.text)
+            except EverturnError as error:
+                self.transcript.say(str(error), RED)
+                return
+        self.prompt.set(text)
+
+    def _go_back(self) -> None:
+        """To an earlier prompt of this conversation: it is chosen from a menu and can be changed; what followed it is left behind."""
+        if (
+            self.work.is_working
+            or not self.prompt.is_empty
+            or not any(m.kind is Kind.PROMPT for m in self.agent.transcript)
+        ):
+            return
+        self.work.begin(self._choose_prompt())
+
+    async def _choose_prompt(self) -> None:
+        transcript = self.agent.transcript
+        prompts = [(at, message) for at, message in enumerate(transcript) if message.kind is Kind.PROMPT]
+        items = [MenuItem(str(at), message.text) for at, message in reversed(prompts)]
+        chosen = await self.pick(items, title="go back to before which prompt? Files stay as they are")
+        if chosen is None:
+            return
+        at = int(chosen)
+        before, agent = transcript[:at], self.agent
+        if before:
+            self.take_agent(await self._program.open_session(agent.session_id, fork=True, until=before[-1].id))
+            await self._program.leave_session(agent)
+        else:
+            self.take_agent(agent.clear())  # type: ignore[arg-type]  # as the one before
+        self.transcript.say("The conversation goes on before this prompt; what followed is in the session before.", DIM)
+        self.prompt.set(transcript[at].text)
+
+    def _press_twice(self, name: str, act: Callable[[], None]) -> None:
+        now = time.monotonic()
+        if self._pressed[0] == name and now - self._pressed[1] <= HINT_S:
+            act()
+            return
+        self._pressed = (name, now)
+        self._tell(f"press {name} again to leave")
+
+    def _cycle_mode(self) -> None:
+        modes = [str(mode) for mode in CYCLE]
+        now = self.agent.permission_mode
+        following = modes[(modes.index(now) + 1) % len(modes)] if now in modes else modes[0]
+        if now != self._cycled[1]:
+            self._cycled = (now, now)
+        if following == PermissionMode.PLAN:
+            # A mode that was only passed on the way is not the one to come back to after the plan.
+            self.agent.permission_mode = self._cycled[0]
+        self.agent.permission_mode = following
+        self._cycled = (self._cycled[0], following)
+
+    # What is seen.
+
+    def _rest(self) -> None:
+        """Nothing is at work."""
+        self._device.show_progress(ProgressState.NONE)
+        if not self._has_focus and not self._left.done():
+            self._device.notify("Everturn", "has finished")
+        self._measure()
+        self.draw()
+
+    def draw(self) -> None:
+        """The live area as it is now, at once, or what stands over it."""
+        if self._left.done():
+            # Nothing is drawn below what was printed last.
+            return
+        if self._overlay is not None:
+            self._overlay.draw()
+            return
+        screen = self.screen
+        self.prompt.suggestion = self.work.suggestion
+        waiting = self.transcript.waiting
+        if not waiting.is_waiting and self.agent.is_busy:
+            # An answer that pauses is not one that has ended.
+            waiting.begin("answering")
+        rows, cursor = lay_live_area(
+            self._question or self.prompt,
+            activity=lay_activity(
+                waiting, screen.style, screen.columns, room=screen.rows // 2, spins=self.transcript.spins
+            )
+            if self._question is None
+            else (),
+            queued=[command.text for command in self.agent.queued],
+            status=self._status(),
+            style=screen.style,
+            columns=screen.columns,
+            rows=screen.rows,
+        )
+        screen.draw(rows, cursor)
+        screen.flush()
+        if self._frame is not None:
+            self._frame.cancel()
+            self._frame = None
+        if waiting.is_waiting and self._question is None:
+            self._frame = asyncio.get_running_loop().call_later(SPIN_S, self._draw_frame)
+
+    def plan_frame(self) -> None:
+        """Something is to be drawn, within a frame."""
+        loop = asyncio.get_running_loop()
+        if self._frame is not None:
+            if self._frame.when() - loop.time() <= FRAME_S:
+                return
+            self._frame.cancel()
+        self._frame = loop.call_later(FRAME_S, self._draw_frame)
+
+    def _draw_frame(self) -> None:
+        self._frame = None
+        self.draw()
+
+    def _tell(self, hint: str) -> None:
+        self._hint = hint
+        asyncio.get_running_loop().call_later(HINT_S, self._end_hint, hint)
+
+    def _end_hint(self, hint: str) -> None:
+        if self._hint == hint and not self._left.done():
+            self._hint = ""
+            self.draw()
+
+    def _status(self) -> Status:
+        agent = self.agent
+        return Status(
+            model=agent.model,
+            mode=agent.permission_mode,
+            percent=self._percent,
+            usd=agent.total_usd,
+            branch=self._branch,
+            jobs=len(agent.tasks.running),
+            editing=self.prompt.editor.vi_mode,
+            row=self._status_row,
+            hint=self._hint,
+        )
+
+    async def _ask_status(self) -> None:
+        agent = self.agent
+        row = await self._program.read_status(
+            session_id=agent.session_id, model=agent.model, usd=agent.total_usd, percent=self._percent or 0
+        )
+        if row != self._status_row and not self._left.done():
+            self._status_row = row
+            self.draw()
+
+    def choose_theme(self, theme: str) -> None:
+        self._device.choose_theme(theme)
+
+    def _take_colours(self) -> None:
+        self.transcript.palette = self._device.palette
+        self.draw()
+
+    def _measure(self) -> None:
+        """What is looked up between two prompts, not in each frame."""
+        self._branch = self._program.read_branch()
+        self._device.show_title(f"everturn · {self._program.folder}")
+        if self._program.has_status:
+            self.work.run_beside(self._ask_status())
+        with suppress(EverturnError):
+            use = self.agent.window()
+            self._percent = min(round(use.percentage), 100) if use.window else None

@@ -1,0 +1,101 @@
+"""What a call brought, under its line: the change of a file, the end of a command's output. Folded; the whole of it can be opened. Pure."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from everturn.core.events import CallEnded
+from everturn.core.masking import mask_keys
+from everturn.frontends.ansi import BOLD, CYAN, DIM, GREEN, RED, Style
+from everturn.frontends.flow import cut_line
+from everturn.frontends.harmless import make_harmless, make_line
+from everturn.frontends.terminal.diff_lines import DiffHunk, lay_diff
+from everturn.frontends.terminal.palette import SIXTEEN, Palette
+
+MAX_OUTPUT = 6
+"""Lines of output, the last ones."""
+MAX_CHANGED = 24
+"""Lines of a change, the first ones."""
+MAX_CHARACTERS = 200_000
+"""Of a result that is looked at for the screen; the rest is in the session."""
+GUTTER = "  │ "
+_PATCH = {"+": GREEN, "-": RED, "@": CYAN}
+
+
+class Details(msgspec.Struct, frozen=True):
+    """All of a result, to be opened."""
+
+    title: str
+    lines: tuple[tuple[str, str], ...]
+    """Each with its colour."""
+
+
+def lay_result(
+    event: CallEnded, style: Style, columns: int, palette: Palette = SIXTEEN
+) -> tuple[list[str], Details | None]:
+    """Rows that fit the width, and the whole of the result."""
+    hunks = getattr(event.shown, "structured_patch", None)
+    if hunks is not None:
+        return lay_change(hunks, style, columns, palette, title=make_line(event.call_line) or event.name)
+    title = make_line(event.call_line) or event.name
+    return fold(list_lines(event.shown), style, columns, most=-MAX_OUTPUT, title=title)
+
+
+def lay_change(
+    hunks: Sequence[Any], style: Style, columns: int, palette: Palette, *, title: str
+) -> tuple[list[str], Details | None]:
+    """With line numbers, and the changed words of a line marked."""
+    told = [DiffHunk(hunk.old_start, hunk.new_start, hunk.lines) for hunk in hunks]
+    rows = lay_diff(told, columns - len(GUTTER) - 1, max_rows=MAX_CHANGED, palette=palette)
+    gutter = style.paint(GUTTER, DIM)
+    painted = [gutter + "".join(style.paint(piece.text, piece.codes) for piece in row) for row in rows]
+    lines = tuple(line for number, hunk in enumerate(hunks) for line in list_hunk(hunk, is_first=number == 0))
+    return painted, Details(title, lines) if lines else None
+
+
+def fold(
+    lines: list[tuple[str, str]], style: Style, columns: int, *, most: int, title: str
+) -> tuple[list[str], Details | None]:
+    """The first `most` lines as rows; where `most` is negative, the last ones."""
+    if not lines:
+        return [], None
+    kept = lines[:most] if most > 0 else lines[most:]
+    rows = [paint(text, codes, style, columns) for text, codes in kept]
+    if left := len(lines) - len(kept):
+        told = style.paint(cut_line(f"  … {left:,} more lines, Ctrl-O shows all", columns - 1), DIM)
+        rows = [*rows, told] if most > 0 else [told, *rows]
+    return rows, Details(title, tuple(lines))
+
+
+def paint_patch(diff: str) -> list[tuple[str, str]]:
+    """Lines of a patch as git writes it, with their colours."""
+    text = mask_keys(make_harmless(diff)).rstrip("\n")
+    return [(line.expandtabs(4), _PATCH.get(line[:1], DIM if line[:1] == " " else BOLD)) for line in text.split("\n")]
+
+
+def list_lines(shown: Any) -> list[tuple[str, str]]:
+    """Lines of a result and their colours; none where its own line says enough."""
+    output = getattr(shown, "stdout", None)
+    if not isinstance(output, str) or not output.strip():
+        return []
+    text = mask_keys(make_harmless(output[-MAX_CHARACTERS:])).strip("\n")
+    return [(line, DIM) for line in text.split("\n")]
+
+
+def list_hunk(hunk: Any, *, is_first: bool) -> list[tuple[str, str]]:
+    """With the line numbers of the file as it is now; of a line that went, those it had."""
+    old, new = hunk.old_start, hunk.new_start
+    lines: list[tuple[str, str]] = [] if is_first else [("    ⋮", DIM)]
+    for line in hunk.lines:
+        sign, text = line[:1], mask_keys(make_harmless(line[1:].expandtabs(4)))
+        number = old if sign == "-" else new
+        codes = {"-": RED, "+": GREEN}.get(sign, DIM)
+        lines.append((f"{number:>5} {sign} {text}", codes))
+        old += sign != "+"
+        new += sign != "-"
+    return lines
+
+
+def paint(text: str, codes: str, style: Style, columns: int) -> str:
+    return f"{style.paint(GUTTER, DIM)}{style.paint(cut_line(text, max(columns - len(GUTTER) - 1, 4)), codes)}"

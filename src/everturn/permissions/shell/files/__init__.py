@@ -1,0 +1,1 @@
+"""Which files a command line opens, reads and writes, for rules about files and for protected paths."""

@@ -1,0 +1,210 @@
+"""Each slash command of the interactive program, typed by a person, and what is on the screen then."""
+
+import json
+import re
+
+import pytest
+from tests.frontends.terminal.stage import Stage
+
+from everturn.modelserver import hold, when
+
+SUMMARY = when("What happened, in short.", last_user_contains="Write a summary")
+ANSWER = "An answer with code:\n\n```python\nprint('first')\n```\n\nThe end."
+TOLD = {
+    "help": ("/help", "Leave."),
+    "cost": ("/cost", "This session cost $0"),
+    "context": ("/context", "claude-sonnet-5"),
+    "status": ("/status", "Permissions  default"),
+    "permissions": ("/permissions", "There are no rules"),
+    "hooks": ("/hooks", "No hooks are configured."),
+    "config": ("/config model", "claude-sonnet-5"),
+    "doctor": ("/doctor", "ripgrep"),
+    "sandbox": ("/sandbox", "sandbox   off ("),
+    "memory": ("/memory", "AGENTS.md"),
+    "todos": ("/todos", "no list"),
+    "tasks": ("/tasks", "Nothing runs in the background."),
+    "diff": ("/diff", "git"),
+    "copy": ("/copy", "Copied: "),
+    "pin": ("/pin mind the gap", "mind the gap"),
+    "unpin": ("/unpin 7", "7"),
+    "rename": ("/rename A new title", "A new title"),
+    "export": ("/export out.md", "out.md"),
+    "collapses": ("/collapses", "othing"),
+    "goal": ("/goal", "goal"),
+    "effort": ("/effort high", "The effort is high from the next prompt on."),
+    "model": ("/model haiku", "The model is claude-haiku-4-5"),
+    "plan": ("/plan", "Plan mode: nothing is changed until you approve a plan."),
+    "vim": ("/vim", "The prompt has the keys of vi."),
+    "compact": ("/compact", "summar"),
+    "btw": ("/btw what time is it?", "Beside."),
+    "clear": ("/clear", "new"),
+    "resume": ("/resume", "There is no other session of this folder."),
+    "theme": ("/theme light", "light"),
+    "statusline": ("/statusline", "status line"),
+    "fork": ("/fork", "This is session "),
+}
+"""By its name: what is typed, and what is seen below it."""
+TOO_EARLY = "can be used when the answer is complete"
+ELSEWHERE = frozenset(("exit", "init", "review", "security-review"))
+"""Tested by themselves below."""
+
+
+def below(typed, told):
+    return lambda stage: told in stage.below(f"> {typed}")
+
+
+@pytest.mark.parametrize("name", TOLD)
+async def test_a_command_is_answered_under_what_was_typed_and_the_conversation_goes_on(name):
+    typed, told = TOLD[name]
+    script = [when("Beside.", last_user_contains="what time is it"), SUMMARY, ANSWER, "Again."]
+    async with Stage(script=script, rows=60, files={"AGENTS.md": "Be brief.\n"}) as stage:
+        await stage.type("hello\n")
+        await stage.see("The end.")
+        await stage.see("1 round")
+        await stage.type(f"{typed}\n")
+        await stage.see(lambda stage: below(typed, told)(stage) or TOO_EARLY in stage.text)
+        if TOO_EARLY in stage.text:
+            # The last words of an answer are seen before its query has ended. The command stands in the prompt.
+            await stage.press("enter")
+            await stage.see(below(typed, told))
+        await stage.see(lambda stage: stage.screen[stage.cursor[1]].startswith(">"))
+        await stage.type("and now?\n")
+        await stage.see("Again.")
+
+
+async def test_every_command_that_is_listed_is_tested_here():
+    async with Stage(columns=160, rows=80) as stage:
+        await stage.ready()
+        await stage.type("/help\n")
+        await stage.see("Leave.")
+        named = set(re.findall(r"^/([a-z-]+)", stage.everything, re.MULTILINE))
+        assert named == TOLD.keys() | ELSEWHERE
+
+
+async def test_exit_leaves():
+    async with Stage() as stage:
+        await stage.type("/exit\n")
+        assert await stage.end() == 0
+
+
+@pytest.mark.parametrize("name", ["init", "review", "security-review"])
+async def test_a_command_that_stands_for_a_prompt_is_shown_as_it_was_typed(name):
+    async with Stage(script=["As asked."]) as stage:
+        await stage.type(f"/{name}\n")
+        await stage.see(f"> /{name}", "As asked.")
+        assert len(stage.requests) == 1
+
+
+async def test_an_unknown_command_is_told_so_with_what_was_meant():
+    async with Stage() as stage:
+        await stage.type("/modle\n")
+        await stage.see("There is no command /modle. Did you mean /model?")
+        assert stage.requests == []
+
+
+async def test_a_slash_opens_the_menu_and_tab_completes():
+    async with Stage() as stage:
+        await stage.ready()
+        await stage.type("/perm")
+        await stage.see("permissions", "List the rules")
+        await stage.press("tab")
+        await stage.see("> /permissions")
+        await stage.press("enter")
+        await stage.see(lambda stage: "List the rules" not in stage.text)
+
+
+async def test_escape_closes_the_menu_and_leaves_the_text():
+    async with Stage() as stage:
+        await stage.ready()
+        await stage.type("/perm")
+        await stage.see("List the rules")
+        await stage.press("escape")
+        await stage.miss("List the rules")
+        await stage.see("> /perm")
+
+
+async def test_a_model_is_picked_from_a_menu():
+    async with Stage(script=["Hello."]) as stage:
+        await stage.ready()
+        await stage.type("/model\n")
+        await stage.see("▸ claude-sonnet-5")
+        await stage.press("down")
+        await stage.miss("▸ claude-sonnet-5 ")
+        picked = next(row for row in stage.screen if "▸" in row).split()[1]
+        await stage.press("enter")
+        await stage.see(f"The model is {picked} from the next prompt on.")
+        await stage.type("hi\n")
+        await stage.see("Hello.")
+        assert stage.requests[-1].body["model"] == picked
+
+
+async def test_the_last_answer_and_its_last_code_go_to_the_clipboard():
+    async with Stage(script=[ANSWER]) as stage:
+        await stage.type("hello\n")
+        await stage.see("The end.")
+        await stage.type("/copy\n")
+        await stage.see("Copied:")
+        assert stage.clipboard == ANSWER
+        await stage.type("/copy code\n")
+        await stage.see(lambda stage: "Copied:" in stage.below("/copy code"))
+        assert stage.clipboard == "print('first')"
+
+
+async def test_a_command_that_only_looks_is_answered_while_the_model_works_and_others_wait():
+    async with Stage(script=[hold("Once upon a time there was", after=4)], rows=50) as stage:
+        await stage.type("tell\n")
+        await stage.see("Once upon")
+        await stage.type("/cost\n")
+        await stage.see("This session cost")
+        await stage.type("/compact\n")
+        await stage.see("/compact can be used when the answer is complete")
+        stage.release()
+        await stage.see("1 round")
+
+
+async def test_after_clear_the_model_knows_nothing():
+    async with Stage(script=["One.", "Two."]) as stage:
+        await stage.type("first\n")
+        await stage.see("One.", "1 round")
+        await stage.type("/clear\n")
+        await stage.see(lambda stage: stage.screen[stage.cursor[1]].startswith(">") and "/clear" in stage.text)
+        await stage.type("second\n")
+        await stage.see("Two.")
+        assert "first" not in json.dumps(stage.requests[-1].body["messages"])
+
+
+async def test_a_session_is_resumed_from_a_menu_and_its_last_lines_are_shown(tmp_path):
+    async with Stage(script=["The first answer."], folder=tmp_path) as stage:
+        await stage.type("a first prompt\n")
+        await stage.see("The first answer.")
+        await stage.leave()
+    async with Stage(script=["Again."], folder=tmp_path) as stage:
+        await stage.ready()
+        await stage.type("/resume\n")
+        await stage.see("a first prompt")
+        await stage.press("enter")
+        await stage.see("The first answer.", "This is session")
+        await stage.type("more\n")
+        await stage.see("Again.")
+        assert "a first prompt" in json.dumps(stage.requests[-1].body["messages"])
+
+
+async def test_config_without_a_key_lists_the_settings():
+    async with Stage(rows=60, settings={"model": "claude-haiku-4-5"}) as stage:
+        await stage.type("/config\n")
+        await stage.see(lambda stage: "claude-haiku-4-5" in stage.below("> /config").rsplit("\n", 1)[0])
+        assert "Examples:" not in stage.everything
+
+
+async def test_doctor_says_what_this_terminal_is():
+    async with Stage(rows=60) as stage:
+        await stage.type("/doctor\n")
+        await stage.see("ok    terminal", "100 columns")
+        assert "pipe" not in stage.everything
+
+
+async def test_a_side_answer_is_shown_as_markdown():
+    async with Stage(script=[when("It is **four**.", last_user_contains="2 + 2")]) as stage:
+        await stage.type("/btw what is 2 + 2?\n")
+        await stage.see("It is four.")
+        assert stage.styles_at("four")["bold"]
