@@ -83,7 +83,11 @@ def find_task(tasks: Tasks, id_: str) -> Task:
     running = ", ".join(task.id for task in tasks.running)
     raise ToolFault(
         f"There is no task {id_!r} in this session. "
-        + (f"Those that run: {running}." if running else "No task is running.")
+        + (
+            f"Those that run: {running}."
+            if running
+            else "No task is running; tasks end with the program that started them."
+        )
     )
 
 

@@ -277,6 +277,8 @@ class CommandRunner:
         )
         context.tasks.add(task)
         where = f"Its output goes to {task.output_path}. " if task.output_path else ""
+        if command.start.folder != context.folder:
+            where = f"It runs in {render_folder(command.start.folder, context.folder)}. {where}"
         return self._render(
             command,
             context,

@@ -184,9 +184,11 @@ class Unapproved:
         edits = any(reads is None for _, reads in unasked)
         walls = self._world.walls
         if len({id(part) for part in apart}) == len(unasked) and walls.reads and (walls.edits or not edits):
-            alone = "a call of its own" if len(lacking) == 1 else "calls of their own"
+            alone, needs = (
+                ("a call of its own", "it needs") if len(lacking) == 1 else ("calls of their own", "they need")
+            )
             what = "only reads, or changes files as the mode allows," if edits else "only reads"
-            return f"{why}, or {alone}: what {what} needs no rule there"
+            return f"{why}; in {alone} {needs} none, since what {what} runs without one"
         return why
 
     def _is_harmless(self, command: Command, words: tuple[Word, ...], reads: Reads) -> bool:

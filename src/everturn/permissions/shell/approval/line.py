@@ -230,7 +230,9 @@ class Approval:
         if reads is None:
             trouble = _no_rule(shown)
             if unsafe:
-                trouble = f"it sets {unsafe[0].name} for {shown!r}, and no rule looks past that"
+                trouble = (
+                    f"it sets {unsafe[0].name} for {shown!r}, and a rule for the command alone does not cover that"
+                )
         if self._plans:
             return f"mode plan: {shown!r} may change something" if reads is None else trouble
         if not unsafe and words[0].plain and self._may_edit(command, words):
@@ -282,6 +284,8 @@ class Approval:
                 continue
             if self._world.walls.reads and only_lists(words, reads) and self._guard.is_listed(path, command.here):
                 self._unapproved.require_wall(f"{shown!r} lists {path[:_SHOWN]}, and no rule covers that place")
+            elif self._guard.find_objection("read", path, command.here) is DenialCause.OUTSIDE:
+                return f"{shown!r} reads {path[:_SHOWN]}, which is outside the working folder"
             else:
                 return f"{shown!r} reads {path[:_SHOWN]}, and no rule covers that file"
         return ""
