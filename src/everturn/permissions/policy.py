@@ -8,6 +8,7 @@ import msgspec
 
 from everturn.core.errors import OptionError
 from everturn.core.modes import PermissionMode
+from everturn.core.patterns import compile_late
 from everturn.permissions.call_judge import CallJudge
 from everturn.permissions.judgement import FileUse, Judgement
 from everturn.permissions.modes import ModeSwitch
@@ -25,6 +26,9 @@ from everturn.workspace.paths import find_start
 if TYPE_CHECKING:
     from everturn.permissions.paths.coverage import Coverage, Walk
     from everturn.permissions.paths.trace import Trace
+
+_GOES_ELSEWHERE = compile_late(r"\s*cd\s+/[^\s;&|]+\s*&&")
+"""A line that says itself where it runs: behind `&&` nothing runs where the shell stood before."""
 
 
 def walk(folders: tuple[str, ...], covers: Callable[[str], bool]) -> tuple[str, ...] | None:
@@ -291,7 +295,7 @@ class RulePolicy(ModeSwitch):
         if call.name != "Bash" or call.traits.access is not Access.EXECUTE:
             return judgement.why
         place = folder or self.elsewhere
-        if place in {"", self.folders[0]}:
+        if place in {"", self.folders[0]} or _GOES_ELSEWHERE.match(call.input["command"]):
             return judgement.why
         return f"{judgement.why}; it would run in {place!r}, not in the working folder"
 

@@ -448,4 +448,4 @@ def test_git_behind_a_change_of_the_folder_is_told_to_come_without_the_allowed_c
     judgement = judge_command(line, rules, make_world(rules))
 
     assert judgement.ruling is Ruling.ASK
-    assert "a call that does nothing but read may do it" in judgement.why
+    assert "a call that holds only commands that read may run it" in judgement.why

@@ -65,7 +65,7 @@ class Unapproved:
         """
         if self.needs_wall:
             if used is not None or self.edits or self.written:
-                cure = "; a call that does nothing but read may do it" if self._world.walls.reads else ""
+                cure = "; a call that holds only commands that read may run it" if self._world.walls.reads else ""
                 return f"{self.needs_wall}{cure}", used
             return self._hold(writes=False), used
         if used is None and (common := self._find_common_rule()):

@@ -136,7 +136,7 @@ class Approval:
         moved = reading.leaves or self._world.cwd not in self._world.folders
         gits = [each for each in reading.commands if strip_wrappers(each.words)[0].template.endswith("git")]
         if moved and gits:
-            elsewhere = "git in another folder than the working folder: its settings may run programs"
+            elsewhere = "git after a `cd`, here or in an earlier command: the settings of that folder may run programs"
             self._unapproved.require_wall(elsewhere)
             if not (held and all(is_same_repository(each.here, self._world.folders) for each in gits)):
                 return elsewhere
