@@ -250,6 +250,29 @@ async def test_a_goal_that_was_not_met_stays_with_the_session(bench):
     assert (run.result.goal, run.result.goal_attempts) == ("met", 1)
 
 
+async def approve(_call):
+    return True
+
+
+@pytest.mark.parametrize(
+    ("options", "is_told"),
+    [
+        ({"permission_mode": "default"}, True),
+        ({"permission_mode": "default", "allowed_tools": ["Edit(src/**)"]}, False),
+        ({"permission_mode": "default", "approver": approve}, False),
+        ({"permission_mode": "acceptEdits"}, False),
+    ],
+)
+async def test_a_goal_for_which_no_file_may_be_changed_is_told_at_the_start(bench, options, is_told):
+    engine = goal(bench, **options)
+    (bench.folder / "left").write_text("0")
+    bench.model(text("Done."))
+
+    run = await bench.go_on(engine)
+
+    assert any("may not change files" in notice.text for notice in run.of("notice")) is is_told
+
+
 @pytest.mark.parametrize(
     ("given", "told"),
     [

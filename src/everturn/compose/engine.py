@@ -24,7 +24,7 @@ from everturn.compose.guard import (
     watch_settings,
 )
 from everturn.compose.hooks import HookPlace, build_hooks, build_investigation
-from everturn.compose.policy import advise
+from everturn.compose.policy import advise, advise_goal
 from everturn.compose.prompt import Surroundings, plan_briefing, plan_prompting
 from everturn.compose.session import build_session_file, open_session
 from everturn.compose.system import RandomIds, SystemClock, begin_count
@@ -205,6 +205,8 @@ def build_parts(
         notices.add(WEAK_KEY)
     add_all(notices, guard.warnings)
     add_all(notices, advise(policy, {*NAMES, *(tool.name for tool in own_tools)}, name_option))
+    if goal is not None:
+        add_all(notices, advise_goal(policy, asks=options.approver is not None))
     guard.scratch.plan(session.id)
     briefing = plan_briefing(setup, (*tools, *deferred))
     surroundings = Surroundings(
