@@ -145,6 +145,10 @@ def test_what_is_right_is_taken(fields):
             {"approver": print},
             "approver: must be a function of the call and the reason, or an object with such a method `approve`, not <built-in function print>",
         ),
+        (
+            {"approver": lambda call: call},
+            "approver: must be a function of the call and the reason, or an object with such a method `approve`, not <function",
+        ),
         ({"cwd": ""}, "cwd: must be a path, not ''"),
     ],
 )

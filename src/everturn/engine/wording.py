@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from everturn.core.commands import DENIED, SENT_MEANWHILE
+from everturn.core.commands import SENT_MEANWHILE
 from everturn.core.contexts import ChangedEntry
+from everturn.core.denials import DENIED
 from everturn.core.hiding import MARK
 from everturn.core.marks import harmless, one_line, reminder, reminder_of_words, tool_error
 from everturn.core.notes import Goal
@@ -83,6 +84,11 @@ def hook_async(text: str) -> str:
 
 def _about(call: str) -> str:
     return f" about {one_line(call)}" if call else ""
+
+
+def call_denied(reason: str, advice: str) -> str:
+    """The reason of the policy, the person or a PermissionRequest hook, and what the model may do instead."""
+    return f"{DENIED} {reason}. {advice}".rstrip()
 
 
 def hook_denied(text: str) -> str:

@@ -179,6 +179,17 @@ def is_function(value: Any) -> bool:
     return isinstance(value, FunctionType | MethodType | partial)
 
 
+def takes(function: Callable[..., Any], arguments: int) -> bool:
+    """It can be called with so many arguments, none of them by name."""
+    from inspect import signature
+
+    try:
+        signature(function).bind(*[None] * arguments)
+    except TypeError:
+        return False
+    return True
+
+
 def show(value: Any) -> str:
     shown = repr(value)
     return shown if len(shown) <= 60 else f"{shown[:57]}…"  # noqa: PLR2004 (a line of an error message)

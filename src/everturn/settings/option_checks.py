@@ -75,7 +75,7 @@ def _task_budget(value: Any) -> str | None:
 
 
 def approver(value: Any) -> str | None:
-    if checks.is_function(value) or checks.has_members(value, "approve"):
+    if checks.has_members(value, "approve") or (checks.is_function(value) and checks.takes(value, 2)):
         return None
     return f"must be a function of the call and the reason, or an object with such a method `approve`, not {checks.show(value)}"
 
