@@ -1,4 +1,4 @@
-"""The sandbox of an engine: what the settings want, with what the machine has."""
+"""The sandbox of an engine: chosen by the settings and by what works on the machine."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What an engine meets outside of itself. Each field stands in for the real thing, in tests and in programs that embed it."""
+"""The outside world of an engine (environment, disk, clock, ids, model). Tests and embedding programs replace its fields."""
 
 import os
 from collections.abc import Callable, Mapping

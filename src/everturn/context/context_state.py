@@ -1,4 +1,4 @@
-"""What the stages share: the conversation as it is sent, and what is known of it."""
+"""What the stages share: the view, and what is known of it."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""What the stages know of the messages without searching them each turn: folded from each message once."""
+"""What the stages know of the messages: folded from each message once, so that no turn searches all of them."""
 
 import re
 from collections.abc import Iterable, Mapping

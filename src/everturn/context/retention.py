@@ -1,4 +1,4 @@
-"""What no stage may lose is put back word for word, where it would no longer be sent. No model is trusted with it."""
+"""What no stage may lose: where a stage would remove it from the request, it is added again word for word, without asking a model."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""One call of an answer: read, judged, its intent written, run, and its result shown to hooks."""
+"""Runs one call of an answer: parses its input, asks hooks and the gate, writes the intent, runs the tool, and gives the result to hooks."""
 
 import asyncio
 from collections.abc import Collection

@@ -1,4 +1,4 @@
-"""The last event of a query: what came of it, how long it took and what it cost."""
+"""The last event of a query: its outcome, duration and cost."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -1,4 +1,4 @@
-"""From the hooks of settings files, as they are written, to checked ones. What is wrong is told and passed over. Pure."""
+"""Checks the hooks of settings files. A wrong entry becomes a warning and is skipped. Pure."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""All hooks of a session that are asked by the name of an event: found, run in parallel, and heard as one."""
+"""The hooks of one event: found, run in parallel, and their answers joined into one."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""One call before the rules and the mode of one moment: what is decided, and about which file."""
+"""Judges one call by the rules and the mode that are in force at that moment, and says which file the judgement is about."""
 
 import os
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Whether a permission rule covers a call, for those who filter calls by it: where that cannot be told, it does."""
+"""Whether a permission rule covers a call, for filters such as the `if` of a hook. If that cannot be known, the answer is yes."""
 
 import os
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What the rooms of the permissions tell each other: a ruling, its reason, the rule behind it, and the world it holds in."""
+"""Values that the judges share: a ruling with its reason and its rule, and what a judge knows about the session (`World`)."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Literal

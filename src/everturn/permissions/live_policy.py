@@ -1,4 +1,4 @@
-"""The policy of an engine whose settings files may change: looked at before each call, and asked about where they let more run."""
+"""The policy of an engine whose settings files may change: checks them before each call, and asks a person where they would let more run."""
 
 from typing import TYPE_CHECKING, Any
 

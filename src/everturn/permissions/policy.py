@@ -1,4 +1,4 @@
-"""The policy that the gate asks right before each call: deny, ask, mode, allow, in this order; whatever is left asks."""
+"""The policy that the gate asks right before each call: deny rules, ask rules, mode, allow rules, in this order; everything else is asked about."""
 
 import os
 from collections.abc import Callable, Coroutine, Iterable

@@ -1,4 +1,4 @@
-"""The rules of one moment with the folders that they hold in; each part is made ready when a call needs it first."""
+"""The rules at one moment with the folders in which they count; each part is prepared when a call first needs it."""
 
 import os
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""A person's yes that holds longer than one call: tried on the policy before it is offered, then added, or written down."""
+"""A yes for more than one call: tried on the policy before it is offered, then added to the session or written to a file."""
 
 from collections import deque
 from collections.abc import Callable, Iterable

@@ -1,4 +1,4 @@
-"""Looks into folders that are closed to their owner: they are opened while somebody looks, and closed again as they were."""
+"""Opens folders that their owner cannot read while Everturn looks into them, and closes them again."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""The sandbox of a session: chooses what holds each command, prepares it, and tells afterwards what was held back."""
+"""The sandbox of a session: chooses how each command is confined, prepares it, and reports what was denied."""
 
 import os
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""From the lines of a journal to the session they tell: decoding that loses nothing silently, and one fold."""
+"""From the lines of a journal to the state of the session: decoding, which reports every loss, and one fold."""
 
 import contextlib
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What holds beside the messages at one point of a session: folded from records, and made anew when a session is rewound."""
+"""The state beside the messages at one point of a session: folded from records, and folded again when a session is rewound."""
 
 from everturn.core.contexts import Contexts
 from everturn.core.denials import Denial

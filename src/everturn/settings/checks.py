@@ -1,4 +1,4 @@
-"""Judging single values: each check answers with what is wrong and what is allowed, or with nothing."""
+"""Checks of single values: each returns what is wrong and what is allowed, or None."""
 
 import math
 import os

@@ -1,4 +1,4 @@
-"""What a person should hear while output goes to a pipe: on standard error, a line each, whatever the format of the answer."""
+"""Messages on standard error while the answer goes to a pipe: one line each, in every output format."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""What is being waited for, in one line: the model, or the calls that run, and for how long."""
+"""The line that says what the loop waits for: the model or the running calls, and for how long."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""The default transport: HTTP/1.1 by our own hand, with connections kept alive between the turns of a session."""
+"""The default transport: our own HTTP/1.1 client, which keeps connections open between turns."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""The bytes of one connection: what came and was not read yet, what goes out, and how long it is silent."""
+"""The bytes of one connection: received and not yet read, to be sent, and how long it has been silent."""
 
 import asyncio
 import math

@@ -1,4 +1,4 @@
-"""Rules of the command line, and what to tell people of rules that will hardly do what was meant. Pure."""
+"""Reads the rules of the command line, and warns about rules that probably do not do what was meant. Pure."""
 
 from collections.abc import Collection, Iterable
 

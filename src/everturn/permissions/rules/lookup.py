@@ -1,4 +1,4 @@
-"""Which rule covers a call, by its tool's name and its fields. Paths and commands are judged by rooms of their own. Pure."""
+"""Which rule covers a call, by the name of its tool and its fields. Paths and commands have judges of their own. Pure."""
 
 from collections.abc import Iterable
 from typing import Any

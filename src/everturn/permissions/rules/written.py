@@ -1,4 +1,4 @@
-"""From the rules as they were written to rules in force: a wrong allow is passed over, a wrong deny or ask stops everything."""
+"""From rules as they are written to rules in force: a wrong allow rule is skipped with a warning, a wrong deny or ask rule is an error."""
 
 import os
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What the rules, the files that a command names and the mode say of it; asked where the mode alone does not decide."""
+"""Judges a command by rules, by the files that it names, and by the mode. Called where the mode alone does not decide."""
 
 from itertools import islice
 from typing import Any

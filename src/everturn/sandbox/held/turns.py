@@ -1,4 +1,4 @@
-"""Sessions that work in one folder let their held edits run one after the other: what one has not yet put in order, another must not take for the person's."""
+"""Confined edits of sessions in one folder run one after the other. Otherwise one session could take the unrepaired changes of another for the person's."""
 
 import asyncio
 import fcntl

@@ -1,4 +1,4 @@
-"""All sessions of a home at once: the index is brought up to date, then asked; what is wrong with it is its own trouble."""
+"""The index of all sessions of a home: brought up to date, then asked. Errors of the index are handled here."""
 
 import sqlite3
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Which session somebody means: an id, its beginning, a title, or the newest."""
+"""Finds a session by an id, the beginning of one, a title, or `latest`."""
 
 from collections.abc import Callable, Sequence
 

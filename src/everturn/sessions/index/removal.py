@@ -1,4 +1,4 @@
-"""Sessions that go: one that somebody names, or those that are too old or too large, each whole and none that is in use."""
+"""Removes sessions: named ones, or those that are too old or too large; each whole, and none that is open."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Which allow rule covers a command of a line, and whether it is enough for it."""
+"""Which allow rule covers a command of a line, and whether the rule is enough to run it."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""How a line is held of which nobody has approved everything: as a whole, or its parts must be beyond doubt."""
+"""Plans the confinement of a line that is not fully approved: the whole line is confined, or each part must be certain."""
 
 from collections.abc import Callable
 from itertools import islice

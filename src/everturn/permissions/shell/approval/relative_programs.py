@@ -1,4 +1,4 @@
-"""Commands that name what they run by a relative path: in another folder that is another program."""
+"""Commands that name a program by a relative path: in another folder, the same path is another program."""
 
 import os
 from posixpath import basename

@@ -1,4 +1,4 @@
-"""What rules about commands may cover although it is only known when the line runs."""
+"""Commands that rules may cover, although only running the line would show it."""
 
 from collections.abc import Iterator
 from posixpath import basename

@@ -1,4 +1,4 @@
-"""Everything that a command line may run, as far as anybody can see: through runners, scripts in strings, and doubts."""
+"""Everything that a command line may run: through runners, scripts in strings, and doubts."""
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache, partial
