@@ -122,7 +122,7 @@ def shorten_part(part: str, most: int, shelf: Shelf | None) -> str:
     return f"{part[:half]}\n[… {len(part) - 2 * half:,} characters are left out here; {where} …]\n{part[-half:]}"
 
 
-class NotingShelf:
+class RecordingShelf:
     """A shelf that remembers what was put there, for the journal."""
 
     def __init__(self, shelf: Shelf) -> None:

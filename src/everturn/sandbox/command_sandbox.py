@@ -38,7 +38,7 @@ from everturn.sandbox.pins import MountPins
 from everturn.sandbox.placeholders import Placeholders
 from everturn.sandbox.places import Places, find_nested, find_places, lies_in_protected
 from everturn.sandbox.probe import Means
-from everturn.sandbox.settings import SandboxWishes
+from everturn.sandbox.settings import SandboxSettings
 from everturn.sandbox.survivors import RuledSurvivors, ViewedSurvivors, has_scope, plan_sparing
 from everturn.sandbox.temporary import Temporary
 
@@ -83,7 +83,7 @@ class CommandSandbox:
 
     def __init__(
         self,
-        wishes: SandboxWishes,
+        settings: SandboxSettings,
         means: Means,
         surroundings: SandboxSurroundings,
         ruled: Callable[[], SandboxRules] = SandboxRules,
@@ -98,19 +98,22 @@ class CommandSandbox:
         Raises `OptionError` where a host is none.
         """
         self.means = means
-        self._asks = asks and wishes.asks_hosts and wishes.own_proxy_port is None
+        self._asks = asks and settings.asks_hosts and settings.own_proxy_port is None
         self._ruled = ruled
-        self._wishes = msgspec.structs.replace(
-            wishes,
-            deny_read=(*wishes.deny_read, *(f"{own}/settings.json" for own in surroundings.own)),
+        self._settings = msgspec.structs.replace(
+            settings,
+            deny_read=(*settings.deny_read, *(f"{own}/settings.json" for own in surroundings.own)),
             # As they are before the first command: one may lie in the workspace, and a command put a link in its place.
-            allow_write=tuple(map(os.path.realpath, wishes.allow_write)),
+            allow_write=tuple(map(os.path.realpath, settings.allow_write)),
         )
         self._surroundings = surroundings
-        self._allowed = [parse_pattern(FIELD, text) for text in wishes.allowed_hosts]
-        denied = [parse_pattern("sandbox.network.deniedDomains", text) for text in wishes.denied_hosts]
+        self._allowed = [parse_pattern(FIELD, text) for text in settings.allowed_hosts]
+        denied = [parse_pattern("sandbox.network.deniedDomains", text) for text in settings.denied_hosts]
         self._proxy = Proxy(
-            self._allowed, denied, own_port=wishes.own_proxy_port, object_to=lambda host: self._ruled().object_to(host)
+            self._allowed,
+            denied,
+            own_port=settings.own_proxy_port,
+            object_to=lambda host: self._ruled().object_to(host),
         )
         self._placeholders = Placeholders()
         self.aftermath = Aftermath()
@@ -122,14 +125,14 @@ class CommandSandbox:
         self._nested: dict[str, list[str]] = {}
         self._pins = MountPins()
         self._running = 0
-        families = LOCAL | ({AF_UNIX} if wishes.unix_sockets else set())
+        families = LOCAL | ({AF_UNIX} if settings.unix_sockets else set())
         wide = families | INTERNET if means.kind == "bubblewrap" else families
         self._filter = encode_filter(means.machine, frozenset(wide)) if means.machine else b""
 
     @property
     def has_network(self) -> bool:
         """Only a network of the command's own can have a door to the proxy alone."""
-        return (self._wishes.has_network or self._asks) and self.means.kind == "bubblewrap"
+        return (self._settings.has_network or self._asks) and self.means.kind == "bubblewrap"
 
     @property
     def description(self) -> str:
@@ -138,7 +141,7 @@ class CommandSandbox:
         network = self._describe_network() if self.has_network else "none"
         leaving = (
             " Where a command fails because of it and is right as it is, run it again with dangerouslyDisableSandbox."
-            if self._wishes.may_leave
+            if self._settings.may_leave
             else ""
         )
         return (
@@ -148,11 +151,11 @@ class CommandSandbox:
         )
 
     def _describe_network(self) -> str:
-        if self._wishes.own_proxy_port is not None:
+        if self._settings.own_proxy_port is not None:
             hosts = "what the person's own proxy allows"
         else:
             asked = ["hosts that the person agrees to (they are asked while a connection waits)"] if self._asks else []
-            hosts = ", ".join([*self._wishes.allowed_hosts, *asked])
+            hosts = ", ".join([*self._settings.allowed_hosts, *asked])
         return f"only {hosts}, through the proxy in HTTP_PROXY"
 
     def allow_host(self, text: str) -> None:
@@ -160,16 +163,16 @@ class CommandSandbox:
         self._allowed.append(parse_pattern(FIELD, text))
 
     def judge(self, command: str, *, leave: bool) -> Confinement:
-        if self.means.kind == "none" or find_exclusion(command, self._wishes.excluded):
+        if self.means.kind == "none" or find_exclusion(command, self._settings.excluded):
             return Confinement.NONE
-        if leave and self._wishes.may_leave:
+        if leave and self._settings.may_leave:
             return Confinement.LEAVES
         return Confinement.ENOUGH if self._is_trusted() and self._finds_covered() else Confinement.INSIDE
 
     def _is_trusted(self) -> bool:
         """Nobody need be asked about a command, as far as what it may leave behind is concerned."""
         # The weaker kind holds no metadata, and protected files only afterwards: it is enough for who says so.
-        is_enough = self.means.kind == "bubblewrap" if self._wishes.auto_allow is None else self._wishes.auto_allow
+        is_enough = self.means.kind == "bubblewrap" if self._settings.auto_allow is None else self._settings.auto_allow
         return is_enough and not self._is_exposed() and self._can_put_back()
 
     def _is_exposed(self) -> bool:
@@ -221,12 +224,12 @@ class CommandSandbox:
         self, command: str, start: Start, folder: str, inquire: Inquire | None = None
     ) -> CommandCell | OpenCell:
         if self.means.kind == "none":
-            if self._wishes.required:
+            if self._settings.required:
                 raise ToolFault(
                     f"The command did not run: sandbox.required is set, and there is no sandbox here ({self.means.why})."
                 )
             return OpenCell(start, f"The command ran without a sandbox, although one is wanted: {self.means.why}")
-        if find_exclusion(command, self._wishes.excluded):
+        if find_exclusion(command, self._settings.excluded):
             return OpenCell(start)
         was_found = self._found_by
         places = self._find_places(folder)
@@ -243,8 +246,8 @@ class CommandSandbox:
             places=places,
             by_rules=self.means.kind == "landlock",
             network=self.has_network,
-            unix_sockets=self._wishes.unix_sockets,
-            may_leave=self._wishes.may_leave,
+            unix_sockets=self._settings.unix_sockets,
+            may_leave=self._settings.may_leave,
         )
         environment = self._plan_environment(start.environment)
         if held.by_rules:
@@ -270,16 +273,16 @@ class CommandSandbox:
         return self._temporary.path
 
     def _find_places(self, folder: str) -> Places:
-        around, ruled, wishes = self._surroundings, self._ruled(), self._wishes
-        wishes = msgspec.structs.replace(wishes, allow_write=tuple(filter(_is_straight, wishes.allow_write)))
+        around, ruled, settings = self._surroundings, self._ruled(), self._settings
+        settings = msgspec.structs.replace(settings, allow_write=tuple(filter(_is_straight, settings.allow_write)))
         unread, unwritten = self._find_covered(ruled)
-        wishes = msgspec.structs.replace(
-            wishes,
-            deny_read=(*wishes.deny_read, *ruled.deny_read, *unread),
-            deny_write=(*wishes.deny_write, *ruled.deny_write, *unwritten),
+        settings = msgspec.structs.replace(
+            settings,
+            deny_read=(*settings.deny_read, *ruled.deny_read, *unread),
+            deny_write=(*settings.deny_write, *ruled.deny_write, *unwritten),
         )
         places = find_places(
-            wishes,
+            settings,
             folders=dict.fromkeys((folder, *around.folders, *filter(_is_straight, ruled.folders))),
             temporary=self.temporary,
             homes=(around.home,),
@@ -296,7 +299,7 @@ class CommandSandbox:
         return self._nested[folder]
 
     def _plan_environment(self, given: Mapping[str, str]) -> dict[str, str]:
-        without = SECRETS | self._wishes.hidden_variables | PROXIES
+        without = SECRETS | self._settings.hidden_variables | PROXIES
         kept = {name: value for name, value in given.items() if name not in without}
         ours = {"TMPDIR": self.temporary, "EVERTURN_SANDBOX": self.means.kind}
         return kept | ours | (plan_variables(self._allowed) if self.has_network else {})

@@ -10,7 +10,7 @@ from everturn.ports.resources import Resources
 from everturn.sandbox.closed_folders import is_closed
 
 RESOURCE = "the working folders, for edits that nobody approved"
-_PATIENCE_S = 10.0
+_MAX_WAIT_S = 10.0
 _LOOK_S = 0.01
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 BUSY = "The command did not run: another session, or a command of it, has kept this folder for itself for ten seconds. Run it again."
@@ -33,7 +33,7 @@ class FolderTurns:
         """
         self._holders += 1
         try:
-            async with asyncio.timeout(_PATIENCE_S):
+            async with asyncio.timeout(_MAX_WAIT_S):
                 while not (self._locks or self._lock(folders)):  # noqa: ASYNC110 - the kernel announces nothing
                     await asyncio.sleep(_LOOK_S)
         except TimeoutError:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from everturn.tools.bash.confinement import NoteEnd
 
 _GRACE_SHARE = 0.75
-"""We must have killed and answered before the engine's own patience ends."""
+"""The command must be ended and its result ready before the engine's own time limit."""
 _LAST_GRACE_S = 1.0
 _MAX_BEHIND = 8
 _MAX_SO_FAR = 4_000
