@@ -97,7 +97,7 @@ def test_some_rules_may_deny_and_ask_but_not_allow(text):
         ("Read([ab)", "opens a [ that is never closed", ""),
         ("Read(a\\)", "ends with a backslash", ""),
         ("Read([[:alpha:]])", "is not supported", ""),
-        ("Read(~root/x)", "the home of somebody else", ""),
+        ("Read(~root/x)", "another user's home", ""),
         ("Read(a/../b)", "goes up (..) in the middle", ""),
         ("Read(//../b)", "goes above the root", ""),
     ],

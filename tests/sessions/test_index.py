@@ -380,7 +380,7 @@ def test_an_index_that_was_ruined_is_made_anew_and_that_is_said(tmp_path, ruin):
     with SessionIndex(tmp_path) as index:
         assert index.cards() == before
         [notice] = index.notices
-    assert "was made anew" in notice
+    assert "was built again" in notice
     with SessionIndex(tmp_path) as index:
         assert (index.cards(), index.notices) == (before, [])
 

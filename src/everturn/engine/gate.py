@@ -40,7 +40,7 @@ class Gate:
     def __init__(
         self, deps: Deps, recorder: Recorder, denials: list[Denial], *, folder: str = "", background: Crew | None = None
     ) -> None:
-        """`background`: hooks that nobody waits for."""
+        """`background`: runs hooks that are not awaited."""
         self._deps = deps
         self._folder = folder
         self._background = background or Crew()

@@ -22,21 +22,21 @@ if TYPE_CHECKING:
     from everturn.permissions.live_rules import LiveRules
 
 HOST_RULE = "sandbox.network.allowedDomains: "
-"""Stands before a host where a rule would stand."""
+"""Prefix of a host in a list of rules."""
 MAX_REMEMBERED = 200
 MAX_SHOWN = 20
 _NAMES = compile_late(r"[A-Za-z_]\w*")
 _READS_ALL = compile_late(
     r"\$\{!|\b(?:eval|env|printenv|export|declare|typeset|set|compgen|source|(?:ba|da|z|k|a)?sh)\b|(?:^|[;&|\s])\.\s|[\"'\\]\w*[\"'\\]"
 )
-"""Names of variables may be put together there, or all of them be used."""
+"""Commands in which the names of variables may be computed, or all variables be used."""
 _GOES_BACK = compile_late(r"\b(?:cd|pushd)\s+(?:--\s+)?-|~-|OLDPWD")
 UNTRUSTED = "it holds in this session at once; in later ones when you trust this folder: everturn trust"
 ONLY_MANAGED = "only managed settings may allow something for longer than one call"
 
 
 class PolicyGrants:
-    """`ports.policy.Grants`. What it needs is loaded when somebody is asked for the first time."""
+    """`ports.policy.Grants`. Most of its modules are loaded at the first question."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class PolicyGrants:
         return self._tell_surroundings(call) if call.name == "Bash" else call
 
     def _tell_surroundings(self, call: Call) -> Call:
-        """What a command does depends on where it runs, and on what was set before it: whoever says yes must know."""
+        """Adds the folder and the exported variables of a command, which the person must see before a yes."""
         exports = tuple(self._list_exports(call))
         return msgspec.structs.replace(
             call,
@@ -90,7 +90,7 @@ class PolicyGrants:
         )
 
     def _list_exports(self, call: Call) -> Iterable[str]:
-        """What was set by an earlier command, whole, and decides which programs this one runs, or stands in it; and where `cd -` would go."""
+        """Exported variables that decide which programs this command runs, or that it names, with their whole values; and the folder of `cd -`."""
         command = str(call.input.get("command", ""))
         exports = self._shell.list_exports(call.traits.confinement)
         named = exports.keys() if _READS_ALL.search(command) else set(_NAMES.findall(command))
@@ -139,7 +139,7 @@ class PolicyGrants:
         return ""
 
     def _offer_host(self, call: Call) -> tuple[Offer, ...]:
-        """One host at one port: there is nothing narrower."""
+        """Offers to allow one host at one port, the narrowest rule that exists."""
         if self._only_managed:
             return ()
         host, port = call.input["host"], call.input["port"]
@@ -151,7 +151,7 @@ class PolicyGrants:
         )
 
     def _try(self, call: Call, grant: "Grant") -> Offer | None:
-        """None where it would not help: another rule asks, the path is protected, the command is more than its words."""
+        """The offer for a grant; None if the grant would not let the call run, for example because another rule asks or the path is protected."""
         from everturn.permissions.grants import EDITS_MEANING, describe_rule, find_needed
         from everturn.permissions.rules.parsing import RuleProblem
 
@@ -181,7 +181,7 @@ class PolicyGrants:
         return self._policy.imagine(self._parse(rules), mode).judge(call).ruling is Ruling.ALLOW
 
     def _list_past(self, grant: "Grant") -> tuple[str, ...]:
-        """Calls that a person was asked about, and that the grant by itself would let run: other rules have no part in it."""
+        """Earlier calls that a person was asked about and that this grant alone would allow."""
         without = self._policy.imagine_alone()
         alone = self._policy.imagine_alone(self._parse(grant.rules), grant.mode)
         earlier = (

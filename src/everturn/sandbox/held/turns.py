@@ -20,14 +20,14 @@ class FolderTurns:
     """One per session. Edits of one session that overlap share its turn."""
 
     def __init__(self, resources: Resources | None = None) -> None:
-        """`resources`: of the session, where people see that the folders are taken."""
+        """`resources`: those of the session, which show people that the folders are locked."""
         self._process = os.getpid()
         self._resources = resources or Resources()
         self._locks: list[int] = []
         self._holders = 0
 
     async def take(self, folders: tuple[str, ...]) -> None:
-        """The folders for us alone, and with others those above them: a session there waits for us as well.
+        """Locks the folders exclusively, and the folders above them together with other sessions, so that a session there waits, too.
 
         Raises `ToolFault`, and `OSError` where a folder cannot be locked at all.
         """
@@ -49,7 +49,7 @@ class FolderTurns:
         self._give_back()
 
     def _give_back(self) -> None:
-        """A command in the background keeps the turn until it has ended."""
+        """Unlocks the folders when the last command has ended, one in the background included."""
         if not self._holders:
             self._unlock()
             self._resources.take_out(RESOURCE)

@@ -116,7 +116,7 @@ class SessionIndex:
             self.close()
             if not is_damage(error):
                 return self._ask_in_memory(question, str(error))
-            self.notices.append(f"The index {self._path} was damaged ({error}) and was made anew.")
+            self.notices.append(f"The index {self._path} was damaged ({error}) and was built again.")
         except OSError as error:
             return self._ask_in_memory(question, error.strerror or str(error))
         try:
