@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from everturn.compose.hooks import list_own_files
 from everturn.core.modes import PermissionMode
 from everturn.permissions.policy import RulePolicy
-from everturn.permissions.rules.loading import advise_rule, find_strangers, parse_given
+from everturn.permissions.rules.given_rules import advise_rule, find_strangers, parse_given
 from everturn.permissions.rules.names import find_alike
 from everturn.permissions.rules.rule import Rule, Source
 from everturn.permissions.rules.written import find_missing, join_rules

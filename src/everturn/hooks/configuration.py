@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from everturn.hooks.matching import Matcher
+from everturn.hooks.matcher import Matcher
 from everturn.ports.hook_events import (
     AGENT_S,
     HOOK_EVENTS,

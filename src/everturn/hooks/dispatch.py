@@ -10,7 +10,7 @@ import msgspec
 from everturn.core.events import HookRan
 from everturn.hooks.answers import HookAnswer, merge, name_decision
 from everturn.hooks.handlers import FunctionHook, Handler, HookCall, within
-from everturn.hooks.matching import list_file_names, list_names
+from everturn.hooks.matcher import list_file_names, list_names
 from everturn.ports.hook_events import MAX_SESSION_END_S, SESSION_END_S
 from everturn.ports.hooks import NOTHING_SAID, Covers, GivenVariables, HookInput, HookVerdict, Occasion, Programs
 

@@ -207,7 +207,7 @@ class RulePolicy(ModeSwitch):
         return " ".join(told)
 
     def _would_run(self, call: Call, rules: tuple[str, ...], mode: str | None) -> bool:
-        from everturn.permissions.rules.parsing import RuleProblem, parse_rule
+        from everturn.permissions.rules.rule_parser import RuleProblem, parse_rule
 
         try:
             added = [parse_rule(text, Ruling.ALLOW, folder=self._workplace.folder) for text in rules]

@@ -101,7 +101,7 @@ class PolicyGrants:
             yield f"OLDPWD={self._shell.previous}"
 
     def add(self, rules: tuple[str, ...], scope: Scope) -> str:
-        from everturn.permissions.rules.parsing import RuleProblem
+        from everturn.permissions.rules.rule_parser import RuleProblem
 
         if self._only_managed:
             return f"The rule was not added: {ONLY_MANAGED}."
@@ -153,7 +153,7 @@ class PolicyGrants:
     def _try(self, call: Call, grant: "Grant") -> Offer | None:
         """The offer for a grant; None if the grant would not let the call run, for example because another rule asks or the path is protected."""
         from everturn.permissions.grants import EDITS_MEANING, describe_rule, find_needed
-        from everturn.permissions.rules.parsing import RuleProblem
+        from everturn.permissions.rules.rule_parser import RuleProblem
 
         if (scratch := self._policy.scratch) and any(scratch in rule for rule in grant.rules):
             # What a file there holds may be another thing when it runs again.
@@ -196,6 +196,6 @@ class PolicyGrants:
         return path if self._trusted else f"{path} ({UNTRUSTED})"
 
     def _parse(self, rules: Iterable[str]) -> list[Rule]:
-        from everturn.permissions.rules.parsing import parse_rule
+        from everturn.permissions.rules.rule_parser import parse_rule
 
         return [parse_rule(text, Ruling.ALLOW, source=Source.SESSION, folder=self._folder) for text in rules]

@@ -17,8 +17,8 @@ from everturn.compose.lone_policy import build_call, find_machine_walls
 from everturn.core.errors import EverturnError, InputFault
 from everturn.core.modes import PermissionMode
 from everturn.permissions.policy import RulePolicy
-from everturn.permissions.rules.parsing import RuleProblem, parse_rule
 from everturn.permissions.rules.rule import Rule, Source
+from everturn.permissions.rules.rule_parser import RuleProblem, parse_rule
 from everturn.permissions.rules_in_force import Workplace
 from everturn.ports.abort import AbortSignal
 from everturn.ports.files import FileStates

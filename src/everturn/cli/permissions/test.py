@@ -23,8 +23,8 @@ from everturn.core.state import Exit
 from everturn.frontends.harmless import make_line
 from everturn.permissions.judgement import Judgement
 from everturn.permissions.policy import RulePolicy
-from everturn.permissions.rules.parsing import RuleProblem, parse_rule
 from everturn.permissions.rules.rule import Rule
+from everturn.permissions.rules.rule_parser import RuleProblem, parse_rule
 from everturn.ports.policy import Call, Ruling
 
 SEE = "everturn permissions test --help"

@@ -16,8 +16,8 @@ from everturn.permissions.paths.index import Anchors, HiddenPaths, Hits, PathRul
 from everturn.permissions.paths.protected import find_protected, fold_path
 from everturn.permissions.paths.trace import Trace, trace_path
 from everturn.permissions.rules.lookup import covers_whole
-from everturn.permissions.rules.parsing import PATH_TOOLS, field_of
 from everturn.permissions.rules.rule import Rule, RuleSet
+from everturn.permissions.rules.rule_parser import PATH_TOOLS, field_of
 from everturn.ports.judged_paths import Hides
 from everturn.ports.outputs import Outputs
 from everturn.ports.policy import Ruling

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from everturn.permissions.rules.names import ALIASES
-from everturn.permissions.rules.parsing import PATH_TOOLS, field_of
 from everturn.permissions.rules.rule import Rule, RuleSet
+from everturn.permissions.rules.rule_parser import PATH_TOOLS, field_of
 from everturn.ports.policy import Ruling
 
 _JUDGED_ELSEWHERE = PATH_TOOLS | {"Bash"}

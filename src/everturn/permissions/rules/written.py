@@ -4,8 +4,8 @@ import os
 from collections.abc import Iterable
 
 from everturn.core.errors import OptionError
-from everturn.permissions.rules.parsing import RuleProblem, parse_rule
 from everturn.permissions.rules.rule import Rule, Source
+from everturn.permissions.rules.rule_parser import RuleProblem, parse_rule
 from everturn.ports.policy import Ruling
 from everturn.ports.rules import WrittenRule
 

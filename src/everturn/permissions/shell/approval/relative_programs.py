@@ -3,7 +3,7 @@
 import os
 from posixpath import basename
 
-from everturn.permissions.shell.approval.matching import CommandPattern
+from everturn.permissions.shell.approval.command_pattern import CommandPattern
 from everturn.permissions.shell.reading.syntax import HOME, Here, Word, join_words
 
 _TAKE_SCRIPTS = frozenset({

@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterable
 
 from everturn.core.errors import OptionError
 from everturn.permissions.rules.names import ALIASES, SERVER, covers_name
-from everturn.permissions.rules.parsing import PATH_TOOLS, RuleProblem, parse_rule
 from everturn.permissions.rules.rule import Rule
+from everturn.permissions.rules.rule_parser import PATH_TOOLS, RuleProblem, parse_rule
 from everturn.ports.policy import Ruling
 
 _ROOTS = frozenset(
