@@ -137,7 +137,7 @@ class CallJudge(msgspec.Struct, frozen=True, kw_only=True):
         if self.try_held and judgement.ruling is Ruling.ASK and self._may_try(call, judgement):
             return Judgement(
                 ruling=Ruling.ALLOW,
-                why=f"mode {self.mode}: it runs held first (permissions.tryHeld), since {judgement.why}",
+                why=f"mode {self.mode}: it runs confined first (permissions.tryHeld), since {judgement.why}",
                 holding=judgement.trial,
             )
         return judgement
@@ -232,7 +232,7 @@ class CallJudge(msgspec.Struct, frozen=True, kw_only=True):
         """Judges a call that is neither a command nor about a file."""
         traits = call.traits
         if self.mode is PermissionMode.BYPASS and not traits.needs_person:
-            return self._say(Ruling.ALLOW, "everything that no rule speaks of")
+            return self._say(Ruling.ALLOW, "no rule covers it")
         if self.mode is PermissionMode.PLAN and not traits.read_only and call.name not in _QUESTIONS:
             return self._say(Ruling.DENY, f"{call.name} may change something")
         if traits.needs_person:
@@ -240,7 +240,7 @@ class CallJudge(msgspec.Struct, frozen=True, kw_only=True):
         if not is_asking and (rule := self._find(call, Ruling.ALLOW)):
             return _by_rule(rule)
         if call.name in _OWN_MATTERS and traits.access is Access.READ:
-            return self._say(Ruling.ALLOW, "a matter of the session itself")
+            return self._say(Ruling.ALLOW, "it only touches the session itself")
         is_known = call.name in _READERS
         if self.mode is PermissionMode.PLAN and traits.access is not Access.NETWORK and not is_known:
             return self._say(Ruling.ALLOW, f"{call.name} changes nothing")

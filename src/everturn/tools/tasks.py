@@ -1,4 +1,4 @@
-"""TaskOutput and TaskStop: what the model can do about that which runs in the background."""
+"""TaskOutput and TaskStop: what the model can do with background tasks."""
 
 import asyncio
 from typing import Annotated

@@ -87,7 +87,9 @@ class FileJudge:
         if trace.target or judgement.ruling is not Ruling.ALLOW or mode == PermissionMode.BYPASS:
             return judgement
         return Judgement(
-            ruling=Ruling.ASK, why=f"mode {mode}: {path!r:.200} leads nowhere that could be judged", guarded=trace.magic
+            ruling=Ruling.ASK,
+            why=f"mode {mode}: {path!r:.200} leads to no file that could be judged",
+            guarded=trace.magic,
         )
 
     def judge_trace(

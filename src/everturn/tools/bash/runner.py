@@ -1,4 +1,4 @@
-"""Runs the commands of a session: in the foreground, in the background, and from the one to the other when time is up."""
+"""Runs the commands of a session: in the foreground, in the background, and moved to the background when the time is over."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Reading what a model sends as the input of a call: strict, but kind to the slips that models make."""
+"""Parses the input of a call: strictly, except for mistakes that models often make."""
 
 import re
 from typing import Any

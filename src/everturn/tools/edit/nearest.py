@@ -1,4 +1,4 @@
-"""Why a text was not found: what stands in the file instead, and in what it differs. Bounded in time, whatever the file."""
+"""Why a text was not found: the nearest text in the file, and how it differs. Bounded in time."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Our side of the child process: started for one job, waited for, killed when it takes too long or nobody wants it."""
+"""Starts the child process for one job, waits for it, and ends it if it takes too long or is not needed any more."""
 
 import os
 import signal

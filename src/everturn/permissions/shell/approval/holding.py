@@ -154,7 +154,7 @@ class Unapproved:
             return self._say_beside(used, lacking), used
         if lacking:
             names = name_parts([command.text[:_SHOWN] for command in lacking])
-            return f"nothing here can hold {names} ({self._world.walls.why})", None
+            return f"{names} cannot be confined here ({self._world.walls.why})", None
         return None, used
 
     def _find_changed(self, command: Command, words: tuple[Word, ...]) -> str:
