@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from everturn.core.budget import Usage
 from everturn.core.errors import JournalError
 from everturn.core.messages import Answer, Kind, Message, result_block, text_block
+from everturn.core.record_codec import encode_record, record_message
 from everturn.core.records import (
     FORMAT,
     MessageRetracted,
@@ -24,8 +25,6 @@ from everturn.core.records import (
     Rewound,
     SessionOpened,
     UsageCharged,
-    encode_record,
-    record_message,
 )
 from everturn.modelserver import call, cut, text
 from everturn.sessions.index.card import MAX_TITLE_LENGTH, Gathered, plan_short_ids

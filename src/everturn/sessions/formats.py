@@ -8,7 +8,8 @@ from everturn.core.budget import Usage, decode_usage, read_count
 from everturn.core.errors import JournalError
 from everturn.core.messages import Answer, Role
 from everturn.core.prefix import Sent
-from everturn.core.records import FORMAT, MessageAdded, Record, UsageCharged, decode_record
+from everturn.core.record_codec import decode_record
+from everturn.core.records import FORMAT, MessageAdded, Record, UsageCharged
 from everturn.sessions.lines import ESTIMATED, SYNTHETIC, TEXT, OwnFields, infer_kind
 
 _MESSAGES = frozenset({"user", "assistant", "system"})

@@ -10,6 +10,7 @@ from everturn.core.errors import JournalError, TranscriptError
 from everturn.core.events import ModelUsage
 from everturn.core.messages import Kind, Message
 from everturn.core.money import add_usd
+from everturn.core.record_codec import restore_message
 from everturn.core.records import (
     CallIntended,
     CallSettled,
@@ -24,7 +25,6 @@ from everturn.core.records import (
     SessionOpened,
     TransitionTaken,
     UsageCharged,
-    restore_message,
 )
 from everturn.core.state import Transition
 from everturn.core.transcript import unanswered

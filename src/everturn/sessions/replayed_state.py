@@ -3,6 +3,7 @@
 from everturn.core.contexts import Contexts
 from everturn.core.denials import Denial
 from everturn.core.notes import Notes
+from everturn.core.record_codec import restore_denial
 from everturn.core.records import (
     CallRefused,
     CollapseNoted,
@@ -18,7 +19,6 @@ from everturn.core.records import (
     ResultsCleared,
     ResultSpilled,
     SeenFile,
-    restore_denial,
 )
 
 
