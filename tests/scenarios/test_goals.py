@@ -250,7 +250,7 @@ async def test_a_goal_that_was_not_met_stays_with_the_session(bench):
     assert (run.result.goal, run.result.goal_attempts) == ("met", 1)
 
 
-async def approve(_call):
+async def approve(_call, _reason):
     return True
 
 
