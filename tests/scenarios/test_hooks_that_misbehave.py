@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 
 import pytest
 from tests.conftest import kind_of
@@ -85,6 +86,7 @@ async def test_a_long_text_goes_into_a_file_that_the_model_may_read(bench, hooke
         ),
         ("""echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": 5}}'""", "is no object"),
         ("""echo '{"continue": "no"}'""", "neither true nor false"),
+        ("""echo '{"decision": "block",}'""", "printed JSON that cannot be read"),
         (
             """echo '{"permissionDecision": "deny"}'""",
             "permissionDecision belongs into hookSpecificOutput, and was ignored",
@@ -221,6 +223,21 @@ async def test_a_matcher_that_would_be_searched_for_ever_runs_its_hook_and_says_
     assert [each["tool_name"] for each in hooked.told("told")] == [name]
     assert hooked.told("passed over") == []
     assert "takes too long for 'look_at" in notices(run)
+
+
+async def test_a_guard_among_a_thousand_hooks_starts_however_few_files_may_be_open(bench, hooked):
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    many = [command(f"cat > /dev/null; : {number}") for number in range(1_000)]
+    hooked.user(PreToolUse=[on("Bash", *many, command("echo by the last >&2; exit 2"))])
+    bench.model(call("Bash", TOUCH), text("Then not."))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1_024, before[1]))
+    try:
+        run = await hooked.run(permission_mode="bypassPermissions")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+    assert [denial.reason for denial in run.result.denials] == ["by the last"]
+    assert [event.problem for event in run.of("hook") if event.problem] == []
 
 
 async def test_10_000_matchers_are_no_trouble(bench, hooked):

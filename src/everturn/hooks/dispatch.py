@@ -16,6 +16,8 @@ from everturn.ports.hooks import NOTHING_SAID, Covers, GivenVariables, HookInput
 
 MAX_TEXT = 10_000
 """Characters of one text that a hook says; a longer one goes into a file."""
+MAX_AT_ONCE = 64
+"""Hooks of one occasion that run at the same time: each holds pipes, of which a process has only so many. The others follow."""
 _KEPT_MATCHES = 1_024
 
 
@@ -135,7 +137,13 @@ class Dispatch:
     async def _run_all(self, awaited: list[Handler], told: HookCall) -> HookVerdict:
         if len(awaited) == 1:
             return await self._run(awaited[0], told, self._limit(awaited[0], awaited))
-        return merge(await asyncio.gather(*(self._run(one, told, self._limit(one, awaited)) for one in awaited)))
+        room = asyncio.Semaphore(MAX_AT_ONCE)
+
+        async def run(one: Handler) -> HookVerdict:
+            async with room:
+                return await self._run(one, told, self._limit(one, awaited))
+
+        return merge(await asyncio.gather(*map(run, awaited)))
 
     async def _run_setting(self, awaited: list[Handler], told: HookCall, variables: GivenVariables) -> HookVerdict:
         """They share one file for the variables that they set."""
