@@ -194,6 +194,7 @@ class Engine:
         from everturn.engine.goals import permit_goal
 
         goal = await permit_goal(text, command, self._deps, self._parts.config.folder)
+        goal = msgspec.structs.replace(goal, since=self._deps.clock.now())
         self._conversation.keep_goal(goal)
         return goal
 
