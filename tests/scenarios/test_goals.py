@@ -342,6 +342,20 @@ async def test_a_goal_for_which_no_file_may_be_changed_is_told_at_the_start(benc
     assert any("may not change files" in notice.text for notice in run.of("notice")) is is_told
 
 
+async def test_a_goal_of_the_options_is_neither_replaced_nor_removed_in_the_session(bench):
+    engine = goal(bench)
+    bench.model(text("I stop."))
+    await bench.go_on(engine)
+
+    with pytest.raises(OptionError, match=r"goal: the one that Everturn was started with stays: All tests pass\."):
+        await engine.set_goal("It works.", "true")
+    with pytest.raises(OptionError, match="stays"):
+        engine.clear_goal()
+
+    assert engine.goal is not None
+    assert engine.goal.command == "python3 check.py"
+
+
 @pytest.mark.parametrize(
     ("given", "told"),
     [
