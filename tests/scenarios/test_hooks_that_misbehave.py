@@ -314,6 +314,29 @@ async def test_hooks_run_in_parallel(bench, hooked):
     assert "over" in str(bench.sent[0])
 
 
+@pytest.mark.parametrize("event", ["PostToolUse", "UserPromptSubmit", "SessionStart"])
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [("echo ignored; echo 3 tests failed >&2", "3 tests failed"), ("echo 3 tests failed", "3 tests failed")],
+    ids=["standard error", "standard output"],
+)
+async def test_an_async_hook_that_wakes_tells_the_model_its_reason_and_refuses_nothing(
+    bench, hooked, event, answer, told
+):
+    hook = command(f"cat > /dev/null; {answer}; exit 2", asyncRewake=True)
+    hooked.user(**{event: [on(None, hook)]})
+    bench.model(call("Glob", {"pattern": "*"}), text("Done."))
+    engine = hooked.engine()
+
+    run = await bench.go_on(engine)
+    # Nobody announces when it has ended: what it says goes with the next results or the next prompt after that.
+    while told not in str(bench.sent):
+        await bench.go_on(engine)
+
+    assert run.reason is Reason.COMPLETED
+    assert str(bench.sent[-1]).count(told) >= 1
+
+
 async def test_an_async_hook_is_not_waited_for_and_its_context_comes_later(bench, hooked):
     fifo = hooked.bench.home.parent / "fifo"
     os.mkfifo(fifo)

@@ -30,6 +30,8 @@ class HookAnswer(msgspec.Struct, frozen=True, kw_only=True):
     exit_code: int | None = None
     remark: str = ""
     """What of the answer is passed over, and does no harm. Told once in a session."""
+    refusal: str = ""
+    """With exit code 2: its reason, whether or not the event can be refused."""
 
 
 def judge_exit(event: HookEvent, code: int, output: str, errors: str) -> HookAnswer:
@@ -38,8 +40,9 @@ def judge_exit(event: HookEvent, code: int, output: str, errors: str) -> HookAns
     answer = HookAnswer(problem=broken) if told is None else judge_json(event, told)
     answer = msgspec.structs.replace(answer, exit_code=code)
     if code == BLOCKING_CODE:
-        reason = _blocking_reason(answer.verdict) or errors.strip() or "the hook gave no reason (exit code 2)"
-        return msgspec.structs.replace(answer, verdict=_refuse(event, answer.verdict, reason))
+        given, none = _blocking_reason(answer.verdict) or errors.strip(), "the hook gave no reason (exit code 2)"
+        refusal = given or (output.strip() if told is None else "") or none
+        return msgspec.structs.replace(answer, verdict=_refuse(event, answer.verdict, given or none), refusal=refusal)
     if code != 0:
         if told is not None:
             return answer

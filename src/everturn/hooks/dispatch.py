@@ -208,8 +208,8 @@ class Dispatch:
         answer = self._clean(answer)
         verdict = answer.verdict
         if is_async:
-            woken = (verdict.block or verdict.reason,) if spec.wakes and answer.exit_code == 2 else ()  # noqa: PLR2004 (see answers)
-            verdict = HookVerdict(context=tuple(filter(None, (*verdict.context, *woken))), notices=verdict.notices)
+            woken = (answer.refusal,) if spec.wakes and answer.refusal else ()
+            verdict = HookVerdict(context=(*verdict.context, *woken), notices=verdict.notices)
         name = handler.name if isinstance(handler, FunctionHook) else self._parts.hide(spec.label)
         self._parts.show(
             HookRan(
@@ -244,7 +244,8 @@ class Dispatch:
                 output=None if verdict.output is None else self._parts.hide(verdict.output),
                 notices=tuple(map(clean, verdict.notices)),
             )
-        return msgspec.structs.replace(answer, verdict=verdict, problem=clean(answer.problem))
+        problem, refusal = clean(answer.problem), clean(answer.refusal)
+        return msgspec.structs.replace(answer, verdict=verdict, problem=problem, refusal=refusal)
 
     def _clean_text(self, text: str) -> str:
         text = self._parts.hide(text)
