@@ -1,5 +1,7 @@
 """A goal: whenever the model stops, a command shows whether the work is done, and the model goes on until it is."""
 
+import subprocess
+
 import pytest
 
 from everturn.core.errors import OptionError
@@ -129,6 +131,45 @@ async def test_a_weakened_test_is_listed_with_how_it_was_found(bench):
         ("tests/test_new.py", "new", "a test file by its name or folder"),
         ("tests/test_sum.py", "changed", "a test file by its name or folder"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "listed"),
+    [
+        ("sed -i s/3/2/ tests/test_sum.py", [("tests/test_sum.py", "changed")]),
+        (
+            "touch -r tests/test_sum.py seen; sed -i s/3/2/ tests/test_sum.py; touch -r seen tests/test_sum.py",
+            [("tests/test_sum.py", "changed")],
+        ),
+        ("git checkout -q -- tests/test_sum.py", [("tests/test_sum.py", "changed")]),
+        ("rm tests/test_sum.py", [("tests/test_sum.py", "removed")]),
+        ("mv tests old; mkdir tests", [("old/test_sum.py", "new"), ("tests/test_sum.py", "removed")]),
+        ("rm -r tests; ln -s . tests", [("tests/test_sum.py", "removed")]),
+        ("echo exit 0 > scripts/check.sh", [("scripts/check.sh", "changed")]),
+        ("echo 'exit 0' > common.inc", [("common.inc", "changed")]),
+        ("echo > conftest.py", [("conftest.py", "new")]),
+        ("echo > GNUmakefile", [("GNUmakefile", "new")]),
+        ("echo > .pytest.ini", [(".pytest.ini", "new")]),
+    ],
+)
+async def test_however_a_test_is_weakened_it_is_listed(bench, line, listed):
+    for name, content in {
+        "tests/test_sum.py": "assert 1 + 1 == 2\n",
+        "scripts/check.sh": ". ./common.inc\nfor each in tests/*.py; do python3 $each || exit 1; done\n",
+        "common.inc": "",
+    }.items():
+        (bench.folder / name).parent.mkdir(exist_ok=True)
+        (bench.folder / name).write_text(content)
+    commit = "git init -q && git add . && git -c user.name=A -c user.email=a@example.com commit -qm A"
+    subprocess.run(["sh", "-c", commit], cwd=bench.folder, check=True)  # noqa: ASYNC221 (a test)
+    (bench.folder / "tests/test_sum.py").write_text("assert 1 + 1 == 3\n")
+    options = {"permission_mode": "bypassPermissions", "limits": {"goal_attempts": 1}}
+    engine = bench.engine(verify="sh scripts/check.sh", **options)
+    bench.model(call("Bash", {"command": line}), text("Done."))
+
+    run = await bench.go_on(engine)
+
+    assert [(file.path, file.change) for file in run.result.goal_files] == listed
 
 
 async def test_the_script_of_the_command_and_what_it_names_are_watched(bench):
