@@ -7,6 +7,7 @@ from everturn.core.patterns import compile_late
 from everturn.permissions.judgement import JudgedWorld
 from everturn.permissions.rules.rule import Rule
 from everturn.permissions.shell.files.guard import FileGuard
+from everturn.permissions.shell.files.opened_files import OpenedFiles
 from everturn.permissions.shell.reading.syntax import Command, Here, Word
 from everturn.permissions.shell.reading.wrappers import WRAPPERS, strip_wrappers
 from everturn.permissions.shell.readonly.bare import OF_THE_SHELL, is_settled, judge_bare
@@ -44,6 +45,8 @@ class Unapproved:
         """The mode lets a part change files."""
         self.written: list[tuple[str, Here]] = []
         """Files that redirections and `tee` write, with the folders that these may start from. None of the scratch folder."""
+        self.inputs: list[tuple[str, Here]] = []
+        """Files that redirections read, in the same way."""
         self.writes_by_mode = False
         """... one that the mode lets be written, and no rule."""
         self.scratch = False
@@ -152,10 +155,27 @@ class Unapproved:
                 lacking.append(command)
         if lacking and used is not None:
             return self._say_beside(used, lacking), used
+        if path := self._find_relinked():
+            return (
+                f"another part of the line may put a link in the place of {path[:_SHOWN]}, which nobody has approved to be read",
+                used,
+            )
         if lacking:
             names = name_parts([command.text[:_SHOWN] for command in lacking])
             return f"nothing here can hold {names} ({self._world.walls.why})", None
         return None, used
+
+    def _find_relinked(self) -> str:
+        """A file that a part opens which no rule allows, and that may be another one by then."""
+        files = OpenedFiles(self._survey, self._world, self._guard)
+        opened = [
+            (path, command.here, command)
+            for command, reads in self._parts
+            if reads is not None and self._find_rule(command) is None
+            for path in reads.paths
+        ]
+        inputs = ((path, here, None) for path, here in self.inputs)
+        return next((path for path, here, part in (*opened, *inputs) if files.may_become_link(path, here, part)), "")
 
     def _find_changed(self, command: Command, words: tuple[Word, ...]) -> str:
         """What earlier commands of the session have made of a program that is harmless by itself."""

@@ -179,6 +179,8 @@ class Approval:
             return f"{told}: {why}" if edits_there else f"{told}, and no rule covers that file"
         if target.use == "write":
             self._note_written(target.path, redirect.here)
+        elif self._everything is None:
+            self._unapproved.inputs.append((target.path, redirect.here))
         return ""
 
     def _note_written(self, path: str, here: Here) -> None:
