@@ -169,6 +169,45 @@ async def test_it_opens_nothing_that_another_part_may_have_made_a_link(bench, re
     assert [denial.tool_name for denial in run.result.denials] == ["Bash"]
 
 
+EDIT_RULES = ["Edit(d/**)", "Edit(k/**)", "Edit(k)", "Edit(a.txt)"]
+
+
+@pytest.mark.usefixtures("relinked")
+@pytest.mark.parametrize(
+    "options", [{"permission_mode": "acceptEdits"}, {"allowed_tools": EDIT_RULES}], ids=["the mode", "a rule"]
+)
+@pytest.mark.parametrize(
+    ("rule", "line"),
+    [
+        ("Bash(git checkout *)", "git checkout -q other; echo evil > a.txt"),
+        ("Bash(git checkout *)", "git checkout -q other && echo evil | tee -a a.txt"),
+        ("Bash(cp *)", "cp -P link a.txt; echo evil >> a.txt"),
+        ("Bash(cp *)", "cp -P folder k; echo evil > k/secret"),
+        ("Bash(mv *)", "mv folder k; echo evil > k/secret"),
+        ("Bash(mv *)", "(sleep 0.2; echo evil > a.txt) | mv link a.txt"),
+        ("Bash(cp *)", "cp -P link a.txt; cp -v d/a.txt k > a.txt"),
+    ],
+)
+async def test_it_writes_nothing_that_another_part_may_have_made_a_link(bench, outside, options, rule, line):
+    bench.model(bash(line), text("Done."))
+
+    run = await bench.run(**{**options, "allowed_tools": [rule, *options.get("allowed_tools", ())]}, trusted=True)
+
+    assert (outside / "deep" / "secret").read_text() == SECRET
+    assert [denial.tool_name for denial in run.result.denials] == ["Bash"]
+
+
+async def test_it_writes_the_scratch_folder_only_where_no_other_part_may_have_made_a_link(bench, relinked, outside):
+    (bench.folder / "far").symlink_to(outside / "deep")
+    lines = ["cp -P far $TMPDIR/k; echo evil > $TMPDIR/k/secret", "git checkout -q other; echo fine > $TMPDIR/log"]
+    bench.model(*map(bash, lines), text("Done."))
+
+    run = await bench.run(allowed_tools=["Bash(cp *)", "Bash(git checkout *)"], trusted=True)
+
+    assert (outside / "deep" / "secret").read_text() == SECRET
+    assert [denial.tool_input["command"] for denial in run.result.denials] == lines[:1]
+
+
 @pytest.mark.parametrize(
     ("rules", "line"),
     [
@@ -180,6 +219,8 @@ async def test_it_opens_nothing_that_another_part_may_have_made_a_link(bench, re
         (["Bash(git checkout *)"], "git checkout -q other && ls"),
         (["Bash(git checkout *)"], "git checkout -q other 2>&1 | tail -3; echo done"),
         (["Bash"], "git checkout -q other; git checkout -q -; cat a.txt"),
+        (["Bash(git checkout *)", "Edit(log)"], "git checkout -q other > log 2>&1"),
+        (["Bash(cp *)", "Edit(log)"], "cp -P link k; echo done > log"),
     ],
 )
 async def test_what_no_part_can_lead_elsewhere_is_not_asked_about(bench, relinked, rules, line):

@@ -159,6 +159,8 @@ class Approval:
             return ""
         if target.path is None:
             return target.why
+        if self._everything is None:
+            self._unapproved.redirected.append((target.path, redirect.here))
         if target.use == "write" and not self._plans and self._guard.is_scratch(target.path, redirect.here):
             self._unapproved.scratch = True
             return ""
@@ -179,8 +181,6 @@ class Approval:
             return f"{told}: {why}" if edits_there else f"{told}, and no rule covers that file"
         if target.use == "write":
             self._note_written(target.path, redirect.here)
-        elif self._everything is None:
-            self._unapproved.inputs.append((target.path, redirect.here))
         return ""
 
     def _note_written(self, path: str, here: Here) -> None:
@@ -319,6 +319,7 @@ class Approval:
         in_scratch = [path for path in written if self._guard.is_scratch(path, command.here)]
         if words[0].raw == "tee":
             # It writes as redirections do, and opens nothing else.
+            self._unapproved.teed += [(path, command) for path in written]
             for path in written:
                 if path not in in_scratch:
                     self._note_written(path, command.here)

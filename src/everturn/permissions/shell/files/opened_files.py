@@ -100,7 +100,20 @@ class OpenedFiles:
         """Another part of the line may put a link there, or on the way to it, before this one opens it, or while it does."""
         known = command is not None and self._survey.runs_in_order
         before = self._list_made_before(command) if known else self._made
-        return path.strip("./") != "" and _is_among(before, path, here, of_any=True)
+        is_apart = self._guard.is_scratch(path, here) and not self._may_bring_to_scratch
+        return path.strip("./") != "" and _is_among(before, path, here, of_any=not is_apart)
+
+    @cached_property
+    def _may_bring_to_scratch(self) -> bool:
+        """What makes files that no word of it names may make them in the scratch folder."""
+        scratch = self._world.scratch
+        bringing = (candidate for candidate in self.candidates if brings_files(candidate.argv))
+        return any(
+            candidate.here is None
+            or any(is_within(scratch, place) for place in candidate.here)
+            or any(UNKNOWN in word or scratch in word for word in candidate.argv)
+            for candidate in bringing
+        )
 
     def _list_made_before(self, source: Command | None) -> list[_Made]:
         place = next((at for at, each in enumerate(self._survey.candidates) if each.source is source), None)
