@@ -153,6 +153,8 @@ RELINKING = [
     ("Bash(git checkout *)", "git checkout -q other; cat a.txt"),
     ("Bash(git checkout *)", "git checkout -q other -- a.txt && grep -n oak a.txt"),
     ("Bash(tar *)", "tar xf t.tar; cat link"),
+    ("Bash(gh pr *)", "gh pr checkout 5; cat a.txt"),
+    ("Bash(hg *)", "hg up other && tail a.txt"),
 ]
 
 
