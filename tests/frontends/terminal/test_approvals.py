@@ -256,3 +256,13 @@ async def test_options_of_which_several_can_be_chosen_leave_only_the_answer_behi
         await stage.see("Done.")
         assert "→ ☐" not in stage.everything
         assert "→ done: red" in stage.everything
+
+
+async def test_the_command_of_a_goal_is_asked_about_and_then_verified():
+    async with Stage(script=["Made."], files={"check.sh": "exit 0\n"}) as stage:
+        await stage.type("/goal it is made --verify sh check.sh\n")
+        await stage.see("│ sh check.sh", "[y] yes, this once")
+        await stage.press("y")
+        await stage.see("Goal: it is made", lambda stage: "[y] yes" not in stage.text)
+        await stage.type("make it\n")
+        await stage.see("Made.", "✓ the goal is met", "The goal is met (1 verification)")

@@ -116,13 +116,11 @@ class LiveWork:
         return self.agent.withdraw(queued[-1].id) if queued else ""
 
     def interrupt(self) -> None:
-        if not self.agent.is_busy and self._task is not None:
-            self._task.cancel()
-            return
-        self.agent.abort(AbortCause.NEW_PROMPT if self.agent.queued else AbortCause.USER)
+        self._stop(AbortCause.NEW_PROMPT if self.agent.queued else AbortCause.USER)
 
     def begin(self, work: Coroutine[Any, Any, None]) -> None:
         self._task = asyncio.create_task(self._do(work))
+        self._task.add_done_callback(partial(self._end, work))
         self._begun()
 
     def run_beside(self, work: Coroutine[Any, Any, None]) -> None:
@@ -139,23 +137,30 @@ class LiveWork:
         """What is at work ends, and nothing follows it."""
         self._is_closed = True
         if self._task is not None:
-            self.agent.abort(AbortCause.TERMINATED)
+            self._stop(AbortCause.TERMINATED)
             with suppress(asyncio.CancelledError, EverturnError):
                 await self._task
+
+    def _stop(self, cause: AbortCause) -> None:
+        if self.agent.is_busy:
+            self.agent.abort(cause)
+        elif self._task is not None:
+            self._task.cancel()
 
     async def _do(self, work: Coroutine[Any, Any, None]) -> None:
         try:
             await work
         except EverturnError as error:
             self._transcript.say(str(error), RED)
-        except asyncio.CancelledError:
-            if self._is_closed:
-                raise
+
+    def _end(self, work: Coroutine[Any, Any, None], task: asyncio.Task[None]) -> None:
+        """Also of what was interrupted before its first step."""
+        work.close()
+        self._task = None
+        if task.cancelled() and not self._is_closed:
             self._transcript.say("Interrupted.", DIM)
-        finally:
-            self._task = None
-            self._transcript.rest()
-            self._rested()
+        self._transcript.rest()
+        self._rested()
         self._go_on()
 
     def _go_on(self) -> None:
