@@ -1,6 +1,7 @@
 """`frontends.terminal.program.TerminalProgram`: models, sessions, files and other commands of the program, for slash commands."""
 
 import asyncio
+import codecs
 import os
 import signal
 import subprocess
@@ -108,8 +109,8 @@ class CliProgram:
 
         return await asyncio.to_thread(check)
 
-    async def run_shell(self, command: str) -> tuple[str, int]:
-        return await run_bounded(("bash", "-c", command), str(self._folder), dict(self._launch.env))
+    async def run_shell(self, command: str, note: Callable[[str], None]) -> tuple[str, int]:
+        return await run_bounded(("bash", "-c", command), str(self._folder), dict(self._launch.env), note=note)
 
     async def read_diff(self) -> str:
         if not self._launch.setup.trusted:
@@ -180,9 +181,15 @@ class CliProgram:
 
 
 async def run_bounded(
-    words: Sequence[str], folder: str, env: dict[str, str], *, most: int = MAX_OUTPUT, given: bytes = b""
+    words: Sequence[str],
+    folder: str,
+    env: dict[str, str],
+    *,
+    most: int = MAX_OUTPUT,
+    given: bytes = b"",
+    note: Callable[[str], None] = lambda _: None,
 ) -> tuple[str, int]:
-    """Both streams and the exit code. When it is cancelled, the command and what it has started in its group end."""
+    """Both streams and the exit code; `note` is given each piece as it comes. When it is cancelled, the command and what it has started in its group end."""
     try:
         process = await asyncio.create_subprocess_exec(
             *words,
@@ -200,9 +207,11 @@ async def run_bounded(
             process.stdin.write(given)
             process.stdin.close()
     kept = bytearray()
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
     assert process.stdout is not None  # noqa: S101 (asked for above)
     try:
         while piece := await process.stdout.read(65_536):
+            note(decoder.decode(piece))
             kept += piece
             del kept[: max(len(kept) - most, 0)]
         code = await process.wait()

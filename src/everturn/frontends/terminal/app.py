@@ -95,6 +95,8 @@ class TerminalApp:
         self._suspend = suspend
         self._lend = lend
         self._question: Question | None = None
+        self._is_picking = False
+        """A command waits for the person, who picks from a menu."""
         self._overlay: Overlay | None = None
         self._overlay_closed_s = 0.0
         self._hint = ""
@@ -209,6 +211,8 @@ class TerminalApp:
             name = "a line with !" if text.startswith("!") else text.split(maxsplit=1)[0]
             self._tell(f"{name} can be used when the answer is complete, or after Esc")
             self.prompt.set(text)
+        elif self.transcript.holds_back:
+            self._tell("this follows when the text above has ended")
         self.draw()
 
     def take_agent(self, agent: LiveEngine) -> None:
@@ -234,8 +238,13 @@ class TerminalApp:
                 chosen=values.index(chosen) if chosen in values else 0,
             )
         )
+        self._is_picking = True
         self.draw()
-        return await answer
+        try:
+            return await answer
+        finally:
+            self._is_picking = False
+            self.transcript.waiting.end()
 
     def complete_again(self) -> None:
         """Names of files have come since the menu was asked for."""
@@ -353,7 +362,9 @@ class TerminalApp:
         transcript = self.agent.transcript
         prompts = [(at, message) for at, message in enumerate(transcript) if message.kind is Kind.PROMPT]
         items = [MenuItem(str(at), message.text) for at, message in reversed(prompts)]
-        chosen = await self.pick(items, title="go back to before which prompt? Files stay as they are")
+        chosen = await self.pick(
+            items, title="go back to before which prompt? Files stay as they are; Enter takes one, Esc leaves"
+        )
         if chosen is None:
             return
         at = int(chosen)
@@ -404,7 +415,7 @@ class TerminalApp:
         if self._overlay is not None:
             self._overlay.draw()
             return
-        screen = self.screen
+        screen, is_asked = self.screen, self._question is not None or self._is_picking
         self.prompt.suggestion = self.work.suggestion
         waiting = self.transcript.waiting
         if not waiting.is_waiting and self.agent.is_busy:
@@ -415,7 +426,7 @@ class TerminalApp:
             activity=lay_activity(
                 waiting, screen.style, screen.columns, room=screen.rows // 2, spins=self.transcript.spins
             )
-            if self._question is None
+            if not is_asked
             else (),
             queued=[command.text for command in self.agent.queued],
             status=self._status(),
@@ -428,7 +439,7 @@ class TerminalApp:
         if self._frame is not None:
             self._frame.cancel()
             self._frame = None
-        if waiting.is_waiting and self._question is None:
+        if waiting.is_waiting and not is_asked:
             self._frame = asyncio.get_running_loop().call_later(SPIN_S, self._draw_frame)
 
     def plan_frame(self) -> None:

@@ -122,7 +122,9 @@ class TerminalCommands:
 
     async def _model(self, asked: CommandRequest) -> AsyncGenerator[Reply]:
         app, program = self._app, self._program
-        name = asked.arguments or await app.pick(program.list_models(), title="model", chosen=app.agent.model)
+        name = asked.arguments or await app.pick(
+            program.list_models(), title="which model? Enter takes one, Esc leaves", chosen=app.agent.model
+        )
         if name is None:
             return
         try:
@@ -139,7 +141,9 @@ class TerminalCommands:
             yield CommandOutput(text=f"{app.agent.model} cannot be told how hard to think.", is_error=True)
             return
         items = [MenuItem(level, level) for level in levels]
-        chosen = asked.arguments.lower() or await app.pick(items, title="effort", chosen=app.agent.effort or "")
+        chosen = asked.arguments.lower() or await app.pick(
+            items, title="how hard shall it think? Enter takes one, Esc leaves", chosen=app.agent.effort or ""
+        )
         if chosen is None:
             return
         if chosen not in levels or chosen not in get_args(Effort):
@@ -244,7 +248,9 @@ class TerminalCommands:
             if not sessions:
                 yield CommandOutput(text="There is no other session of this folder.", is_error=True)
                 return
-            picked = await self._app.pick(sessions, title="sessions of this folder, the newest first")
+            picked = await self._app.pick(
+                sessions, title="sessions of this folder, the newest first; type to search, Enter takes one, Esc leaves"
+            )
             if picked is None:
                 return
             name = picked
@@ -271,7 +277,9 @@ class TerminalCommands:
     async def _theme(self, asked: CommandRequest) -> AsyncGenerator[Reply]:
         names = ("auto", "dark", "light")
         items = [MenuItem(name, name) for name in names]
-        name = asked.arguments.lower() or await self._app.pick(items, title="background of your terminal")
+        name = asked.arguments.lower() or await self._app.pick(
+            items, title="background of your terminal; Enter takes one, Esc leaves"
+        )
         if name is None:
             return
         if name not in names:

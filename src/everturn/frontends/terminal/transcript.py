@@ -29,6 +29,8 @@ MAX_OUTPUT_ROWS = 30
 """Lines of what a command of the person's own printed."""
 MAX_DIFF = 60
 """Lines of a patch that is asked for."""
+SHELL = "!"
+"""In place of a call's id, for a command that the person runs."""
 SUBJECTS = ("command", "pattern", "file_path", "notebook_path", "path", "url", "description")
 """Fields of a call's input; the first that it has says what it was about."""
 MAX_PROMPT_ROWS = 12
@@ -72,12 +74,30 @@ class LiveTranscript:
     def waiting(self) -> Waiting:
         return self._page.waiting
 
+    def show_running(self, name: str) -> None:
+        """A command that takes its time; one that says itself what it does is not interrupted."""
+        if not self._page.waiting.is_waiting:
+            self._page.waiting.begin(name)
+            self._page.plan_frame()
+
+    def begin_output(self, command: str) -> Callable[[str], None]:
+        """Of a command that the person runs: what takes each piece of it, until `show_output`."""
+        waiting = self._page.waiting
+        waiting.begin_call(SHELL, f"! {make_line(command)}")
+        self._page.plan_frame()
+        return lambda piece: waiting.note_progress(SHELL, piece)
+
     def show_beside(self, show: Callable[[], None]) -> None:
         """What belongs to something else than the answer, which it does not cut in the middle of a text."""
         if self._answers.is_speaking:
             self._held_back.append(show)
         else:
             show()
+
+    @property
+    def holds_back(self) -> bool:
+        """Something waits until the text that streams has ended."""
+        return bool(self._held_back)
 
     def _show_held_back(self) -> None:
         held_back, self._held_back = self._held_back, []
@@ -141,6 +161,7 @@ class LiveTranscript:
 
     def show_output(self, command: str, said: str, code: int) -> None:
         """Of a command that the person ran."""
+        self._page.waiting.end_call(SHELL)
         lines = (
             [(line, DIM) for line in mask_keys(make_harmless(said)).rstrip("\n").split("\n")] if said.strip() else []
         )

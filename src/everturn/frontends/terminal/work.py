@@ -29,6 +29,8 @@ from everturn.frontends.terminal.transcript import LiveTranscript
 
 MAX_TOLD = 8_000
 """Characters of a command's output that the model reads, the last ones."""
+SHOWN_AFTER_S = 0.3
+"""A command that takes longer is shown as running."""
 SHELL_NOTE = "I ran this command myself:\n$ {command}\nIt ended with exit code {code} and printed:\n{output}"
 
 
@@ -88,7 +90,7 @@ class LiveWork:
                 if self.is_working:
                     self.run_beside(self._reply(invoked))
                 else:
-                    self.begin(self._reply(invoked))
+                    self.begin(self._reply_visibly(invoked))
             case _ if text.startswith("!") and text[1:].strip() and self.is_working:
                 # No prompt: the model would read it as one.
                 return False
@@ -194,6 +196,14 @@ class LiveWork:
             case CommandNoted(command_id=command_id, state=CommandState.STARTED) if command_id in self._queued:
                 self._transcript.show_prompt(self._queued.pop(command_id))
 
+    async def _reply_visibly(self, invoked: Invoked) -> None:
+        show = partial(self._transcript.show_running, f"/{invoked.command.name}")
+        timer = asyncio.get_running_loop().call_later(SHOWN_AFTER_S, show)
+        try:
+            await self._reply(invoked)
+        finally:
+            timer.cancel()
+
     async def _reply(self, invoked: Invoked) -> None:
         async with aclosing(run_command(invoked, self.agent, self.commands)) as replies:
             async for reply in replies:
@@ -207,8 +217,9 @@ class LiveWork:
 
     async def _run_shell(self, command: str) -> None:
         """A command line of the person's own; the model reads it with the next prompt."""
-        said, code = await self._program.run_shell(command)
-        self._transcript.show_output(command, said, code)
+        transcript = self._transcript
+        said, code = await self._program.run_shell(command, transcript.begin_output(command))
+        transcript.show_output(command, said, code)
         self._shell.append(SHELL_NOTE.format(command=command, code=code, output=harmless(said[-MAX_TOLD:])))
 
     def _tell_shell(self, text: str) -> Content:
