@@ -112,3 +112,16 @@ async def test_what_is_wrong_in_the_file_of_keys_is_told_at_the_start():
         await stage.see("keybindings.json, line 1", "there is no modifier 'ctl'")
         await stage.type("hi\n")
         await stage.see("Hello.")
+
+
+async def test_what_the_terminal_answers_is_not_left_to_the_shell_when_the_start_fails(tmp_path):
+    async with Stage(script=["Hello."], folder=tmp_path) as first:
+        await first.type("hi\n")
+        await first.see("Hello.", "1 round")
+        async with Stage("--continue", answers=False, folder=tmp_path) as stage:
+            await stage.sent(b"\x1b[c")
+            stage.answer_now()
+            await stage.end()
+            assert stage.left_over == b""
+            assert "is open elsewhere" in stage.text
+            assert "> everturn" not in stage.text

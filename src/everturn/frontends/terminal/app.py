@@ -90,6 +90,7 @@ class TerminalApp:
         self.transcript.palette = device.palette
         self.transcript.paint_links(device.link)
         person.ask = self.ask
+        person.read = self.read_details
         person.palette = lambda: transcript.palette
         self._program = program
         self._suspend = suspend
@@ -99,6 +100,8 @@ class TerminalApp:
         """A command waits for the person, who picks from a menu."""
         self._overlay: Overlay | None = None
         self._overlay_closed_s = 0.0
+        self._is_read: asyncio.Future[None] | None = None
+        """Done when the overlay closes, for who waits for that."""
         self._hint = ""
         self._pressed = ("", 0.0)
         """The key that asks for a second press, and when it was pressed."""
@@ -194,10 +197,18 @@ class TerminalApp:
         )
         self.draw()
 
+    async def read_details(self, details: Details) -> None:
+        """Until the person has left them."""
+        self._is_read = asyncio.get_running_loop().create_future()
+        self.show_details(details)
+        await self._is_read
+
     def _close_overlay(self) -> None:
         if self._overlay is not None:
             self._overlay, self._overlay_closed_s = None, time.monotonic()
             self.screen.close_alternate()
+            if self._is_read is not None and not self._is_read.done():
+                self._is_read.set_result(None)
 
     def resize(self) -> None:
         if self._overlay is not None:
