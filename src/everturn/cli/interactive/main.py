@@ -255,7 +255,7 @@ def build_app(engine: "Engine", around: InteractiveRun) -> "TerminalApp":
     from everturn.frontends.terminal.editor import PromptEditor
     from everturn.frontends.terminal.files import FileIndex
     from everturn.frontends.terminal.history import PromptHistory
-    from everturn.frontends.terminal.key_bindings import load_bindings
+    from everturn.frontends.terminal.key_bindings_file import load_bindings
     from everturn.frontends.terminal.transcript import LiveTranscript
     from everturn.tools.project_files import list_project_files
 

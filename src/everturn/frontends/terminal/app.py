@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Protocol
 
@@ -13,9 +13,11 @@ from everturn.core.modes import PermissionMode
 from everturn.core.state import Exit
 from everturn.frontends.ansi import DIM, RED, YELLOW
 from everturn.frontends.asking.dialogue import ARMING_S
+from everturn.frontends.terminal import going_back
 from everturn.frontends.terminal.activity import lay_activity
 from everturn.frontends.terminal.device import TerminalDevice
 from everturn.frontends.terminal.editor import PromptEditor
+from everturn.frontends.terminal.going_back import list_prompts, open_before
 from everturn.frontends.terminal.history import PromptHistory
 from everturn.frontends.terminal.inputs import Focus, Input, Key, TerminalAnswer
 from everturn.frontends.terminal.key_bindings import SEQUENCE_S, KeyAction, KeyBindings, KeyMatcher, Pressed
@@ -28,7 +30,7 @@ from everturn.frontends.terminal.prompt import Completer, Prompt
 from everturn.frontends.terminal.question import Question
 from everturn.frontends.terminal.reports import ProgressState
 from everturn.frontends.terminal.results import Details
-from everturn.frontends.terminal.status_line import Status
+from everturn.frontends.terminal.session_status import SessionStatus
 from everturn.frontends.terminal.transcript import LiveTranscript
 from everturn.frontends.terminal.work import LiveWork
 
@@ -80,6 +82,7 @@ class TerminalApp:
             begun=partial(device.show_progress, ProgressState.UNKNOWN),
             rested=self._rest,
         )
+        self._status = SessionStatus(self.work, program, changed=self.draw)
         self.prompt = Prompt(
             editor, past=past, completions=completions, submit=self.submit, take_back=self.work.take_back
         )
@@ -107,10 +110,6 @@ class TerminalApp:
         """The key that asks for a second press, and when it was pressed."""
         self._frame: asyncio.TimerHandle | None = None
         self._left: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        self._status_row = ""
-        """What the person's own command says; empty without one."""
-        self._percent: int | None = None
-        self._branch = ""
         self._has_focus = True
         self._cycled = ("", "")
         """The mode that was in force before Shift-Tab was pressed since the last prompt, and the one that it has led to."""
@@ -360,33 +359,17 @@ class TerminalApp:
         self.prompt.set(text)
 
     def _go_back(self) -> None:
-        """To an earlier prompt of this conversation: it is chosen from a menu and can be changed; what followed it is left behind."""
-        if (
-            self.work.is_working
-            or not self.prompt.is_empty
-            or not any(m.kind is Kind.PROMPT for m in self.agent.transcript)
-        ):
-            return
-        self.work.begin(self._choose_prompt())
+        if not self.work.is_working and self.prompt.is_empty and list_prompts(self.agent.transcript):
+            self.work.begin(self._choose_prompt())
 
     async def _choose_prompt(self) -> None:
-        transcript = self.agent.transcript
-        prompts = [(at, message) for at, message in enumerate(transcript) if message.kind is Kind.PROMPT]
-        items = [MenuItem(str(at), message.text) for at, message in reversed(prompts)]
-        chosen = await self.pick(
-            items, title="go back to before which prompt? Files stay as they are; Enter takes one, Esc leaves"
-        )
+        agent = self.agent
+        chosen = await self.pick(list_prompts(agent.transcript), title=going_back.TITLE)
         if chosen is None:
             return
-        at = int(chosen)
-        before, agent = transcript[:at], self.agent
-        if before:
-            self.take_agent(await self._program.open_session(agent.session_id, fork=True, until=before[-1].id))
-            await self._program.leave_session(agent)
-        else:
-            self.take_agent(agent.clear())  # type: ignore[arg-type]  # as the one before
-        self.transcript.say("The conversation goes on before this prompt; what followed is in the session before.", DIM)
-        self.prompt.set(transcript[at].text)
+        self.take_agent(await open_before(agent, int(chosen), self._program))
+        self.transcript.say(going_back.TOLD, DIM)
+        self.prompt.set(agent.transcript[int(chosen)].text)
 
     def _press_twice(self, name: str, act: Callable[[], None]) -> None:
         now = time.monotonic()
@@ -440,7 +423,7 @@ class TerminalApp:
             if not is_asked
             else (),
             queued=[command.text for command in self.agent.queued],
-            status=self._status(),
+            status=self._status.tell(editing=self.prompt.editor.vi_mode, hint=self._hint),
             style=screen.style,
             columns=screen.columns,
             rows=screen.rows,
@@ -475,29 +458,6 @@ class TerminalApp:
             self._hint = ""
             self.draw()
 
-    def _status(self) -> Status:
-        agent = self.agent
-        return Status(
-            model=agent.model,
-            mode=agent.permission_mode,
-            percent=self._percent,
-            usd=agent.total_usd,
-            branch=self._branch,
-            jobs=len(agent.tasks.running),
-            editing=self.prompt.editor.vi_mode,
-            row=self._status_row,
-            hint=self._hint,
-        )
-
-    async def _ask_status(self) -> None:
-        agent = self.agent
-        row = await self._program.read_status(
-            session_id=agent.session_id, model=agent.model, usd=agent.total_usd, percent=self._percent or 0
-        )
-        if row != self._status_row and not self._left.done():
-            self._status_row = row
-            self.draw()
-
     def choose_theme(self, theme: str) -> None:
         self._device.choose_theme(theme)
 
@@ -506,11 +466,5 @@ class TerminalApp:
         self.draw()
 
     def _measure(self) -> None:
-        """What is looked up between two prompts, not in each frame."""
-        self._branch = self._program.read_branch()
+        self._status.measure()
         self._device.show_title(f"everturn · {self._program.folder}")
-        if self._program.has_status:
-            self.work.run_beside(self._ask_status())
-        with suppress(EverturnError):
-            use = self.agent.window()
-            self._percent = min(round(use.percentage), 100) if use.window else None
