@@ -5,25 +5,25 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import Protocol
 
 from everturn.core.errors import EverturnError
 from everturn.core.messages import Kind
 from everturn.core.modes import PermissionMode
 from everturn.core.state import Exit
 from everturn.frontends.ansi import DIM, RED, YELLOW
-from everturn.frontends.asking.dialogue import ARMING_S
 from everturn.frontends.terminal import going_back
 from everturn.frontends.terminal.activity import lay_activity
 from everturn.frontends.terminal.device import TerminalDevice
 from everturn.frontends.terminal.editor import PromptEditor
 from everturn.frontends.terminal.going_back import list_prompts, open_before
+from everturn.frontends.terminal.hints import Hints
 from everturn.frontends.terminal.history import PromptHistory
 from everturn.frontends.terminal.inputs import Focus, Input, Key, TerminalAnswer
 from everturn.frontends.terminal.key_bindings import SEQUENCE_S, KeyAction, KeyBindings, KeyMatcher, Pressed
 from everturn.frontends.terminal.live_area import lay_live_area
 from everturn.frontends.terminal.live_engine import LiveEngine
 from everturn.frontends.terminal.menu import Menu, MenuItem
+from everturn.frontends.terminal.overlay import Overlay
 from everturn.frontends.terminal.person import TerminalPerson
 from everturn.frontends.terminal.program import TerminalProgram
 from everturn.frontends.terminal.prompt import Completer, Prompt
@@ -40,19 +40,7 @@ LAST_PROMPTS = 2
 """Of a session that goes on, shown at its beginning with what followed them."""
 MAX_LAST = 60
 """Messages."""
-HINT_S = 2.0
-"""How long a hint stands, and how soon a second press must follow the first."""
 CYCLE = (PermissionMode.DEFAULT, PermissionMode.ACCEPT_EDITS, PermissionMode.PLAN)
-
-
-class Overlay(Protocol):
-    """What has the whole screen and all keys until it closes; the conversation goes on behind it."""
-
-    def receive(self, given: Input) -> None: ...
-
-    def draw(self) -> None: ...
-
-    def resize(self) -> None: ...
 
 
 class TerminalApp:
@@ -93,7 +81,6 @@ class TerminalApp:
         self.transcript.palette = device.palette
         self.transcript.paint_links(device.link)
         person.ask = self.ask
-        person.read = self.read_details
         person.palette = lambda: transcript.palette
         self._program = program
         self._suspend = suspend
@@ -101,13 +88,11 @@ class TerminalApp:
         self._question: Question | None = None
         self._is_picking = False
         """A command waits for the person, who picks from a menu."""
-        self._overlay: Overlay | None = None
-        self._overlay_closed_s = 0.0
-        self._is_read: asyncio.Future[None] | None = None
-        """Done when the overlay closes, for who waits for that."""
-        self._hint = ""
-        self._pressed = ("", 0.0)
-        """The key that asks for a second press, and when it was pressed."""
+        self._overlay = Overlay(
+            self.screen, notice=lambda: "q leaves: a question waits" if self._question is not None else ""
+        )
+        person.read = self._overlay.read
+        self._hints = Hints(self.draw)
         self._frame: asyncio.TimerHandle | None = None
         self._left: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._has_focus = True
@@ -136,7 +121,7 @@ class TerminalApp:
             return await self._left
         finally:
             await self.work.close()
-            self._close_overlay()
+            self._overlay.close()
             if self._frame is not None:
                 self._frame.cancel()
             self.transcript.close()
@@ -160,13 +145,12 @@ class TerminalApp:
                 self._has_focus = gained
                 return
             case Key(name="z", ctrl=True):
-                self._close_overlay()
+                self._overlay.close()
                 self._suspend()
-            case _ if self._overlay is not None:
-                self._overlay.receive(given)
+            case _ if (pager := self._overlay.pager) is not None:
+                pager.receive(given)
             case _ if self._question is not None:
-                # A question that came up behind the overlay has just been seen: a key that leaves twice is no answer.
-                if time.monotonic() - self._overlay_closed_s > ARMING_S:
+                if not self._overlay.is_just_closed:
                     self._question.receive(given)
             case Key():
                 for pressed in self._keys.press(given, time.monotonic()):
@@ -185,33 +169,11 @@ class TerminalApp:
         self.draw()
 
     def show_details(self, details: Details) -> None:
-        from everturn.frontends.terminal.pager import DetailsPager
-
-        self.screen.open_alternate()
-        self._overlay = DetailsPager(
-            details,
-            self.screen,
-            close=self._close_overlay,
-            notice=lambda: "q leaves: a question waits" if self._question is not None else "",
-        )
+        self._overlay.open(details)
         self.draw()
 
-    async def read_details(self, details: Details) -> None:
-        """Until the person has left them."""
-        self._is_read = asyncio.get_running_loop().create_future()
-        self.show_details(details)
-        await self._is_read
-
-    def _close_overlay(self) -> None:
-        if self._overlay is not None:
-            self._overlay, self._overlay_closed_s = None, time.monotonic()
-            self.screen.close_alternate()
-            if self._is_read is not None and not self._is_read.done():
-                self._is_read.set_result(None)
-
     def resize(self) -> None:
-        if self._overlay is not None:
-            self._overlay.resize()
+        self._overlay.resize()
         self.screen.resize()
         self.draw()
 
@@ -219,10 +181,10 @@ class TerminalApp:
         self._cycled = ("", "")
         if not self.work.submit(text):
             name = "a line with !" if text.startswith("!") else text.split(maxsplit=1)[0]
-            self._tell(f"{name} can be used when the answer is complete, or after Esc")
+            self._hints.tell(f"{name} can be used when the answer is complete, or after Esc")
             self.prompt.set(text)
         elif self.transcript.holds_back:
-            self._tell("this follows when the text above has ended")
+            self._hints.tell("this follows when the text above has ended")
         self.draw()
 
     def take_agent(self, agent: LiveEngine) -> None:
@@ -280,7 +242,7 @@ class TerminalApp:
         if pressed.action is not None:
             self._act(pressed.action, by)
         for key in pressed.released:
-            self._hint = ""
+            self._hints.clear()
             self.prompt.receive(key)
 
     def _release_keys(self) -> None:
@@ -331,7 +293,7 @@ class TerminalApp:
         elif not self.prompt.is_empty:
             self.prompt.clear()
         else:
-            self._press_twice("Ctrl-C", self.leave)
+            self._hints.press_twice("Ctrl-C", self.leave)
 
     def _escape(self) -> None:
         """Closes a menu, leaves vi's insertion, or interrupts."""
@@ -345,7 +307,7 @@ class TerminalApp:
 
     def _press_exit(self) -> None:
         if self.prompt.is_empty:
-            self._press_twice("Ctrl-D", self.leave)
+            self._hints.press_twice("Ctrl-D", self.leave)
         else:
             self.prompt.receive(Key("d", ctrl=True))
 
@@ -370,14 +332,6 @@ class TerminalApp:
         self.take_agent(await open_before(agent, int(chosen), self._program))
         self.transcript.say(going_back.TOLD, DIM)
         self.prompt.set(agent.transcript[int(chosen)].text)
-
-    def _press_twice(self, name: str, act: Callable[[], None]) -> None:
-        now = time.monotonic()
-        if self._pressed[0] == name and now - self._pressed[1] <= HINT_S:
-            act()
-            return
-        self._pressed = (name, now)
-        self._tell(f"press {name} again to leave")
 
     def _cycle_mode(self) -> None:
         modes = [str(mode) for mode in CYCLE]
@@ -406,7 +360,7 @@ class TerminalApp:
         if self._left.done():
             # Nothing is drawn below what was printed last.
             return
-        if self._overlay is not None:
+        if self._overlay.pager is not None:
             self._overlay.draw()
             return
         screen, is_asked = self.screen, self._question is not None or self._is_picking
@@ -423,7 +377,7 @@ class TerminalApp:
             if not is_asked
             else (),
             queued=[command.text for command in self.agent.queued],
-            status=self._status.tell(editing=self.prompt.editor.vi_mode, hint=self._hint),
+            status=self._status.tell(editing=self.prompt.editor.vi_mode, hint=self._hints.text),
             style=screen.style,
             columns=screen.columns,
             rows=screen.rows,
@@ -448,15 +402,6 @@ class TerminalApp:
     def _draw_frame(self) -> None:
         self._frame = None
         self.draw()
-
-    def _tell(self, hint: str) -> None:
-        self._hint = hint
-        asyncio.get_running_loop().call_later(HINT_S, self._end_hint, hint)
-
-    def _end_hint(self, hint: str) -> None:
-        if self._hint == hint and not self._left.done():
-            self._hint = ""
-            self.draw()
 
     def choose_theme(self, theme: str) -> None:
         self._device.choose_theme(theme)
