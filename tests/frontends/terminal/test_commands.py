@@ -23,6 +23,7 @@ TOLD = {
     "sandbox": ("/sandbox", "sandbox   off ("),
     "memory": ("/memory", "AGENTS.md"),
     "todos": ("/todos", "no list"),
+    "keys": ("/keys", "goes on to the next permission mode"),
     "tasks": ("/tasks", "Nothing runs in the background."),
     "diff": ("/diff", "git"),
     "copy": ("/copy", "Copied: "),
@@ -245,3 +246,11 @@ async def test_a_command_that_takes_long_is_shown_as_running():
         await stage.see(lambda stage: "/goal  1." in stage.text)
         (stage.folder / "go").write_text("on\n")
         await stage.see("Goal: it is done", lambda stage: "/goal  " not in stage.text)
+
+
+async def test_a_command_for_the_line_of_status_counts_at_once():
+    async with Stage() as stage:
+        await stage.type("/statusline echo mine alone\n")
+        await stage.see("default · mine alone")
+        await stage.type("/statusline off\n")
+        await stage.see("default · claude-sonnet-5")

@@ -139,6 +139,9 @@ class CliProgram:
     def has_status(self) -> bool:
         return bool(self._status)
 
+    def choose_status(self, command: str) -> None:
+        self._status = command
+
     async def read_status(self, *, session_id: str, model: str, usd: float, percent: int) -> str:
         card = self._catalog.card(model)
         fields = {
@@ -148,7 +151,11 @@ class CliProgram:
             "model": {"id": model, "display_name": model},
             "version": __version__,
             "cost": {"total_cost_usd": usd},
-            "context_window": {"context_window_size": card.window, "used_percentage": percent},
+            "context_window": {
+                "context_window_size": card.window,
+                "used_percentage": percent,
+                "remaining_percentage": 100 - percent,
+            },
         }
         words = ("bash", "-c", self._status)
         try:

@@ -75,7 +75,7 @@ class TerminalApp:
             editor, past=past, completions=completions, submit=self.submit, take_back=self.work.take_back
         )
         self._keys = KeyMatcher(bindings)
-        self._bindings = bindings
+        self.bindings = bindings
         self._device = device
         device.changed = self._take_colours
         self.transcript.palette = device.palette
@@ -109,7 +109,7 @@ class TerminalApp:
     async def run(self, first: str = "", *, goes_on: bool = False) -> int:
         """Until the person leaves; `first` is submitted at once. `goes_on`: what was cut off goes on without a prompt."""
         self._measure()
-        for told in (*self._bindings.problems, *self._bindings.notes):
+        for told in (*self.bindings.problems, *self.bindings.notes):
             self.transcript.say(told, YELLOW)
         self.show_last()
         self.draw()

@@ -9,6 +9,7 @@ from everturn.core.modes import PermissionMode
 from everturn.core.notes import TodoStatus
 from everturn.frontends.commands import CommandOutput, CommandRequest, Reply, SlashCommand
 from everturn.frontends.harmless import make_line
+from everturn.frontends.terminal.key_bindings import MEANINGS
 from everturn.frontends.terminal.menu import MenuItem
 from everturn.frontends.terminal.program import TerminalProgram
 from everturn.frontends.transcript.calls import TODO_MARKS
@@ -113,6 +114,9 @@ class TerminalCommands:
                 arguments="[COMMAND|off]",
                 help="Let a command of yours write the status line; it gets JSON.",
                 run=self._statusline,
+            ),
+            SlashCommand(
+                name="keys", help="List the keys, as your key bindings have them.", run=self._keys, beside=True
             ),
             SlashCommand(
                 name="vim", help="Switch the prompt between the keys of vi and of emacs.", run=self._vim, beside=True
@@ -292,12 +296,19 @@ class TerminalCommands:
     async def _statusline(self, asked: CommandRequest) -> AsyncGenerator[Reply]:
         command = asked.arguments
         if not command:
-            told = "/statusline COMMAND lets a command of yours write the status line, from the next start on; /statusline off ends that."
+            told = "/statusline COMMAND lets a command of yours write the status line; /statusline off ends that."
             yield CommandOutput(text=told)
             return
         words = ("config", "unset", STATUS_SETTING) if command == "off" else ("config", "set", STATUS_SETTING, command)
         said, code = await self._program.run_words(*words)
-        yield CommandOutput(text=said or "It counts from the next start on.", is_error=code != 0)
+        if code == 0:
+            self._program.choose_status("" if command == "off" else command)
+        yield CommandOutput(text=said, is_error=code != 0)
+
+    async def _keys(self, _asked: CommandRequest) -> AsyncGenerator[Reply]:
+        listed = [(told, MEANINGS[action]) for action in MEANINGS if (told := self._app.bindings.tell(action))]
+        wide = max(len(told) for told, _ in listed)
+        yield CommandOutput(text="\n".join(f"{told:<{wide}}  {meaning}" for told, meaning in listed))
 
     async def _vim(self, _asked: CommandRequest) -> AsyncGenerator[Reply]:
         editor = self._app.prompt.editor

@@ -68,6 +68,10 @@ class TerminalProgram(Protocol):
         """There is a command of the person's own for the status line."""
         ...
 
+    def choose_status(self, command: str) -> None:
+        """Another command from here on; empty for none."""
+        ...
+
     async def read_status(self, *, session_id: str, model: str, usd: float, percent: int) -> str:
         """What that command says; empty where it fails."""
         ...

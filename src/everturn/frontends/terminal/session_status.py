@@ -24,6 +24,8 @@ class SessionStatus:
         self._branch = self._program.read_branch()
         if self._program.has_status:
             self._work.run_beside(self._ask())
+        else:
+            self._row = ""
         with suppress(EverturnError):
             use = self._work.agent.window()
             self._percent = min(round(use.percentage), 100) if use.window else None
