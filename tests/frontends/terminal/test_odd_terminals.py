@@ -68,7 +68,7 @@ async def test_the_program_is_put_aside_and_comes_back():
         assert not stage.emulator.mode(2004)
         assert stage.emulator.kitty_flags == 0
         await stage.type("echo shell $((6 * 7))\n")
-        await stage.see("shell 42")
+        await stage.see(lambda stage: stage.below("shell 42").strip() == "$")
         await stage.type("fg\n")
         await stage.see(lambda stage: "default" in stage.below("$ fg"))
         await stage.type(" prompt\n")
@@ -87,7 +87,7 @@ async def test_a_question_is_drawn_again_after_fg():
         await stage.type("make it\n")
         await stage.see("touch made.txt", "yes")
         await stage.press("ctrl-z")
-        await stage.see("Stopped")
+        await stage.see(lambda stage: stage.below("Stopped").strip() == "$")
         await stage.type("fg\n")
         await stage.see(lambda stage: "yes" in stage.below("$ fg"))
         await stage.press("y")
