@@ -20,6 +20,7 @@ from everturn.core.events import (
     ModeSwitched,
     NotesChanged,
     PermissionAsked,
+    ResultEvent,
     Retracted,
     RetractionCause,
     TextDelta,
@@ -27,9 +28,13 @@ from everturn.core.events import (
 from everturn.core.messages import text_block
 from everturn.core.notes import Notes, Todo, TodoStatus
 from everturn.core.state import AbortCause, Reason
+from everturn.frontends.ansi import Style
 from everturn.frontends.asking.floor import Floor
 from everturn.frontends.flow import width_of
+from everturn.frontends.screen import Screen
 from everturn.frontends.transcript.call_lines import render_failure
+from everturn.frontends.transcript.endings import Endings
+from everturn.frontends.transcript.page import Page
 from everturn.frontends.transcript.waiting import Waiting
 from everturn.modelserver import call, calls, cut, error, hold, overloaded, say, text, thinking
 
@@ -393,7 +398,19 @@ async def test_an_abort_leaves_a_clean_line_and_the_code_of_an_interruption(benc
     assert screen_of(written)[0] == "Hello"
     *_, said, _, closing, _ = screen_of(written)
     assert said == "Interrupted. The session is kept: go on with --continue."
-    assert closing.startswith("— aborted_streaming · 1 round")
+    assert closing.startswith("— 1 round")
+
+
+def test_the_time_of_a_question_is_left_out_of_its_own_query_only():
+    written: list[str] = []
+    screen = Screen(written.append, Style(colour=False), lambda: (80, 24))
+    endings = Endings(Page(screen, elapsed=lambda: 0.0, asked_s=lambda: 8.0, frame_s=1.0))
+
+    for seconds in (10.0, 3.0):
+        endings.handlers[ResultEvent](finished(duration_s=seconds))
+
+    figures = [line for line in "".join(written).splitlines() if "round" in line]
+    assert [line.rpartition(" · ")[2] for line in figures] == ["2.0 s", "3.0 s"]
 
 
 async def test_the_list_of_tasks_stands_below_its_call_and_a_switch_of_mode_is_said():

@@ -82,6 +82,7 @@ class Stage:
         self._ours = self._theirs = -1
         self._changed = asyncio.Event()
         self._closed = False
+        self._left_over = b""
         self._watchers: list[Callable[[Stage], None]] = []
         self._ending: asyncio.Task[None] | None = None
 
@@ -156,6 +157,11 @@ class Stage:
     def written(self) -> int:
         """How many bytes were written so far."""
         return len(self._raw)
+
+    @property
+    def left_over(self) -> bytes:
+        """What the terminal has answered and the program, which has ended, has not read: a shell would."""
+        return self._left_over
 
     @property
     def clears(self) -> list[str]:
@@ -378,6 +384,12 @@ class Stage:
         """The terminal is looked at when the program has gone; then it is let go, so that its last words arrive and it ends."""
         await self.process.wait()
         self.modes_after = termios.tcgetattr(self._ours)
+        # As a shell reads: what no line feed has ended yet, too.
+        raw = [*self.modes_after[:3], self.modes_after[3] & ~termios.ICANON, *self.modes_after[4:]]
+        termios.tcsetattr(self._theirs, termios.TCSANOW, raw)
+        os.set_blocking(self._theirs, False)
+        with contextlib.suppress(BlockingIOError):
+            self._left_over = os.read(self._theirs, _PIECE)
         self._close_theirs()
 
     def _read(self) -> None:

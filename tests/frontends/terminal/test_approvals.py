@@ -256,3 +256,49 @@ async def test_options_of_which_several_can_be_chosen_leave_only_the_answer_behi
         await stage.see("Done.")
         assert "→ ☐" not in stage.everything
         assert "→ done: red" in stage.everything
+
+
+async def test_the_command_of_a_goal_is_asked_about_and_then_verified():
+    async with Stage(script=["Made."], files={"check.sh": "exit 0\n"}) as stage:
+        await stage.type("/goal it is made --verify sh check.sh\n")
+        await stage.see("│ sh check.sh", "[y] yes, this once")
+        await stage.press("y")
+        await stage.see("Goal: it is made", lambda stage: "[y] yes" not in stage.text)
+        await stage.type("make it\n")
+        await stage.see("Made.", "✓ the goal is met", "The goal is met (1 verification)")
+
+
+async def test_a_long_change_is_read_in_the_pager_and_then_answered():
+    content = "".join(f"line {number}\n" for number in range(10_000))
+    write = calls(("Write", {"file_path": "long.txt", "content": content}))
+    async with Stage(script=[write, "Done."]) as stage:
+        await stage.type("write it\n")
+        await stage.see("[m] more: 9,961 rows are left, and a yes is possible after them")
+        await stage.press("m")
+        await stage.see("1 to 29 of 10,001 lines", "q leaves")
+        await stage.press("G")
+        await stage.see("+ line 9999", "100 %")
+        await stage.press("q")
+        await stage.see("[y] yes, this once")
+        assert "line 5000" not in stage.everything
+        await stage.press("y")
+        await stage.see("Done.")
+        assert (stage.folder / "long.txt").read_text() == content
+
+
+async def test_what_a_yes_would_allow_is_whole_in_a_narrow_window():
+    async with Stage(script=[calls(TOUCH), "Done."], columns=40) as stage:
+        await stage.type("make it\n")
+        await stage.see("[a] always: Bash(touch made.txt)\n", "(you see what it covers before\n", "it is written)\n")
+
+
+async def test_an_option_that_was_marked_with_the_arrows_stays_gone_to():
+    options = [{"label": name, "description": ""} for name in ("One", "Two")]
+    asked = {"question": "Which?", "header": "Parts", "multiSelect": True, "options": options}
+    async with Stage(script=[calls(("AskUserQuestion", {"questions": [asked]})), "Done."]) as stage:
+        await stage.type("ask me\n")
+        await stage.see("[1] ☐ One")
+        await stage.press("down", "down", "enter")
+        await stage.see("▸ [2] ☑ Two")
+        await stage.press("enter")
+        await stage.see("▸ [2] ☐ Two")

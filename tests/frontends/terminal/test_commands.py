@@ -1,6 +1,7 @@
 """Each slash command of the interactive program, typed by a person, and what is on the screen then."""
 
 import json
+import os
 import re
 
 import pytest
@@ -22,6 +23,7 @@ TOLD = {
     "sandbox": ("/sandbox", "sandbox   off ("),
     "memory": ("/memory", "AGENTS.md"),
     "todos": ("/todos", "no list"),
+    "keys": ("/keys", "goes on to the next permission mode"),
     "tasks": ("/tasks", "Nothing runs in the background."),
     "diff": ("/diff", "git"),
     "copy": ("/copy", "Copied: "),
@@ -155,11 +157,11 @@ async def test_a_command_that_only_looks_is_answered_while_the_model_works_and_o
         await stage.type("tell\n")
         await stage.see("Once upon")
         await stage.type("/cost\n")
-        await stage.see("This session cost")
+        await stage.see("this follows when the text above has ended")
         await stage.type("/compact\n")
         await stage.see("/compact can be used when the answer is complete")
         stage.release()
-        await stage.see("1 round")
+        await stage.see("there was", "This session cost", "1 round")
 
 
 async def test_after_clear_the_model_knows_nothing():
@@ -208,3 +210,47 @@ async def test_a_side_answer_is_shown_as_markdown():
         await stage.type("/btw what is 2 + 2?\n")
         await stage.see("It is four.")
         assert stage.styles_at("four")["bold"]
+
+
+async def test_what_is_typed_in_a_menu_narrows_it_and_is_no_prompt():
+    async with Stage() as stage:
+        await stage.type("/model\n")
+        await stage.see("which model?", "sonnet", "opus")
+        await stage.type("nosuchthing\n")
+        await stage.see("search: nosuchthing", "nothing fits; which model?")
+        await stage.press("ctrl-u")
+        await stage.type("haiku")
+        await stage.see("▸ haiku", lambda stage: "opus" not in stage.text)
+        await stage.press("enter")
+        await stage.see("The model is claude-haiku", "from the next prompt on")
+        assert stage.requests == []
+        assert stage.text.rstrip().split("\n")[-2] == ">"
+
+
+async def test_a_command_line_of_the_persons_own_shows_its_output_as_it_comes():
+    async with Stage(files={"slow.sh": "echo beg\ufffdun; read line < go; echo ended\n"}) as stage:
+        os.mkfifo(stage.folder / "go")
+        await stage.ready()
+        await stage.type("!sh slow.sh\n")
+        await stage.see("! sh slow.sh  ", "│ beg\ufffdun", lambda stage: "ended" not in stage.text)
+        (stage.folder / "go").write_text("on\n")
+        await stage.see("│ ended", lambda stage: "! sh" not in stage.text)
+
+
+async def test_a_command_that_takes_long_is_shown_as_running():
+    hook = {"matcher": "Bash", "hooks": [{"type": "command", "command": "read line < go"}]}
+    allowed = {"permissions": {"allow": ["Bash(true)"]}, "hooks": {"PreToolUse": [hook]}}
+    async with Stage(settings=allowed) as stage:
+        os.mkfifo(stage.folder / "go")
+        await stage.type("/goal it is done --verify true\n")
+        await stage.see(lambda stage: "/goal  1." in stage.text)
+        (stage.folder / "go").write_text("on\n")
+        await stage.see("Goal: it is done", lambda stage: "/goal  " not in stage.text)
+
+
+async def test_a_command_for_the_line_of_status_counts_at_once():
+    async with Stage() as stage:
+        await stage.type("/statusline echo mine alone\n")
+        await stage.see("default · mine alone")
+        await stage.type("/statusline off\n")
+        await stage.see("default · claude-sonnet-5")

@@ -1,6 +1,7 @@
 """Esc and Ctrl-C in the interactive program: what is running stops, and the session goes on."""
 
 import os
+import signal
 
 import pytest
 from tests.frontends.terminal.stage import Stage
@@ -34,6 +35,43 @@ async def test_a_command_is_interrupted_and_is_gone(key):
         await stage.see(lambda stage: "nterrupted" in stage.text)
         await stage.type("and now?\n")
         await stage.see("Well.")
+
+
+@pytest.mark.parametrize("text", ["hi", "/goal done --verify true", "!echo begun"])
+async def test_an_interrupt_that_comes_with_the_enter_key_leaves_the_prompt_usable(text):
+    async with Stage(script=["Hello.", "The end."]) as stage:
+        await stage.ready()
+        await stage.feed(f"{text}\r\x03".encode())
+        await stage.see("nterrupted")
+        await stage.type("go on\n")
+        await stage.see(lambda stage: "Hello." in stage.text or "The end." in stage.text)
+
+
+async def test_a_command_of_the_persons_own_does_not_hold_up_who_closes_the_window():
+    async with Stage(checks=False) as stage:
+        os.mkfifo(stage.folder / "never")
+        await stage.ready()
+        await stage.type("!read line < never\n")
+        await stage.see("> !read")
+        stage.signal(signal.SIGHUP)
+        await stage.end()
+
+
+async def test_escape_twice_goes_back_to_an_earlier_prompt():
+    async with Stage(script=["One.", "Two.", "Three."]) as stage:
+        for prompt, answer in (("first", "One."), ("second", "Two.")):
+            await stage.type(f"{prompt}\n")
+            await stage.see(answer, "1 round")
+        await stage.see(lambda stage: "answering" not in stage.text)
+        await stage.press("escape", "escape")
+        await stage.see("go back to before which prompt", "▸ second")
+        await stage.press("enter")
+        await stage.see("> second\n  default")
+        await stage.type(", said better\n")
+        await stage.see("Three.")
+        said = str(stage.requests[-1].body["messages"])
+        assert "second, said better" in said
+        assert "Two." not in said
 
 
 async def test_ctrl_c_empties_the_line_and_twice_in_an_empty_one_leaves():

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from everturn.frontends.terminal.inputs import Key
 from everturn.frontends.terminal.key_bindings import (
-    FILE_NAME,
     MEANINGS,
     NEEDED,
     SEQUENCE_S,
@@ -18,11 +17,10 @@ from everturn.frontends.terminal.key_bindings import (
     KeyAction,
     KeyMatcher,
     Pressed,
-    load_bindings,
-    parse_bindings,
     parse_keys,
     write_keys,
 )
+from everturn.frontends.terminal.key_bindings_file import FILE_NAME, load_bindings, parse_bindings
 from everturn.frontends.terminal.keys import KeyDecoder
 
 ESCAPE, CTRL_X, CTRL_E, CTRL_U = Key("escape"), Key("x", ctrl=True), Key("e", ctrl=True), Key("u", ctrl=True)

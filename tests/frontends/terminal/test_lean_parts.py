@@ -7,7 +7,7 @@ import pytest
 
 PARTS = (
     "inputs", "keys", "key_sequences", "fuzzy", "files", "history", "diff_lines", "highlight", "languages", "code_rows", "reports", "palette",
-    "key_bindings",
+    "key_bindings", "key_bindings_file",
 )  # fmt: skip
 LARGE = (
     "asyncio",

@@ -68,7 +68,7 @@ async def test_the_program_is_put_aside_and_comes_back():
         assert not stage.emulator.mode(2004)
         assert stage.emulator.kitty_flags == 0
         await stage.type("echo shell $((6 * 7))\n")
-        await stage.see("shell 42")
+        await stage.see(lambda stage: stage.below("shell 42").strip() == "$")
         await stage.type("fg\n")
         await stage.see(lambda stage: "default" in stage.below("$ fg"))
         await stage.type(" prompt\n")
@@ -87,7 +87,7 @@ async def test_a_question_is_drawn_again_after_fg():
         await stage.type("make it\n")
         await stage.see("touch made.txt", "yes")
         await stage.press("ctrl-z")
-        await stage.see("Stopped")
+        await stage.see(lambda stage: stage.below("Stopped").strip() == "$")
         await stage.type("fg\n")
         await stage.see(lambda stage: "yes" in stage.below("$ fg"))
         await stage.press("y")
@@ -112,3 +112,16 @@ async def test_what_is_wrong_in_the_file_of_keys_is_told_at_the_start():
         await stage.see("keybindings.json, line 1", "there is no modifier 'ctl'")
         await stage.type("hi\n")
         await stage.see("Hello.")
+
+
+async def test_what_the_terminal_answers_is_not_left_to_the_shell_when_the_start_fails(tmp_path):
+    async with Stage(script=["Hello."], folder=tmp_path) as first:
+        await first.type("hi\n")
+        await first.see("Hello.", "1 round")
+        async with Stage("--continue", answers=False, folder=tmp_path) as stage:
+            await stage.sent(b"\x1b[c")
+            stage.answer_now()
+            await stage.end()
+            assert stage.left_over == b""
+            assert "is open elsewhere" in stage.text
+            assert "> everturn" not in stage.text

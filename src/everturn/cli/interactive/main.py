@@ -144,28 +144,38 @@ async def converse(
         person = TerminalPerson(screen)
         device = TerminalDevice(screen, launch.env, read_choices(launch.merged))
         device.begin()
-        async with build_engine(launch, model, arguments, person, git=git) as engine:
-            around = InteractiveRun(
-                launch, model, arguments, person=person, terminal=terminal, keys=keys, device=device
-            )
-            app = build_app(engine, around)
-            keys.connect(app.receive, partial(app.leave, Exit.TERMINATED))
-            listen(app)
-            gc.enable()
-            gc.freeze()
-            try:
-                return await app.run(" ".join(arguments.words), goes_on=is_cut_off(engine))
-            finally:
-                device.end()
-                keys.close()
-                if not ends_here:
-                    tell_way_back(app.agent, screen)
-                warn_of_running(app.agent)  # type: ignore[arg-type]  # an engine
-                await app.agent.aclose()
+        try:
+            async with build_engine(launch, model, arguments, person, git=git) as engine:
+                around = InteractiveRun(
+                    launch, model, arguments, person=person, terminal=terminal, keys=keys, device=device
+                )
+                app = build_app(engine, around)
+                keys.connect(app.receive, partial(app.leave, Exit.TERMINATED))
+                listen(app)
+                gc.enable()
+                gc.freeze()
+                try:
+                    return await app.run(" ".join(arguments.words), goes_on=is_cut_off(engine))
+                finally:
+                    await let_go(device, keys)
+                    if not ends_here:
+                        tell_way_back(app.agent, screen)
+                    warn_of_running(app.agent)  # type: ignore[arg-type]  # an engine
+                    await app.agent.aclose()
+        finally:
+            await let_go(device, keys)
+            screen.leave()
     finally:
         keys.close()
         warming.cancel()
         await model.aclose()
+
+
+async def let_go(device: "TerminalDevice", keys: KeyReader) -> None:
+    """Of the terminal. What it still answers is not left to the shell, which would take it for a command."""
+    device.end()
+    await keys.wait_for_answer(device.patience_s)
+    keys.close()
 
 
 def tell_way_back(agent: "LiveEngine", screen: "LiveScreen") -> None:
@@ -245,7 +255,7 @@ def build_app(engine: "Engine", around: InteractiveRun) -> "TerminalApp":
     from everturn.frontends.terminal.editor import PromptEditor
     from everturn.frontends.terminal.files import FileIndex
     from everturn.frontends.terminal.history import PromptHistory
-    from everturn.frontends.terminal.key_bindings import load_bindings
+    from everturn.frontends.terminal.key_bindings_file import load_bindings
     from everturn.frontends.terminal.transcript import LiveTranscript
     from everturn.tools.project_files import list_project_files
 

@@ -1,6 +1,7 @@
 """`frontends.terminal.program.TerminalProgram`: models, sessions, files and other commands of the program, for slash commands."""
 
 import asyncio
+import codecs
 import os
 import signal
 import subprocess
@@ -108,8 +109,8 @@ class CliProgram:
 
         return await asyncio.to_thread(check)
 
-    async def run_shell(self, command: str) -> tuple[str, int]:
-        return await run_bounded(("bash", "-c", command), str(self._folder), dict(self._launch.env))
+    async def run_shell(self, command: str, note: Callable[[str], None]) -> tuple[str, int]:
+        return await run_bounded(("bash", "-c", command), str(self._folder), dict(self._launch.env), note=note)
 
     async def read_diff(self) -> str:
         if not self._launch.setup.trusted:
@@ -138,6 +139,9 @@ class CliProgram:
     def has_status(self) -> bool:
         return bool(self._status)
 
+    def choose_status(self, command: str) -> None:
+        self._status = command
+
     async def read_status(self, *, session_id: str, model: str, usd: float, percent: int) -> str:
         card = self._catalog.card(model)
         fields = {
@@ -147,7 +151,11 @@ class CliProgram:
             "model": {"id": model, "display_name": model},
             "version": __version__,
             "cost": {"total_cost_usd": usd},
-            "context_window": {"context_window_size": card.window, "used_percentage": percent},
+            "context_window": {
+                "context_window_size": card.window,
+                "used_percentage": percent,
+                "remaining_percentage": 100 - percent,
+            },
         }
         words = ("bash", "-c", self._status)
         try:
@@ -180,9 +188,15 @@ class CliProgram:
 
 
 async def run_bounded(
-    words: Sequence[str], folder: str, env: dict[str, str], *, most: int = MAX_OUTPUT, given: bytes = b""
+    words: Sequence[str],
+    folder: str,
+    env: dict[str, str],
+    *,
+    most: int = MAX_OUTPUT,
+    given: bytes = b"",
+    note: Callable[[str], None] = lambda _: None,
 ) -> tuple[str, int]:
-    """Both streams and the exit code. When it is cancelled, the command and what it has started in its group end."""
+    """Both streams and the exit code; `note` is given each piece as it comes. When it is cancelled, the command and what it has started in its group end."""
     try:
         process = await asyncio.create_subprocess_exec(
             *words,
@@ -200,9 +214,11 @@ async def run_bounded(
             process.stdin.write(given)
             process.stdin.close()
     kept = bytearray()
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
     assert process.stdout is not None  # noqa: S101 (asked for above)
     try:
         while piece := await process.stdout.read(65_536):
+            note(decoder.decode(piece))
             kept += piece
             del kept[: max(len(kept) - most, 0)]
         code = await process.wait()

@@ -24,14 +24,14 @@ async def ask_consent(dialogue: Dialogue, call: Call, reason: str) -> Verdict:
     rows = dialogue.lay_out(subject.texts)
     dialogue.put(rows[: subject.most])
     left = rows[subject.most :]
-    left += _tell_surroundings(dialogue, call, reason)
+    around = _tell_surroundings(dialogue, call, reason)
+    rows, left = rows + around, left + around
     while True:
         match await dialogue.choose(
             render_choices(offers, left=len(left), edits=dialogue.can_edit and call.name == "Bash")
         ):
             case "m":
-                dialogue.put(left[: subject.most])
-                left = left[subject.most :]
+                left = await dialogue.show_more(subject.title, rows, left, most=subject.most)
             case "y":
                 if not call.grave or await confirm_grave(dialogue):
                     return Verdict(ruling=Ruling.ALLOW, reason=SAID_YES)

@@ -105,6 +105,11 @@ class Dialogue:
         for row, codes in rows:
             self._write(f"{self._style.paint(GUTTER, DIM)}{self._style.paint(row, codes)}\n")
 
+    async def show_more(self, title: str, rows: Sequence[Row], left: Sequence[Row], *, most: int) -> list[Row]:  # noqa: ARG002 (of other dialogues)
+        """What is still not shown of the `left` ones of all rows."""
+        self.put(left[:most])
+        return list(left[most:])
+
     async def choose(self, choices: Mapping[str, str], *, steps: Collection[str] = ()) -> str:  # noqa: ARG002 (of other dialogues)
         """The key that was pressed; `END` where nobody answers. Enter and Escape are `n` where that is a choice.
 

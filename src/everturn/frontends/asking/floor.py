@@ -23,7 +23,13 @@ class Floor:
 
     @asynccontextmanager
     async def taken(self, tool_use_id: str) -> AsyncGenerator[None]:
-        """For who asks: entered when the view has come to the question; whatever happens, the view goes on after it."""
+        """For who asks: entered when the view has come to the question; whatever happens, the view goes on after it.
+
+        A question without an id belongs to no event, such as that of `/goal`: the view will not come to it, and nothing is waited for.
+        """
+        if not tool_use_id:
+            yield
+            return
         turn = self._turns[tool_use_id] = _Turn()
         try:
             await turn.given.wait()

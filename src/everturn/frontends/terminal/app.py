@@ -3,32 +3,34 @@
 import asyncio
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from functools import partial
-from typing import Protocol
 
 from everturn.core.errors import EverturnError
 from everturn.core.messages import Kind
 from everturn.core.modes import PermissionMode
 from everturn.core.state import Exit
 from everturn.frontends.ansi import DIM, RED, YELLOW
-from everturn.frontends.asking.dialogue import ARMING_S
+from everturn.frontends.terminal import going_back
 from everturn.frontends.terminal.activity import lay_activity
 from everturn.frontends.terminal.device import TerminalDevice
 from everturn.frontends.terminal.editor import PromptEditor
+from everturn.frontends.terminal.going_back import list_prompts, open_before
+from everturn.frontends.terminal.hints import Hints
 from everturn.frontends.terminal.history import PromptHistory
 from everturn.frontends.terminal.inputs import Focus, Input, Key, TerminalAnswer
 from everturn.frontends.terminal.key_bindings import SEQUENCE_S, KeyAction, KeyBindings, KeyMatcher, Pressed
 from everturn.frontends.terminal.live_area import lay_live_area
 from everturn.frontends.terminal.live_engine import LiveEngine
 from everturn.frontends.terminal.menu import Menu, MenuItem
+from everturn.frontends.terminal.overlay import Overlay
 from everturn.frontends.terminal.person import TerminalPerson
 from everturn.frontends.terminal.program import TerminalProgram
 from everturn.frontends.terminal.prompt import Completer, Prompt
 from everturn.frontends.terminal.question import Question
 from everturn.frontends.terminal.reports import ProgressState
 from everturn.frontends.terminal.results import Details
-from everturn.frontends.terminal.status_line import Status
+from everturn.frontends.terminal.session_status import SessionStatus
 from everturn.frontends.terminal.transcript import LiveTranscript
 from everturn.frontends.terminal.work import LiveWork
 
@@ -38,19 +40,7 @@ LAST_PROMPTS = 2
 """Of a session that goes on, shown at its beginning with what followed them."""
 MAX_LAST = 60
 """Messages."""
-HINT_S = 2.0
-"""How long a hint stands, and how soon a second press must follow the first."""
 CYCLE = (PermissionMode.DEFAULT, PermissionMode.ACCEPT_EDITS, PermissionMode.PLAN)
-
-
-class Overlay(Protocol):
-    """What has the whole screen and all keys until it closes; the conversation goes on behind it."""
-
-    def receive(self, given: Input) -> None: ...
-
-    def draw(self) -> None: ...
-
-    def resize(self) -> None: ...
 
 
 class TerminalApp:
@@ -80,11 +70,12 @@ class TerminalApp:
             begun=partial(device.show_progress, ProgressState.UNKNOWN),
             rested=self._rest,
         )
+        self._status = SessionStatus(self.work, program, changed=self.draw)
         self.prompt = Prompt(
             editor, past=past, completions=completions, submit=self.submit, take_back=self.work.take_back
         )
         self._keys = KeyMatcher(bindings)
-        self._bindings = bindings
+        self.bindings = bindings
         self._device = device
         device.changed = self._take_colours
         self.transcript.palette = device.palette
@@ -95,17 +86,15 @@ class TerminalApp:
         self._suspend = suspend
         self._lend = lend
         self._question: Question | None = None
-        self._overlay: Overlay | None = None
-        self._overlay_closed_s = 0.0
-        self._hint = ""
-        self._pressed = ("", 0.0)
-        """The key that asks for a second press, and when it was pressed."""
+        self._is_picking = False
+        """A command waits for the person, who picks from a menu."""
+        self._overlay = Overlay(
+            self.screen, notice=lambda: "q leaves: a question waits" if self._question is not None else ""
+        )
+        person.read = self._overlay.read
+        self._hints = Hints(self.draw)
         self._frame: asyncio.TimerHandle | None = None
         self._left: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        self._status_row = ""
-        """What the person's own command says; empty without one."""
-        self._percent: int | None = None
-        self._branch = ""
         self._has_focus = True
         self._cycled = ("", "")
         """The mode that was in force before Shift-Tab was pressed since the last prompt, and the one that it has led to."""
@@ -120,7 +109,7 @@ class TerminalApp:
     async def run(self, first: str = "", *, goes_on: bool = False) -> int:
         """Until the person leaves; `first` is submitted at once. `goes_on`: what was cut off goes on without a prompt."""
         self._measure()
-        for told in (*self._bindings.problems, *self._bindings.notes):
+        for told in (*self.bindings.problems, *self.bindings.notes):
             self.transcript.say(told, YELLOW)
         self.show_last()
         self.draw()
@@ -132,7 +121,7 @@ class TerminalApp:
             return await self._left
         finally:
             await self.work.close()
-            self._close_overlay()
+            self._overlay.close()
             if self._frame is not None:
                 self._frame.cancel()
             self.transcript.close()
@@ -156,13 +145,12 @@ class TerminalApp:
                 self._has_focus = gained
                 return
             case Key(name="z", ctrl=True):
-                self._close_overlay()
+                self._overlay.close()
                 self._suspend()
-            case _ if self._overlay is not None:
-                self._overlay.receive(given)
+            case _ if (pager := self._overlay.pager) is not None:
+                pager.receive(given)
             case _ if self._question is not None:
-                # A question that came up behind the overlay has just been seen: a key that leaves twice is no answer.
-                if time.monotonic() - self._overlay_closed_s > ARMING_S:
+                if not self._overlay.is_just_closed:
                     self._question.receive(given)
             case Key():
                 for pressed in self._keys.press(given, time.monotonic()):
@@ -181,25 +169,11 @@ class TerminalApp:
         self.draw()
 
     def show_details(self, details: Details) -> None:
-        from everturn.frontends.terminal.pager import DetailsPager
-
-        self.screen.open_alternate()
-        self._overlay = DetailsPager(
-            details,
-            self.screen,
-            close=self._close_overlay,
-            notice=lambda: "q leaves: a question waits" if self._question is not None else "",
-        )
+        self._overlay.open(details)
         self.draw()
 
-    def _close_overlay(self) -> None:
-        if self._overlay is not None:
-            self._overlay, self._overlay_closed_s = None, time.monotonic()
-            self.screen.close_alternate()
-
     def resize(self) -> None:
-        if self._overlay is not None:
-            self._overlay.resize()
+        self._overlay.resize()
         self.screen.resize()
         self.draw()
 
@@ -207,8 +181,10 @@ class TerminalApp:
         self._cycled = ("", "")
         if not self.work.submit(text):
             name = "a line with !" if text.startswith("!") else text.split(maxsplit=1)[0]
-            self._tell(f"{name} can be used when the answer is complete, or after Esc")
+            self._hints.tell(f"{name} can be used when the answer is complete, or after Esc")
             self.prompt.set(text)
+        elif self.transcript.holds_back:
+            self._hints.tell("this follows when the text above has ended")
         self.draw()
 
     def take_agent(self, agent: LiveEngine) -> None:
@@ -234,8 +210,13 @@ class TerminalApp:
                 chosen=values.index(chosen) if chosen in values else 0,
             )
         )
+        self._is_picking = True
         self.draw()
-        return await answer
+        try:
+            return await answer
+        finally:
+            self._is_picking = False
+            self.transcript.waiting.end()
 
     def complete_again(self) -> None:
         """Names of files have come since the menu was asked for."""
@@ -261,7 +242,7 @@ class TerminalApp:
         if pressed.action is not None:
             self._act(pressed.action, by)
         for key in pressed.released:
-            self._hint = ""
+            self._hints.clear()
             self.prompt.receive(key)
 
     def _release_keys(self) -> None:
@@ -312,7 +293,7 @@ class TerminalApp:
         elif not self.prompt.is_empty:
             self.prompt.clear()
         else:
-            self._press_twice("Ctrl-C", self.leave)
+            self._hints.press_twice("Ctrl-C", self.leave)
 
     def _escape(self) -> None:
         """Closes a menu, leaves vi's insertion, or interrupts."""
@@ -326,7 +307,7 @@ class TerminalApp:
 
     def _press_exit(self) -> None:
         if self.prompt.is_empty:
-            self._press_twice("Ctrl-D", self.leave)
+            self._hints.press_twice("Ctrl-D", self.leave)
         else:
             self.prompt.receive(Key("d", ctrl=True))
 
@@ -340,39 +321,17 @@ class TerminalApp:
         self.prompt.set(text)
 
     def _go_back(self) -> None:
-        """To an earlier prompt of this conversation: it is chosen from a menu and can be changed; what followed it is left behind."""
-        if (
-            self.work.is_working
-            or not self.prompt.is_empty
-            or not any(m.kind is Kind.PROMPT for m in self.agent.transcript)
-        ):
-            return
-        self.work.begin(self._choose_prompt())
+        if not self.work.is_working and self.prompt.is_empty and list_prompts(self.agent.transcript):
+            self.work.begin(self._choose_prompt())
 
     async def _choose_prompt(self) -> None:
-        transcript = self.agent.transcript
-        prompts = [(at, message) for at, message in enumerate(transcript) if message.kind is Kind.PROMPT]
-        items = [MenuItem(str(at), message.text) for at, message in reversed(prompts)]
-        chosen = await self.pick(items, title="go back to before which prompt? Files stay as they are")
+        agent = self.agent
+        chosen = await self.pick(list_prompts(agent.transcript), title=going_back.TITLE)
         if chosen is None:
             return
-        at = int(chosen)
-        before, agent = transcript[:at], self.agent
-        if before:
-            self.take_agent(await self._program.open_session(agent.session_id, fork=True, until=before[-1].id))
-            await self._program.leave_session(agent)
-        else:
-            self.take_agent(agent.clear())  # type: ignore[arg-type]  # as the one before
-        self.transcript.say("The conversation goes on before this prompt; what followed is in the session before.", DIM)
-        self.prompt.set(transcript[at].text)
-
-    def _press_twice(self, name: str, act: Callable[[], None]) -> None:
-        now = time.monotonic()
-        if self._pressed[0] == name and now - self._pressed[1] <= HINT_S:
-            act()
-            return
-        self._pressed = (name, now)
-        self._tell(f"press {name} again to leave")
+        self.take_agent(await open_before(agent, int(chosen), self._program))
+        self.transcript.say(going_back.TOLD, DIM)
+        self.prompt.set(agent.transcript[int(chosen)].text)
 
     def _cycle_mode(self) -> None:
         modes = [str(mode) for mode in CYCLE]
@@ -401,10 +360,10 @@ class TerminalApp:
         if self._left.done():
             # Nothing is drawn below what was printed last.
             return
-        if self._overlay is not None:
+        if self._overlay.pager is not None:
             self._overlay.draw()
             return
-        screen = self.screen
+        screen, is_asked = self.screen, self._question is not None or self._is_picking
         self.prompt.suggestion = self.work.suggestion
         waiting = self.transcript.waiting
         if not waiting.is_waiting and self.agent.is_busy:
@@ -415,10 +374,10 @@ class TerminalApp:
             activity=lay_activity(
                 waiting, screen.style, screen.columns, room=screen.rows // 2, spins=self.transcript.spins
             )
-            if self._question is None
+            if not is_asked
             else (),
             queued=[command.text for command in self.agent.queued],
-            status=self._status(),
+            status=self._status.tell(editing=self.prompt.editor.vi_mode, hint=self._hints.text),
             style=screen.style,
             columns=screen.columns,
             rows=screen.rows,
@@ -428,7 +387,7 @@ class TerminalApp:
         if self._frame is not None:
             self._frame.cancel()
             self._frame = None
-        if waiting.is_waiting and self._question is None:
+        if waiting.is_waiting and not is_asked:
             self._frame = asyncio.get_running_loop().call_later(SPIN_S, self._draw_frame)
 
     def plan_frame(self) -> None:
@@ -444,38 +403,6 @@ class TerminalApp:
         self._frame = None
         self.draw()
 
-    def _tell(self, hint: str) -> None:
-        self._hint = hint
-        asyncio.get_running_loop().call_later(HINT_S, self._end_hint, hint)
-
-    def _end_hint(self, hint: str) -> None:
-        if self._hint == hint and not self._left.done():
-            self._hint = ""
-            self.draw()
-
-    def _status(self) -> Status:
-        agent = self.agent
-        return Status(
-            model=agent.model,
-            mode=agent.permission_mode,
-            percent=self._percent,
-            usd=agent.total_usd,
-            branch=self._branch,
-            jobs=len(agent.tasks.running),
-            editing=self.prompt.editor.vi_mode,
-            row=self._status_row,
-            hint=self._hint,
-        )
-
-    async def _ask_status(self) -> None:
-        agent = self.agent
-        row = await self._program.read_status(
-            session_id=agent.session_id, model=agent.model, usd=agent.total_usd, percent=self._percent or 0
-        )
-        if row != self._status_row and not self._left.done():
-            self._status_row = row
-            self.draw()
-
     def choose_theme(self, theme: str) -> None:
         self._device.choose_theme(theme)
 
@@ -484,11 +411,5 @@ class TerminalApp:
         self.draw()
 
     def _measure(self) -> None:
-        """What is looked up between two prompts, not in each frame."""
-        self._branch = self._program.read_branch()
+        self._status.measure()
         self._device.show_title(f"everturn · {self._program.folder}")
-        if self._program.has_status:
-            self.work.run_beside(self._ask_status())
-        with suppress(EverturnError):
-            use = self.agent.window()
-            self._percent = min(round(use.percentage), 100) if use.window else None

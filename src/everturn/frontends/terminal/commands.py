@@ -9,6 +9,7 @@ from everturn.core.modes import PermissionMode
 from everturn.core.notes import TodoStatus
 from everturn.frontends.commands import CommandOutput, CommandRequest, Reply, SlashCommand
 from everturn.frontends.harmless import make_line
+from everturn.frontends.terminal.key_bindings import MEANINGS
 from everturn.frontends.terminal.menu import MenuItem
 from everturn.frontends.terminal.program import TerminalProgram
 from everturn.frontends.transcript.calls import TODO_MARKS
@@ -115,6 +116,9 @@ class TerminalCommands:
                 run=self._statusline,
             ),
             SlashCommand(
+                name="keys", help="List the keys, as your key bindings have them.", run=self._keys, beside=True
+            ),
+            SlashCommand(
                 name="vim", help="Switch the prompt between the keys of vi and of emacs.", run=self._vim, beside=True
             ),
             SlashCommand(name="exit", help="Leave.", run=self._exit, beside=True, aliases=("quit",)),
@@ -122,7 +126,9 @@ class TerminalCommands:
 
     async def _model(self, asked: CommandRequest) -> AsyncGenerator[Reply]:
         app, program = self._app, self._program
-        name = asked.arguments or await app.pick(program.list_models(), title="model", chosen=app.agent.model)
+        name = asked.arguments or await app.pick(
+            program.list_models(), title="which model? Enter takes one, Esc leaves", chosen=app.agent.model
+        )
         if name is None:
             return
         try:
@@ -139,7 +145,9 @@ class TerminalCommands:
             yield CommandOutput(text=f"{app.agent.model} cannot be told how hard to think.", is_error=True)
             return
         items = [MenuItem(level, level) for level in levels]
-        chosen = asked.arguments.lower() or await app.pick(items, title="effort", chosen=app.agent.effort or "")
+        chosen = asked.arguments.lower() or await app.pick(
+            items, title="how hard shall it think? Enter takes one, Esc leaves", chosen=app.agent.effort or ""
+        )
         if chosen is None:
             return
         if chosen not in levels or chosen not in get_args(Effort):
@@ -244,7 +252,9 @@ class TerminalCommands:
             if not sessions:
                 yield CommandOutput(text="There is no other session of this folder.", is_error=True)
                 return
-            picked = await self._app.pick(sessions, title="sessions of this folder, the newest first")
+            picked = await self._app.pick(
+                sessions, title="sessions of this folder, the newest first; type to search, Enter takes one, Esc leaves"
+            )
             if picked is None:
                 return
             name = picked
@@ -271,7 +281,9 @@ class TerminalCommands:
     async def _theme(self, asked: CommandRequest) -> AsyncGenerator[Reply]:
         names = ("auto", "dark", "light")
         items = [MenuItem(name, name) for name in names]
-        name = asked.arguments.lower() or await self._app.pick(items, title="background of your terminal")
+        name = asked.arguments.lower() or await self._app.pick(
+            items, title="background of your terminal; Enter takes one, Esc leaves"
+        )
         if name is None:
             return
         if name not in names:
@@ -284,12 +296,19 @@ class TerminalCommands:
     async def _statusline(self, asked: CommandRequest) -> AsyncGenerator[Reply]:
         command = asked.arguments
         if not command:
-            told = "/statusline COMMAND lets a command of yours write the status line, from the next start on; /statusline off ends that."
+            told = "/statusline COMMAND lets a command of yours write the status line; /statusline off ends that."
             yield CommandOutput(text=told)
             return
         words = ("config", "unset", STATUS_SETTING) if command == "off" else ("config", "set", STATUS_SETTING, command)
         said, code = await self._program.run_words(*words)
-        yield CommandOutput(text=said or "It counts from the next start on.", is_error=code != 0)
+        if code == 0:
+            self._program.choose_status("" if command == "off" else command)
+        yield CommandOutput(text=said, is_error=code != 0)
+
+    async def _keys(self, _asked: CommandRequest) -> AsyncGenerator[Reply]:
+        listed = [(told, MEANINGS[action]) for action in MEANINGS if (told := self._app.bindings.tell(action))]
+        wide = max(len(told) for told, _ in listed)
+        yield CommandOutput(text="\n".join(f"{told:<{wide}}  {meaning}" for told, meaning in listed))
 
     async def _vim(self, _asked: CommandRequest) -> AsyncGenerator[Reply]:
         editor = self._app.prompt.editor

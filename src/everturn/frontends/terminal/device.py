@@ -1,5 +1,6 @@
 """The terminal as a device: what it can do is asked once, what it answers counts whenever it comes, and in the end it is as it was."""
 
+import time
 from collections.abc import Callable, Mapping
 
 import msgspec
@@ -22,6 +23,9 @@ from everturn.frontends.terminal.reports import (
     show_progress,
 )
 
+ANSWER_PATIENCE_S = 1.0
+"""A terminal behind a slow line has answered after so long, or never will."""
+
 
 class TerminalDevice:
     def __init__(self, screen: LiveScreen, env: Mapping[str, str], choices: TerminalChoices) -> None:
@@ -31,6 +35,7 @@ class TerminalDevice:
         self._answers: list[TerminalAnswer] = []
         self._features = choose_features(env, (), choices)
         self._is_ours = False
+        self._asked_s: float | None = None
         self._title = ""
         self._progress = ProgressState.NONE
         self.changed: Callable[[], None] = lambda: None
@@ -44,9 +49,15 @@ class TerminalDevice:
         """The terminal is ours; what it can do is asked the first time."""
         self._is_ours = True
         asked = "" if self._answers else ask_terminal(self._env)
+        self._asked_s = time.monotonic() if asked else self._asked_s
         self._screen.send(begin_session(self._features) + asked)
         if self._title:
             self._screen.send(set_title(self._features, self._title))
+
+    @property
+    def patience_s(self) -> float:
+        """How long an answer may still be on its way."""
+        return 0.0 if self._asked_s is None else max(self._asked_s + ANSWER_PATIENCE_S - time.monotonic(), 0.0)
 
     def end(self) -> None:
         if self._is_ours:

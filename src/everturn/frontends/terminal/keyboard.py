@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from everturn.frontends.terminal.inputs import Input
+from everturn.frontends.terminal.inputs import AnswerKind, Input, TerminalAnswer
 from everturn.frontends.terminal.keys import FLUSH_S, PASTE_PATIENCE_S, KeyDecoder
 
 PIECE = 65_536
@@ -67,6 +67,13 @@ class KeyReader:
         self._decoder = KeyDecoder()
         self._timer: asyncio.TimerHandle | None = None
         self._is_open = False
+        self._answered = asyncio.Event()
+
+    async def wait_for_answer(self, patience_s: float) -> None:
+        """Until the terminal has answered what it was asked, so that no shell behind us reads that as a command."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(patience_s):
+                await self._answered.wait()
 
     def connect(self, receive: Callable[[Input], None], end: Callable[[], None]) -> None:
         """Each input goes to `receive`, those that waited first; the end of all input to `end`."""
@@ -114,6 +121,8 @@ class KeyReader:
 
     def _hand_over(self, inputs: list[Input]) -> None:
         for each in inputs:
+            if isinstance(each, TerminalAnswer) and each.kind is AnswerKind.ATTRIBUTES:
+                self._answered.set()
             self._receive(each)
 
     def _stop_timer(self) -> None:

@@ -56,7 +56,8 @@ class Menu:
         shown = self.items[first : first + room]
         labels = [cut_line(make_line(item.label), max(columns - 4, 1)) for item in shown]
         wide = min(max(map(width_of, labels), default=0), columns // 2)
-        rows = [style.paint(cut_line(f"  {self.title}", columns - 1), DIM)] if self.title else []
+        title = self.title if self.items or not self.title else f"nothing fits; {self.title}"
+        rows = [style.paint(cut_line(f"  {title}", columns - 1), DIM)] if title else []
         for number, (item, label) in enumerate(zip(shown, labels, strict=True), first):
             is_chosen = number == self.chosen
             mark = style.paint("▸ ", CYAN) if is_chosen else "  "

@@ -1,6 +1,6 @@
 """The person at the interactive terminal, as the gate sees them: each question stands in place of the prompt."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from everturn.frontends.asking.floor import Floor
@@ -11,6 +11,11 @@ from everturn.ports.policy import Call, Verdict
 if TYPE_CHECKING:
     from everturn.frontends.asking.approver import TerminalApprover
     from everturn.frontends.terminal.question import Question
+    from everturn.frontends.terminal.results import Details
+
+
+async def never_read(details: "Details") -> None:
+    """Before there is a program around it."""
 
 
 class TerminalPerson:
@@ -23,6 +28,8 @@ class TerminalPerson:
         self.floor = Floor()
         self.ask: Callable[[Question | None], None] = lambda _: None
         """Puts a question in place of the prompt, and takes it away with None."""
+        self.read: Callable[[Details], Awaitable[None]] = never_read
+        """Shows a long text in place of all else, and returns when the person has left it."""
         self.palette: Callable[[], Palette] = lambda: SIXTEEN
         """The colours of now."""
         self._approver: TerminalApprover | None = None
@@ -45,6 +52,7 @@ class TerminalPerson:
             size=lambda: (screen.columns, screen.rows),
             ask=self.ask,
             make_editor=PromptEditor,
+            read=self.read,
             palette=self.palette,
         )
         return TerminalApprover(dialogue, self.floor)

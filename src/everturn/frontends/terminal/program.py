@@ -1,6 +1,6 @@
 """What the interactive terminal needs of the program around it: models, sessions, files, other commands of the program."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from everturn.frontends.terminal.menu import MenuItem
@@ -44,8 +44,8 @@ class TerminalProgram(Protocol):
         """What holds commands here."""
         ...
 
-    async def run_shell(self, command: str) -> tuple[str, int]:
-        """A command line that the person typed, in the working folder: what it prints, and its exit code."""
+    async def run_shell(self, command: str, note: Callable[[str], None]) -> tuple[str, int]:
+        """A command line that the person typed, in the working folder: what it prints, also piece by piece, and its exit code."""
         ...
 
     async def read_diff(self) -> str:
@@ -66,6 +66,10 @@ class TerminalProgram(Protocol):
     @property
     def has_status(self) -> bool:
         """There is a command of the person's own for the status line."""
+        ...
+
+    def choose_status(self, command: str) -> None:
+        """Another command from here on; empty for none."""
         ...
 
     async def read_status(self, *, session_id: str, model: str, usd: float, percent: int) -> str:

@@ -53,7 +53,8 @@ class Prompt:
         self._shown_past: list[str] = []
         self._at_past = -1
         self._draft = ""
-        self._searching = False
+        self._find: Callable[[str], Sequence[MenuItem]] | None = None
+        """What the menu offers for the words that are typed: then they look for something, and are no prompt."""
         self._no_menu_for = ""
         """The text whose menu was closed."""
 
@@ -86,10 +87,12 @@ class Prompt:
     def send(self) -> None:
         """Enter: takes what the menu offers, else hands the text on; after a backslash it is a new line."""
         editor, menu = self.editor, self.menu
-        if menu is not None and menu.item is not None and menu.item.value.rstrip() != self.text:
-            was_searching = self._searching
+        if self._find is not None and menu is not None:
+            if menu.item is not None:
+                self._pick(menu, menu.item)
+        elif menu is not None and menu.item is not None and menu.item.value.rstrip() != self.text:
             self._pick(menu, menu.item)
-            if not was_searching and _COMMAND.fullmatch(self.text):
+            if _COMMAND.fullmatch(self.text):
                 self._hand_over()
         elif editor.text[: editor.cursor].endswith("\\") and editor.is_inserting:
             editor.replace(editor.cursor - 1, editor.cursor, "\n")
@@ -110,7 +113,7 @@ class Prompt:
 
     def complete_again(self) -> None:
         """What may follow has changed: names of files have come."""
-        if self._menu is None or not self._searching:
+        if self._find is None:
             self._complete()
 
     def begin_line(self) -> None:
@@ -123,39 +126,43 @@ class Prompt:
     def clear(self) -> None:
         self.editor.clear()
         self._pastes.clear()
-        self.menu, self._searching = None, False
+        self.menu, self._find = None, None
         self._leave_past()
 
     def close_menu(self) -> bool:
         """Whether there was one."""
         if self.menu is None:
             return False
-        if self._searching:
+        if self._find is not None:
             self.set(self._draft)
-        self.menu, self._searching = None, False
+        self.menu, self._find = None, None
         self._no_menu_for = self.text
         return True
 
     def open_menu(self, menu: Menu) -> None:
         """Something else than a completion is to be picked, such as a model."""
-        self.menu, self._searching = menu, False
-        self._no_menu_for = self.text
+        items = tuple(menu.items)
+        self._draft = self.text
+        self.editor.clear()
+        self.menu, self._find = menu, lambda words: find_items(items, words)
 
     def search_past(self) -> None:
         """What is typed from here on looks for an earlier prompt."""
-        if self._searching and self.menu is not None:
+        if self._find is not None and self.menu is not None:
             self.menu.move(1)
             return
-        self._draft = self.text
-        self._searching = True
-        self._search()
+        self._draft, self._find = self.text, self._find_past
+        self.menu = Menu(
+            (), pick=lambda item: self.set(item.value), title="earlier prompts; Enter takes one, Esc leaves"
+        )
+        self._complete()
 
     def lay(self, style: Style, columns: int, room: int) -> tuple[list[str], tuple[int, int]]:
         text, cursor = self.editor.text, self.editor.cursor
-        marker = "search: " if self._searching else MARKER
+        marker = "search: " if self._find is not None else MARKER
         laid = lay_prompt(text, cursor, columns=columns, most=max(room, 1), first=marker, further=" " * len(marker))
         rows = laid.rows
-        if not text and self.suggestion and not self._searching:
+        if not text and self.suggestion and self._find is None:
             rows = [
                 marker + style.paint(cut_line(f"{make_line(self.suggestion)}  (Tab)", columns - len(marker) - 1), DIM)
             ]
@@ -177,7 +184,9 @@ class Prompt:
         return True
 
     def _pick(self, menu: Menu, item: MenuItem) -> None:
-        self._menu, self._searching = None, False
+        if self._find is not None:
+            self.editor.set(self._draft)
+        self._menu, self._find = None, None
         menu.pick(item)
         self._no_menu_for = self.text
 
@@ -234,8 +243,8 @@ class Prompt:
     def _complete(self) -> None:
         """The menu that fits what stands before the cursor."""
         editor = self.editor
-        if self._searching:
-            self._search()
+        if self._find is not None and self.menu is not None:
+            self.menu.replace(self._find(self.text))
             return
         if editor.text == self._no_menu_for:
             return
@@ -264,14 +273,11 @@ class Prompt:
     def _put_file(self, item: MenuItem, start: int) -> None:
         self.editor.replace(start, self.editor.cursor, f"{item.value} ")
 
-    def _search(self) -> None:
-        found = [MenuItem(past.text, past.text) for past in self._past.search(self.text)[:MAX_FOUND]]
-        title = (
-            "earlier prompts; Enter takes one, Esc leaves"
-            if found
-            else "no earlier prompt holds these words; Esc leaves"
-        )
-        menu = self.menu if self.menu is not None else Menu(found, pick=lambda item: self.set(item.value))
-        menu.title = title
-        menu.replace(found)
-        self.menu = menu
+    def _find_past(self, words: str) -> list[MenuItem]:
+        return [MenuItem(past.text, past.text) for past in self._past.search(words)[:MAX_FOUND]]
+
+
+def find_items(items: Sequence[MenuItem], words: str) -> list[MenuItem]:
+    """Those that hold each of the words, in any case."""
+    parts = words.casefold().split()
+    return [item for item in items if all(part in f"{item.label} {item.detail}".casefold() for part in parts)]

@@ -5,7 +5,8 @@ before the choices were seen is no answer; it stays in the prompt.
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+import textwrap
+from collections.abc import Awaitable, Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -17,12 +18,15 @@ from everturn.frontends.flow import cut_line
 from everturn.frontends.harmless import make_line
 from everturn.frontends.terminal.code_rows import lay_code
 from everturn.frontends.terminal.inputs import Input, Key, Paste
+from everturn.frontends.terminal.live_screen import SEQUENCE
 from everturn.frontends.terminal.palette import Palette
 from everturn.frontends.terminal.prompt_area import lay_prompt
+from everturn.frontends.terminal.results import Details
 
 if TYPE_CHECKING:
     from everturn.frontends.terminal.editor import PromptEditor
 
+MAX_CHOICE_ROWS = 4
 MAX_ROWS = 6
 """Of words that are typed in answer."""
 
@@ -30,10 +34,11 @@ MAX_ROWS = 6
 class Choosing:
     """One key, or a row that is gone to with the arrows and taken with Enter."""
 
-    def __init__(self, choices: Mapping[str, str], answer: asyncio.Future[str]) -> None:
+    def __init__(self, choices: Mapping[str, str], answer: asyncio.Future[str], *, at: str = "") -> None:
+        """`at`: the key of the row that is gone to at first."""
         self.choices = dict(choices)
         self._answer = answer
-        self._at: int | None = None
+        self._at = list(choices).index(at) if at in choices else None
         self._is_wrong = False
 
     def receive(self, given: Input) -> None:
@@ -56,6 +61,11 @@ class Choosing:
             case _:
                 self._is_wrong = True
 
+    @property
+    def at(self) -> str:
+        """The key of the row that was gone to; empty where none was."""
+        return "" if self._at is None else list(self.choices)[self._at]
+
     def end(self) -> None:
         """Nobody is there any more."""
         if not self._answer.done():
@@ -66,11 +76,21 @@ class Choosing:
         for number, (key, meaning) in enumerate(self.choices.items()):
             is_at = number == self._at
             mark = style.paint("▸ ", CYAN) if is_at else "  "
-            told = cut_line(make_visible(meaning), max(columns - 8, 4))
-            rows.append(f"{mark}{style.paint(f'[{key}]', CYAN)} {style.paint(told, BOLD if is_at else '')}")
+            first, *others = wrap_choice(meaning, max(columns - 8, 4))
+            rows.append(f"{mark}{style.paint(f'[{key}]', CYAN)} {style.paint(first, BOLD if is_at else '')}")
+            rows += [f"      {style.paint(row, BOLD if is_at else '')}" for row in others]
         hint = f"one key, please: {' '.join(self.choices)}" if self._is_wrong else "a key, or ↑ ↓ and Enter"
         rows.append(style.paint(cut_line(f"  {hint}", columns - 1), DIM))
         return rows, None
+
+
+def wrap_choice(meaning: str, columns: int) -> list[str]:
+    """What a yes would allow is read before it is given: it is wrapped, and cut only where it is very long."""
+    rows = textwrap.wrap(make_visible(meaning), columns, break_on_hyphens=False) or [""]
+    if len(rows) > MAX_CHOICE_ROWS:
+        rows[MAX_CHOICE_ROWS - 1 :] = [" ".join(rows[MAX_CHOICE_ROWS - 1 :])]
+    # Wide characters take more room than they are counted with.
+    return [cut_line(row, columns) for row in rows]
 
 
 class Typing:
@@ -128,10 +148,14 @@ class LiveDialogue(Dialogue):
         size: Callable[[], tuple[int, int]],
         ask: Callable[[Question | None], None],
         make_editor: Callable[[], "PromptEditor"],
+        read: Callable[[Details], Awaitable[None]],
         palette: Callable[[], Palette],
     ) -> None:
-        """`ask` puts a question in place of the prompt, and None takes it away. `palette`: the colours of now."""
+        """`ask` puts a question in place of the prompt, and None takes it away. `read` returns when a long text was looked at. `palette`: the colours of now."""
         self._palette = palette
+        self._read = read
+        self._at = ""
+        """Row of the choice before, where that was a step on the way."""
         super().__init__(LiveKeyboard(), write=write, style=style, size=size)  # type: ignore[arg-type]  # what of it is used
         self._ask = ask
         self._make_editor = make_editor
@@ -154,14 +178,21 @@ class LiveDialogue(Dialogue):
     async def choose(self, choices: Mapping[str, str], *, steps: Collection[str] = ()) -> str:
         answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         await asyncio.sleep(ARMING_S)
-        self._ask(Choosing(choices, answer))
+        choosing = Choosing(choices, answer, at=self._at)
+        self._ask(choosing)
         try:
             key = await answer
         finally:
             self._ask(None)
+        self._at = choosing.at if key in steps else ""
         if key in choices and key not in steps:
             self.say(f"→ {choices[key]}", DIM)
         return key
+
+    async def show_more(self, title: str, rows: Sequence[Row], left: Sequence[Row], *, most: int) -> list[Row]:  # noqa: ARG002 (as its kin)
+        """All of it at once, as a pager shows it."""
+        await self._read(Details(title, tuple((SEQUENCE.sub("", row), codes) for row, codes in rows)))
+        return []
 
     async def edit_line(self, prompt: str, text: str) -> str:
         answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()

@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import msgspec
 
-from everturn.core.events import CallBegan, CallEnded, Event, Retracted
+from everturn.core.events import BlockFinished, CallBegan, CallEnded, Event, PermissionAsked, Retracted
 from everturn.core.masking import mask_keys
-from everturn.core.messages import Kind, Message, ToolUse
+from everturn.core.messages import Block, Kind, Message, Thinking, ToolUse
 from everturn.frontends.ansi import BOLD, DIM, RED
 from everturn.frontends.commands import CommandOutput
 from everturn.frontends.flow import cut_line
@@ -16,7 +16,7 @@ from everturn.frontends.headless.view import Handlers
 from everturn.frontends.markdown import Markdown, PaintCode
 from everturn.frontends.terminal.live_screen import LiveScreen
 from everturn.frontends.terminal.palette import SIXTEEN
-from everturn.frontends.terminal.results import Details, fold, lay_result, paint_patch
+from everturn.frontends.terminal.results import Details, fold, lay_command, lay_result, list_words, paint_patch
 from everturn.frontends.transcript.answers import AnswerText
 from everturn.frontends.transcript.calls import CallLines
 from everturn.frontends.transcript.endings import Endings
@@ -29,6 +29,8 @@ MAX_OUTPUT_ROWS = 30
 """Lines of what a command of the person's own printed."""
 MAX_DIFF = 60
 """Lines of a patch that is asked for."""
+SHELL = "!"
+"""In place of a call's id, for a command that the person runs."""
 SUBJECTS = ("command", "pattern", "file_path", "notebook_path", "path", "url", "description")
 """Fields of a call's input; the first that it has says what it was about."""
 MAX_PROMPT_ROWS = 12
@@ -57,6 +59,10 @@ class LiveTranscript:
         self._details: Details | None = None
         self._page = page = Page(screen, elapsed=time.monotonic, asked_s=asked_s, frame_s=FRAME_S, wraps=False)
         self._answers = answers = AnswerText(page, find_painter=self._find_painter)
+        self._asked: set[str] = set()
+        """Ids of calls that the person was asked about and that have not ended."""
+        self._commands: dict[str, str] = {}
+        """Commands by the ids of their calls, as the model wrote them, until they have ended."""
         self._held_back: list[Callable[[], None]] = []
         """What is shown when the text that streams has ended."""
         self._calls = CallLines(page)
@@ -72,12 +78,30 @@ class LiveTranscript:
     def waiting(self) -> Waiting:
         return self._page.waiting
 
+    def show_running(self, name: str) -> None:
+        """A command that takes its time; one that says itself what it does is not interrupted."""
+        if not self._page.waiting.is_waiting:
+            self._page.waiting.begin(name)
+            self._page.plan_frame()
+
+    def begin_output(self, command: str) -> Callable[[str], None]:
+        """Of a command that the person runs: what takes each piece of it, until `show_output`."""
+        waiting = self._page.waiting
+        waiting.begin_call(SHELL, f"! {make_line(command)}")
+        self._page.plan_frame()
+        return lambda piece: waiting.note_progress(SHELL, piece)
+
     def show_beside(self, show: Callable[[], None]) -> None:
         """What belongs to something else than the answer, which it does not cut in the middle of a text."""
         if self._answers.is_speaking:
             self._held_back.append(show)
         else:
             show()
+
+    @property
+    def holds_back(self) -> bool:
+        """Something waits until the text that streams has ended."""
+        return bool(self._held_back)
 
     def _show_held_back(self) -> None:
         held_back, self._held_back = self._held_back, []
@@ -101,6 +125,12 @@ class LiveTranscript:
         match event:
             case CallEnded() if event.began:
                 self._show_result(event)
+            case PermissionAsked(tool_use_id=tool_use_id):
+                self._asked.add(tool_use_id)
+            case BlockFinished(block=Block(view=ToolUse(name="Bash") as use)):
+                self._commands[use.id] = command_of(use)
+            case BlockFinished(block=Block(view=Thinking(thinking=thinking))) if thinking.strip():
+                self._details = Details("thinking", list_words(thinking))
             case Retracted():
                 self._details = None
 
@@ -141,6 +171,7 @@ class LiveTranscript:
 
     def show_output(self, command: str, said: str, code: int) -> None:
         """Of a command that the person ran."""
+        self._page.waiting.end_call(SHELL)
         lines = (
             [(line, DIM) for line in mask_keys(make_harmless(said)).rstrip("\n").split("\n")] if said.strip() else []
         )
@@ -185,7 +216,15 @@ class LiveTranscript:
         return None if highlighter.is_plain else highlighter.line
 
     def _show_result(self, event: CallEnded) -> None:
-        rows, details = lay_result(event, self._screen.style, self._screen.columns, self.palette)
+        """What was asked about has been seen already: a command, a new file."""
+        screen, was_asked = self._screen, event.tool_use_id in self._asked
+        self._asked.discard(event.tool_use_id)
+        rows, details = lay_result(event, screen.style, screen.columns, self.palette)
+        command = self._commands.pop(event.tool_use_id, "")
+        if is_told(command, event.call_line) and not was_asked and (self._calls.is_cut or "\n" in command):
+            rows = lay_command(command, screen.style, screen.columns, self.palette) + rows
+        if was_asked and getattr(event.shown, "type", "") == "create":
+            rows = []
         for row in rows:
             self._screen.put(f"{row}\n")
         if details is not None:
@@ -201,6 +240,22 @@ def name_call(use: ToolUse) -> str:
     named = (given.get(field) for field in SUBJECTS) if isinstance(given, dict) else ()
     about = next((each for each in named if isinstance(each, str)), "")
     return f"{use.name} {mask_keys(about)}".rstrip()
+
+
+def command_of(use: ToolUse) -> str:
+    """Empty where it has none that can be read."""
+    try:
+        given = msgspec.json.decode(use.input)
+    except msgspec.DecodeError:
+        return ""
+    command = given.get("command") if isinstance(given, dict) else None
+    return command if isinstance(command, str) else ""
+
+
+def is_told(command: str, line: str) -> bool:
+    """The line is of this command: a hook may have put another one in its place."""
+    told = line.removeprefix("Bash ").removesuffix(" (in the background)").removesuffix("…")
+    return bool(command) and " ".join(command.split()).startswith(" ".join(told.split()))
 
 
 def render_interrupted(*, is_kept: bool) -> str:  # noqa: ARG001 (as its kin)

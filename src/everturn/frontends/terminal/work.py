@@ -29,6 +29,8 @@ from everturn.frontends.terminal.transcript import LiveTranscript
 
 MAX_TOLD = 8_000
 """Characters of a command's output that the model reads, the last ones."""
+SHOWN_AFTER_S = 0.3
+"""A command that takes longer is shown as running."""
 SHELL_NOTE = "I ran this command myself:\n$ {command}\nIt ended with exit code {code} and printed:\n{output}"
 
 
@@ -88,7 +90,7 @@ class LiveWork:
                 if self.is_working:
                     self.run_beside(self._reply(invoked))
                 else:
-                    self.begin(self._reply(invoked))
+                    self.begin(self._reply_visibly(invoked))
             case _ if text.startswith("!") and text[1:].strip() and self.is_working:
                 # No prompt: the model would read it as one.
                 return False
@@ -116,13 +118,11 @@ class LiveWork:
         return self.agent.withdraw(queued[-1].id) if queued else ""
 
     def interrupt(self) -> None:
-        if not self.agent.is_busy and self._task is not None:
-            self._task.cancel()
-            return
-        self.agent.abort(AbortCause.NEW_PROMPT if self.agent.queued else AbortCause.USER)
+        self._stop(AbortCause.NEW_PROMPT if self.agent.queued else AbortCause.USER)
 
     def begin(self, work: Coroutine[Any, Any, None]) -> None:
         self._task = asyncio.create_task(self._do(work))
+        self._task.add_done_callback(partial(self._end, work))
         self._begun()
 
     def run_beside(self, work: Coroutine[Any, Any, None]) -> None:
@@ -139,23 +139,30 @@ class LiveWork:
         """What is at work ends, and nothing follows it."""
         self._is_closed = True
         if self._task is not None:
-            self.agent.abort(AbortCause.TERMINATED)
+            self._stop(AbortCause.TERMINATED)
             with suppress(asyncio.CancelledError, EverturnError):
                 await self._task
+
+    def _stop(self, cause: AbortCause) -> None:
+        if self.agent.is_busy:
+            self.agent.abort(cause)
+        elif self._task is not None:
+            self._task.cancel()
 
     async def _do(self, work: Coroutine[Any, Any, None]) -> None:
         try:
             await work
         except EverturnError as error:
             self._transcript.say(str(error), RED)
-        except asyncio.CancelledError:
-            if self._is_closed:
-                raise
+
+    def _end(self, work: Coroutine[Any, Any, None], task: asyncio.Task[None]) -> None:
+        """Also of what was interrupted before its first step."""
+        work.close()
+        self._task = None
+        if task.cancelled() and not self._is_closed:
             self._transcript.say("Interrupted.", DIM)
-        finally:
-            self._task = None
-            self._transcript.rest()
-            self._rested()
+        self._transcript.rest()
+        self._rested()
         self._go_on()
 
     def _go_on(self) -> None:
@@ -189,6 +196,14 @@ class LiveWork:
             case CommandNoted(command_id=command_id, state=CommandState.STARTED) if command_id in self._queued:
                 self._transcript.show_prompt(self._queued.pop(command_id))
 
+    async def _reply_visibly(self, invoked: Invoked) -> None:
+        show = partial(self._transcript.show_running, f"/{invoked.command.name}")
+        timer = asyncio.get_running_loop().call_later(SHOWN_AFTER_S, show)
+        try:
+            await self._reply(invoked)
+        finally:
+            timer.cancel()
+
     async def _reply(self, invoked: Invoked) -> None:
         async with aclosing(run_command(invoked, self.agent, self.commands)) as replies:
             async for reply in replies:
@@ -202,8 +217,9 @@ class LiveWork:
 
     async def _run_shell(self, command: str) -> None:
         """A command line of the person's own; the model reads it with the next prompt."""
-        said, code = await self._program.run_shell(command)
-        self._transcript.show_output(command, said, code)
+        transcript = self._transcript
+        said, code = await self._program.run_shell(command, transcript.begin_output(command))
+        transcript.show_output(command, said, code)
         self._shell.append(SHELL_NOTE.format(command=command, code=code, output=harmless(said[-MAX_TOLD:])))
 
     def _tell_shell(self, text: str) -> Content:

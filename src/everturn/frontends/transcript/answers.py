@@ -28,6 +28,8 @@ class AnswerText:
         self._harmless = HarmlessText()
         self._mask = KeyMask()
         self._pending: list[str] = []
+        self._has_come = False
+        """Text of this block, painted or held back for what may follow it."""
         self._fed = False
         self._speaking = False
         self._message_id = ""
@@ -66,7 +68,7 @@ class AnswerText:
             page.screen.mark()
         match event.kind:
             case "text":
-                self._speaking, self._fed = True, False
+                self._speaking, self._has_come, self._fed = True, False, False
                 self._flow = page.new_flow()
                 page.waiting.begin("answering")
             case "thinking" | "redacted_thinking":
@@ -76,12 +78,13 @@ class AnswerText:
         page.plan_frame()
 
     def _text(self, event: ev.TextDelta) -> None:
+        self._has_come = True
         self._pending.append(event.text)
         self._page.plan_frame()
 
     def _block_finished(self, event: ev.BlockFinished) -> None:
         match event.block.view:
-            case Text(text=text) if not self._fed and not self._pending:
+            case Text(text=text) if not self._has_come:
                 self._pending.append(text)
                 self._end_text()
             case Text():

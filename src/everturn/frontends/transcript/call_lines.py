@@ -21,8 +21,9 @@ def cut_call(line: str, columns: int) -> str:
         return line
     words = line.split(" ")
     if "/" in words[-1] and len(words) == 3:  # noqa: PLR2004 (the mark, the tool and the path)
-        short = f"{words[0]} {words[1]} …/{words[-1].rstrip('/').rpartition('/')[2]}"
-        return cut_line(short, columns)
+        name = words[-1].rstrip("/").rpartition("/")[2]
+        short = f"{words[0]} {words[1]} …/{name}"
+        return cut_line(short if width_of(short) <= columns else f"{words[0]} {words[1]} {name}", columns)
     return cut_line(line, columns)
 
 

@@ -18,6 +18,8 @@ class CallLines:
         self._page = page
         self._denied: dict[str, str] = {}
         self._todos: tuple[Todo, ...] = ()
+        self.is_cut = False
+        """The line of the call that ended last did not fit."""
 
     @property
     def handlers(self) -> Handlers:
@@ -67,10 +69,13 @@ class CallLines:
             done = ""
         if event.is_error:
             room = screen.columns - 1 - width_of(f"  {took}")
+            self.is_cut = width_of(f"✗ {line}: {done}") > room
             page.say_with_ending(render_failure(f"✗ {line}", done, room), took, RED)
         else:
             brought = cut_line(done, screen.columns // 3)
-            page.say_with_ending(f"· {line}", f"{brought}  {took}" if done else took, "")
+            ending = f"{brought}  {took}" if done else took
+            self.is_cut = width_of(f"· {line}  {ending}") > screen.columns - 1
+            page.say_with_ending(f"· {line}", ending, "")
 
     def _notes(self, event: ev.NotesChanged) -> None:
         if event.notes.todos == self._todos:

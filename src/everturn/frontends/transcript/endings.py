@@ -27,6 +27,8 @@ class Endings:
         self._only_managed = only_managed
         self._render_interrupted = render_interrupted
         self._error_said = False
+        self._asked_before_s = 0.0
+        """How long the person was waited for until the end of the query before."""
 
     @property
     def handlers(self) -> Handlers:
@@ -63,13 +65,18 @@ class Endings:
                 page.put_words(line, YELLOW if event.goal_files else DIM, kind="line")
         if advice := advise_denials(event.new_denials, only_managed=self._only_managed):
             page.put_words(advice, DIM, kind="line")
-        if event.reason in INTERRUPTED and not event.errors:
+        is_interrupted = event.reason in INTERRUPTED and not event.errors
+        if is_interrupted:
             page.put_words(self._render_interrupted(is_kept=self._is_kept()), DIM, kind="line")
+        asked_s = page.asked_s() - self._asked_before_s
+        self._asked_before_s += asked_s
         if event.num_turns:
-            page.put_words(f"— {self._render_figures(event)}", DIM, kind="closing")
+            has_said_why = is_interrupted or (answer_of(event) and not event.is_error)
+            stopped = "" if has_said_why else f"{event.terminal_reason} · "
+            page.put_words(f"— {stopped}{render_figures(event, asked_s)}", DIM, kind="closing")
 
-    def _render_figures(self, event: ev.ResultEvent) -> str:
-        stopped = f"{event.terminal_reason} · " if event.is_error or not answer_of(event) else ""
-        worked = render_duration(event.duration_s - self._page.asked_s())
-        rounds = render_count(event.rounds, "round")
-        return stopped + " · ".join((rounds, render_usage(event.usage), render_usd(event.total_usd), worked))
+
+def render_figures(event: ev.ResultEvent, asked_s: float) -> str:
+    """`asked_s`: how long the person was waited for meanwhile."""
+    rounds, worked = render_count(event.rounds, "round"), render_duration(event.duration_s - asked_s)
+    return " · ".join((rounds, render_usage(event.usage), render_usd(event.total_usd), worked))
