@@ -316,7 +316,7 @@ def test_a_search_of_everything_leaves_out_proc():
 
     arguments = plan_arguments(query, in_repository=False)
 
-    assert arguments[arguments.index("**/environ") + 1 :][:4] == ["--glob", "!.git", "--glob", "!/proc"]
+    assert arguments[arguments.index("--glob=**/environ") + 1 :][:2] == ["--glob=!.git", "--glob=!/proc"]
 
 
 async def test_a_search_program_gets_no_keys_and_no_place_of_libraries(desk, monkeypatch):

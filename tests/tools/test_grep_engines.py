@@ -16,8 +16,8 @@ from everturn.ports.abort import AbortSignal
 from everturn.ports.files import FileStates
 from everturn.ports.tool import ToolContext
 from everturn.tools.grep.python_search import compile_pattern, search_tree
-from everturn.tools.grep.query import GrepInput
-from everturn.tools.grep.ripgrep import run_ripgrep
+from everturn.tools.grep.query import GrepInput, plan_query
+from everturn.tools.grep.ripgrep import plan_arguments, run_ripgrep
 from everturn.tools.grep.tool import run_grep
 
 OURS = str(Path(sys.executable).with_name("rg"))
@@ -173,3 +173,12 @@ async def test_both_engines_agree_on_any_small_tree(program, tree, fields):
 @given(tree=TREES, fields=ACROSS)
 async def test_both_engines_agree_on_matches_across_lines(program, tree, fields):
     await compare(program, tree, fields)
+
+
+def test_no_value_of_the_model_is_an_option_of_the_program():
+    query = plan_query(GrepInput(pattern="--pre=sh", glob="--files", type="--follow"), "/tmp", None)
+
+    words = plan_arguments(query, in_repository=True)
+
+    assert {"--pre=sh", "--files", "--follow"}.isdisjoint(words)
+    assert {"--regexp=--pre=sh", "--glob=--files", "--type=--follow"} <= set(words)

@@ -79,10 +79,11 @@ def plan_arguments(query: Query, *, in_repository: bool) -> list[str]:
     if query.type:
         # Our own list where we have one: versions of ripgrep differ.
         added = [f"--type-add={query.type}:{name}" for name in TYPES.get(query.type, ())]
-        arguments += [*([f"--type-clear={query.type}"] if added else []), *added, "--type", query.type]
+        arguments += [*([f"--type-clear={query.type}"] if added else []), *added, f"--type={query.type}"]
     # Later globs win: nothing opens what is closed.
-    arguments += [part for glob in (*query.globs, *query.closed) for part in ("--glob", glob)]
-    return [*arguments, *_mode_arguments(query), "--regexp", query.pattern, "--", query.file or "."]
+    arguments += [f"--glob={glob}" for glob in (*query.globs, *query.closed)]
+    # Each value in the word of its option: no program then takes one that begins with a dash for an option.
+    return [*arguments, *_mode_arguments(query), f"--regexp={query.pattern}", "--", query.file or "."]
 
 
 def parse_output(output: bytes, query: Query) -> tuple[FileMatches, ...]:
