@@ -7,12 +7,13 @@ that is also a word would otherwise be torn out of the user's texts, and a Write
 import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
+from itertools import pairwise
+from string import ascii_lowercase, ascii_uppercase, digits
 from typing import Any
 
 import msgspec
 
 from everturn.core.messages import Message, decode_block
-from everturn.core.patterns import compile_late
 
 MARK = "[EVERTURN_HIDDEN_CREDENTIAL]"
 MIN_LENGTH = 20
@@ -36,23 +37,25 @@ _ENDS_IN_A_WORD = (
 )
 """What ends a value although its last character could belong to a word. Each of fixed width, as what is looked back at must be."""
 _MAX_LOOKED_BACK = _MAX_COLOUR_LENGTH + 2
-_CLASSES = compile_late(r"[A-Z]+|[a-z]+|[0-9]+")
-_LETTERS_AND_DIGITS = compile_late(r"[A-Za-z]+|[0-9]+")
-_WORDS = compile_late(r"[A-Za-z0-9]+")
+_KINDS = {
+    ord(each): kind
+    for kind, letters in (("A", ascii_uppercase), ("a", ascii_lowercase), ("0", digits))
+    for each in letters
+}
+
+_KNOWN_KINDS = frozenset("Aa0")
 
 
 def is_unmistakable(secret: str) -> bool:
     """Long and random: wherever it stands, it is the credential and nothing else."""
+    kinds = secret.translate(_KINDS)
+    changes = [pair for pair in pairwise(kinds) if pair[0] != pair[1] and _KNOWN_KINDS.issuperset(pair)]
     return (
         len(secret) >= MIN_LENGTH
         and len(set(secret)) >= MIN_DISTINCT
-        and _count_changes(_CLASSES, secret) >= MIN_CHANGES
-        and _count_changes(_LETTERS_AND_DIGITS, secret) >= MIN_DIGIT_CHANGES
+        and len(changes) >= MIN_CHANGES
+        and sum("0" in pair for pair in changes) >= MIN_DIGIT_CHANGES
     )
-
-
-def _count_changes(classes: re.Pattern[str], secret: str) -> int:
-    return sum(len(classes.findall(word)) - 1 for word in _WORDS.findall(secret))
 
 
 @lru_cache(maxsize=64)
