@@ -61,6 +61,11 @@ def test_other_files_are_still_asked_about(command):
     assert judge(command, BARE).ruling is Ruling.ASK
 
 
+@pytest.mark.parametrize("command", ["cd /opt && git status", "cd .. && git diff && make", "cd $DIR && git log"])
+def test_git_in_another_repository_is_still_asked_about(command):
+    assert judge(command, BARE).ruling is Ruling.ASK
+
+
 @pytest.mark.parametrize(
     ("command", "place"),
     [
