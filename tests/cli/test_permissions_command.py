@@ -146,6 +146,7 @@ async def test_another_folder_has_rules_of_its_own(program):
         (["test", "x", "--mode", "plam"], "--mode must be one of"),
         (["test", "x", "--allow", "Bash(x"], "opens a bracket"),
         (["test", "--tool", "mcp__a__b", "x"], "use --input JSON"),
+        (["test", "--tool", "Raed", "a.txt"], "did you mean 'Read'?"),
         (["test", "--tool", "mcp__a__b", "--input", "[]"], "--input must be a JSON object"),
         (["test", "--tool", "Read", "--input", '{"file_path": 7}'], "Read would refuse this"),
         (["test", "x", "--cwd", "nowhere"], "--cwd: there is no folder nowhere"),

@@ -53,6 +53,27 @@ def test_it_is_hidden_between_boundaries(before, after):
     assert hiding.count == 1
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("\x1b[32m", "\x1b[0m"),
+        ("K=\x1b[01;31m\x1b[K", "\x1b[m\x1b[K"),
+        ("\x1b[38;2;255;255;255m", "\x1b[0m"),
+        ("\\x1b[1m", "\\x1b[0m"),
+        ("https%3A%2F%2Fuser%3A", "%40host"),
+        (r"{\u0022key\u0022:\u0022", r"\u0022}"),
+        (r"\u003c", r"\u003e"),
+        ("${KEY:-", "}"),
+    ],
+)
+def test_it_is_hidden_where_colours_and_codes_surround_it(before, after):
+    assert Hiding([KEY]).hide(f"{before}{KEY}{after}") == f"{before}{MARK}{after}"
+
+    stream = HidingStream(Hiding([KEY]))
+    pieces = [stream.feed(bytes([byte])) for byte in f"{before}{KEY}{after}".encode()]
+    assert b"".join([*pieces, stream.finish()]).decode() == f"{before}{MARK}{after}"
+
+
 @pytest.mark.parametrize("text", [f"x{KEY}", f"{KEY}y", f"_{KEY}", f"{KEY}-2", f"{KEY[:-1]}", f"n{KEY}"])
 def test_what_is_only_a_part_of_something_else_stays(text):
     assert Hiding([KEY]).hide(text) == text
@@ -85,7 +106,27 @@ def test_a_message_without_a_credential_comes_back_itself(said):
 
 pieces = st.lists(
     st.one_of(
-        st.sampled_from([KEY, OTHER, KEY[:9], KEY[9:], "=", " ", "\n", "x", "é", "\n\n", "\\n", "\\", "n", "\u2003"]),
+        st.sampled_from(
+            [
+                KEY,
+                OTHER,
+                KEY[:9],
+                KEY[9:],
+                "=",
+                " ",
+                "\n",
+                "x",
+                "é",
+                "\n\n",
+                "\\n",
+                "\\",
+                "n",
+                "\u2003",
+                "\x1b[1;31m",
+                "%3A",
+                ":-",
+            ]
+        ),
         st.text(max_size=5),
     ),
     max_size=12,

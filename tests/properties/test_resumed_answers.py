@@ -49,6 +49,9 @@ def test_whole_lines_that_come_again_up_to_the_torn_one_are_a_repetition(cut, re
     assert measure_repetition(STEPS[:cut], STEPS[start:]) == cut - start
 
 
+ROUND = "A first line that is long enough to tell.\nThe second line that is long enough, too.\n"
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [
@@ -56,8 +59,17 @@ def test_whole_lines_that_come_again_up_to_the_torn_one_are_a_repetition(cut, re
         (STEPS[:520], STEPS[STEPS.rindex("\n", 0, 520) + 1 :]),
         (STEPS[: STEPS.index("Step 9")], STEPS[STEPS.index("Step 6") :]),
         (STEPS[STEPS.index("Step 6") : 520] + "\n" + STEPS[:520], STEPS[STEPS.index("Step 6") :]),
+        (f"Begin.\n{ROUND}End", f"{ROUND}Ended."),
+        (f"Begin.\n{ROUND * 2}{ROUND[:30]}", f"{ROUND * 3}End."),
     ],
-    ids=["a part of a line", "the torn line alone", "a cut between lines", "lines that stand twice in the tail"],
+    ids=[
+        "a part of a line",
+        "the torn line alone",
+        "a cut between lines",
+        "lines that stand twice in the tail",
+        "a torn line that says nothing",
+        "a repetition with two beginnings",
+    ],
 )
 def test_where_there_is_doubt_both_stay(before, after):
     assert measure_repetition(before, after) == 0

@@ -11,6 +11,7 @@ from everturn.ports.tool import ToolResult
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PIXEL}}
+DOCUMENT = {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "Words."}}
 PROMPT = [{"type": "text", "text": "What is this?"}, IMAGE]
 REFUSED = error(400, message="messages.0.content.1.image.source.base64: image exceeds 5 MB maximum: 6 > 5 bytes")
 
@@ -135,6 +136,34 @@ async def test_a_refusal_that_names_no_image_takes_the_newest(bench):
 
     await bench.run(images(2))
 
+    assert types(bench.sent[-1]) == ["image", "text"]
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        ("The PDF specified was not valid.", ["document", "text", "image"]),
+        ("Could not process image", ["document", "document", "text"]),
+        ("Too much media: 2 images and a document", ["document", "document", "text"]),
+    ],
+)
+async def test_a_refusal_that_names_only_the_kind_takes_the_newest_of_that_kind(bench, said, left):
+    bench.model(error(400, message=said), text("The others are left."))
+
+    run = await bench.run([DOCUMENT, DOCUMENT, IMAGE])
+
+    assert run.reason is Reason.COMPLETED
+    assert types(bench.sent[-1]) == left
+
+
+async def test_whatever_is_wrong_with_an_image_it_goes_and_the_conversation_goes_on(bench):
+    bench.model(
+        error(400, message="messages.0.content.1.image.source.base64.data: Invalid base64 data"), text("One is left.")
+    )
+
+    run = await bench.run(images(2))
+
+    assert run.reason is Reason.COMPLETED
     assert types(bench.sent[-1]) == ["image", "text"]
 
 

@@ -121,7 +121,10 @@ def test_a_list_as_text_that_is_no_json_is_explained():
         ("Glob", {"pattern": "../x/*.py"}, {"pattern": "*.py", "path": "./../x"}),
         ("Glob", {"pattern": "./src//./*.py"}, {"pattern": "src/*.py"}),
         ("Glob", {"pattern": ["*.py", "*.md"]}, {"pattern": "*.py,*.md"}),
+        ("Glob", {"pattern": '["*.py", "*.md"]'}, {"pattern": "*.py,*.md"}),
+        ("Glob", {"pattern": '["abc]*.py'}, {"pattern": '["abc]*.py'}),
         ("Grep", {"pattern": "x", "path": "", "glob": "", "type": ""}, {"pattern": "x"}),
+        ("Grep", {"pattern": "x", "glob": '["*.py","src/*.md"]'}, {"pattern": "x", "glob": "*.py,src/*.md"}),
         ("Grep", {"pattern": "x", "path": "src/**/*.py"}, {"pattern": "x", "path": "src", "glob": "/**/*.py"}),
         ("Grep", {"pattern": "x", "path": "*.py"}, {"pattern": "x", "path": ".", "glob": "/*.py"}),
         ("Grep", {"pattern": "x", "glob": ["*.py"], "-n": "true"}, {"pattern": "x", "glob": "*.py", "-n": True}),
@@ -241,6 +244,19 @@ async def test_glob_takes_lists_and_full_paths_and_says_what_a_form_cannot_find(
     told = await search(tree, glob_tool(), pattern=pattern.replace("{folder}", str(tree.folder)))
 
     assert set(told.split("\n")) == found
+
+
+@pytest.mark.parametrize("listed", ["*.py *.md", "*.py;*.md", "*.py | *.md", "src/*.py  docs/*.md", "*.{py,pyi} *.md"])
+async def test_patterns_without_a_comma_between_them_are_never_taken_for_one_in_silence(tree, listed):
+    told = f"({listed!r} was read as one pattern. Write several with commas, such as `*.py,*.md`.)"
+
+    assert await search(tree, glob_tool(), pattern=listed) == f"No files found.\n{told}"
+    assert await search(tree, grep_tool(), pattern="needle", glob=listed) == f"No matches found.\n{told}"
+
+
+@pytest.mark.parametrize("pattern", ["My Notes/*.txt", "a b.*", "*.none"])
+async def test_a_pattern_with_a_blank_is_no_list(tree, pattern):
+    assert await search(tree, glob_tool(), pattern=pattern) == "No files found."
 
 
 async def test_a_link_that_leads_to_a_name_with_wildcards_is_no_pattern(desk):

@@ -9,6 +9,7 @@ HEAD_START_S = 0.05
 """After which the first request is on its way. A model takes much longer to answer."""
 MODULES = (
     "everturn.tools.bash.tool",
+    "everturn.tools.result_lines",
     "everturn.permissions.shell.readonly.line",
     "everturn.permissions.shell.readonly.awk",
     "everturn.permissions.shell.readonly.find",

@@ -23,6 +23,8 @@ MAX_SAID = 300
 _PLACE = compile_late(r"messages\.[\w.]+: ")
 _PATHS = ("file_path", "notebook_path", "path", "url")
 _KILO = 1_000
+_KINDS = {"image": compile_late(r"(?i)\bimages?\b"), "document": compile_late(r"(?i)\b(?:pdf|document)s?\b")}
+"""Words for each kind in what the API says."""
 
 
 def plan_without_media(
@@ -30,7 +32,7 @@ def plan_without_media(
 ) -> Prepared:
     """Takes out the pieces that are `blamed`; where none of them is sent any more, the newest; with `every`, all.
 
-    `said`: what the API said about it. Empty where nobody refused them and only room is needed.
+    The newest of one kind, where the refusal names a kind. `said`: what the API said about it. Empty where nobody refused them and only room is needed.
     """
     refused = find_refused(view)
     sent = [
@@ -41,7 +43,7 @@ def plan_without_media(
         if not is_refused(piece, refused)
     ]
     named = [piece for piece in sent if piece.name in blamed]
-    chosen = sent if every else named or sent[-1:]
+    chosen = sent if every else named or _keep_kind(sent, said)[-1:]
     before = estimate_messages(view)
     if not chosen:
         return Prepared(messages=view, tokens=before, problem=NOTHING_LEFT)
@@ -62,6 +64,12 @@ def plan_without_media(
         tokens=after,
         compacted=True,
     )
+
+
+def _keep_kind(pieces: list[MediaPiece], said: str) -> list[MediaPiece]:
+    """Those of the one kind that a refusal speaks of; all where it speaks of both, of none, or of one that is not sent."""
+    kinds = [kind for kind, words in _KINDS.items() if words.search(said)]
+    return [piece for piece in pieces if [describe_piece(piece.raw)[0]] == kinds] or pieces
 
 
 def render_place(piece: MediaPiece, uses: Mapping[str, ToolUse], reason: str) -> str:

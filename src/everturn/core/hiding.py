@@ -7,12 +7,13 @@ that is also a word would otherwise be torn out of the user's texts, and a Write
 import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
+from itertools import pairwise
+from string import ascii_lowercase, ascii_uppercase, digits
 from typing import Any
 
 import msgspec
 
 from everturn.core.messages import Message, decode_block
-from everturn.core.patterns import compile_late
 
 MARK = "[EVERTURN_HIDDEN_CREDENTIAL]"
 MIN_LENGTH = 20
@@ -24,23 +25,37 @@ MIN_DIGIT_CHANGES = 3
 """Those of them between letters and digits: joinedWordsInCapitals have none."""
 _WORD = "A-Za-z0-9_-"
 """A neighbour of this kind makes it a part of something longer. All else ends a value: quotes, brackets, blanks, markup."""
-_CLASSES = compile_late(r"[A-Z]+|[a-z]+|[0-9]+")
-_LETTERS_AND_DIGITS = compile_late(r"[A-Za-z]+|[0-9]+")
-_WORDS = compile_late(r"[A-Za-z0-9]+")
+_MAX_COLOUR_LENGTH = 16
+"""`38;2;255;255;255`: the parameters of a terminal's colour."""
+_ENDS_IN_A_WORD = (
+    r"\\[nrt]",  # a line end in the text of JSON
+    r"\\x[0-9A-Fa-f]{2}",
+    r"\\u[0-9A-Fa-f]{4}",
+    r"%[0-9A-Fa-f]{2}",  # in a URL
+    r":-",  # the default of a shell's variable
+    *(rf"\[[0-9;]{{{length}}}[mK]" for length in range(_MAX_COLOUR_LENGTH + 1)),
+)
+"""What ends a value although its last character could belong to a word. Each of fixed width, as what is looked back at must be."""
+_MAX_LOOKED_BACK = _MAX_COLOUR_LENGTH + 2
+_KINDS = {
+    ord(each): kind
+    for kind, letters in (("A", ascii_uppercase), ("a", ascii_lowercase), ("0", digits))
+    for each in letters
+}
+
+_KNOWN_KINDS = frozenset("Aa0")
 
 
 def is_unmistakable(secret: str) -> bool:
     """Long and random: wherever it stands, it is the credential and nothing else."""
+    kinds = secret.translate(_KINDS)
+    changes = [pair for pair in pairwise(kinds) if pair[0] != pair[1] and _KNOWN_KINDS.issuperset(pair)]
     return (
         len(secret) >= MIN_LENGTH
         and len(set(secret)) >= MIN_DISTINCT
-        and _count_changes(_CLASSES, secret) >= MIN_CHANGES
-        and _count_changes(_LETTERS_AND_DIGITS, secret) >= MIN_DIGIT_CHANGES
+        and len(changes) >= MIN_CHANGES
+        and sum("0" in pair for pair in changes) >= MIN_DIGIT_CHANGES
     )
-
-
-def _count_changes(classes: re.Pattern[str], secret: str) -> int:
-    return sum(len(classes.findall(word)) - 1 for word in _WORDS.findall(secret))
 
 
 @lru_cache(maxsize=64)
@@ -91,8 +106,8 @@ class HidingStream:
     def __init__(self, hiding: Hiding) -> None:
         self._hiding = hiding
         self._held = b""
-        self._before = ""
-        """The last characters that were given, as many as are looked back at."""
+        self._before = b""
+        """The end of what was given, as much as is looked back at."""
 
     def feed(self, data: bytes) -> bytes:
         if not self._hiding.secrets:
@@ -123,7 +138,7 @@ class HidingStream:
         """`behind`: the first byte that waits. Where none does, no piece but the last ends with a credential."""
         if not data:
             return data
-        before, self._before = self._before, data[-2:].decode(errors="replace")
+        before, self._before = self._before.decode(errors="replace"), (self._before + data)[-_MAX_LOOKED_BACK:]
         if not any(secret.encode() in data for secret in self._hiding.secrets):
             return data
         # Bytes that are no UTF-8 come back as they were.
@@ -133,8 +148,8 @@ class HidingStream:
 
 @lru_cache(maxsize=64)
 def _compile(secret: str) -> re.Pattern[str]:
-    # In the text of JSON a line end is a backslash and a letter.
-    return re.compile(rf"(?:(?<![{_WORD}])|(?<=\\[nrt])){re.escape(secret)}(?![{_WORD}])")
+    before = "|".join([f"(?<![{_WORD}])", *(f"(?<={end})" for end in _ENDS_IN_A_WORD)])
+    return re.compile(f"(?:{before}){re.escape(secret)}(?![{_WORD}])")
 
 
 def _convert(value: Any, convert: Callable[[str], str]) -> Any:

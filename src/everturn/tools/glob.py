@@ -21,7 +21,7 @@ from everturn.tools.definition.decorator import FunctionTool, tool
 from everturn.tools.found_files import Names
 from everturn.tools.input_corrections import settle_glob
 from everturn.tools.result_types import GlobShown
-from everturn.tools.wildcards import plan_walk, split_globs, translate_glob
+from everturn.tools.wildcards import explain_list, plan_walk, split_globs, translate_glob
 from everturn.workspace.files import exists, explain_failure
 from everturn.workspace.opening import Place, open_place, refuse_unjudged
 from everturn.workspace.paths import locate
@@ -76,6 +76,7 @@ in all below it. Hidden and ignored files are found too; links to folders and th
         hides = context.judged.hides if context.judged else None
         found = await asyncio.to_thread(find_files, root, call.pattern, context.abort, hides=hides)
         notes = explain_form(call.pattern, root) if found.complete else ()
+        notes += () if found.paths else explain_list(call.pattern)
         return _render(found, Names(context.folder, root), time.monotonic() - began, notes)
 
     return glob

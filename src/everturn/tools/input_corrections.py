@@ -2,8 +2,11 @@
 
 import os
 import re
+from contextlib import suppress
 from posixpath import join, relpath
 from typing import Any
+
+import msgspec
 
 from everturn.core.errors import InputFault
 from everturn.core.patterns import compile_late
@@ -184,8 +187,11 @@ def _anchor(glob: str, root: str) -> str:
 
 
 def _join_list(given: Input, field: str) -> Input:
-    """Several patterns as a list."""
+    """Several patterns as a list, or as the JSON of one."""
     value = given.get(field)
+    if isinstance(value, str) and value.startswith('["'):
+        with suppress(msgspec.DecodeError):
+            value = msgspec.json.decode(value)
     if isinstance(value, list) and value and all(isinstance(each, str) and each for each in value):
         return {**given, field: ",".join(value)}
     return given

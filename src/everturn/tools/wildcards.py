@@ -11,6 +11,8 @@ _MAX_BRACES, _MAX_FORMS = 40, 256
 """Where there are more braces, or they have more choices in all, they are taken literally."""
 _GLOB_COMMA = compile_late(r"\\.|\[[^\]]*\]|\{(?:[^{}]|\{[^{}]*\})*\}|,", re.DOTALL)
 """A comma that parts a list of globs, or a piece of a glob that may hold commas of its own."""
+_OTHER_LIST = compile_late(r"[^\s;|]*[*?\]}][^\s;|]*(?:\s*[;|]\s*|\s+)[^\s;|]*[*?\[{][^\s;|]*.*", re.DOTALL)
+"""Two patterns with something else than a comma between them."""
 
 
 def translate_glob(pattern: str) -> str:
@@ -185,3 +187,10 @@ def split_globs(text: str) -> tuple[str, ...]:
     members = [member for member in (*members, text[start:].strip()) if member]
     # A list with `!` is read as a list only: as one pattern it would close what its members open.
     return tuple(members) if any(member.startswith("!") for member in members) else (text, *members)
+
+
+def explain_list(text: str) -> tuple[str, ...]:
+    """What to say where nothing fits a text that seems to hold several patterns, and is read as one."""
+    if not _OTHER_LIST.fullmatch(text):
+        return ()
+    return (f"({text!r} was read as one pattern. Write several with commas, such as `*.py,*.md`.)",)

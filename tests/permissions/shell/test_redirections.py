@@ -22,9 +22,18 @@ BARE = {"allow": ["Bash"]}
         "cd tests && pytest > test.log",
         "(make; make test) > all.log",
         "for f in a b; do echo $f; done > list.txt",
+        'while read -r f; do make "$f"; done < list.txt',
+        "cat list.txt | while read -r f; do wc -l $f; done > sizes.txt",
+        "IFS=, read a b < list.txt; make",
+        "git -C tests diff && make",
+        "git -C tests diff > changes.txt",
+        "cd tests && git status && make",
+        "cd tests && git diff > changes.txt",
+        "cd tests && git commit -m x",
+        "ls /opt && make",
     ],
 )
-def test_a_rule_for_every_command_covers_fixed_files_inside_the_working_folders(command):
+def test_a_rule_for_every_command_covers_what_would_need_a_wall_and_fixed_files_inside_the_working_folders(command):
     judgement = judge(command, BARE)
 
     assert judgement.ruling is Ruling.ALLOW, judgement.why
@@ -49,6 +58,11 @@ def test_a_rule_for_every_command_covers_fixed_files_inside_the_working_folders(
     ],
 )
 def test_other_files_are_still_asked_about(command):
+    assert judge(command, BARE).ruling is Ruling.ASK
+
+
+@pytest.mark.parametrize("command", ["cd /opt && git status", "cd .. && git diff && make", "cd $DIR && git log"])
+def test_git_in_another_repository_is_still_asked_about(command):
     assert judge(command, BARE).ruling is Ruling.ASK
 
 

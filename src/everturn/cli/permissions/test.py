@@ -26,6 +26,7 @@ from everturn.permissions.policy import RulePolicy
 from everturn.permissions.rules.rule import Rule
 from everturn.permissions.rules.rule_parser import RuleProblem, parse_rule
 from everturn.ports.policy import Call, Ruling
+from everturn.settings.checks import nearest
 
 SEE = "everturn permissions test --help"
 NOT_ALLOWED = 1
@@ -126,7 +127,8 @@ def parse_call(asked: Arguments) -> Call:
     given = parse_input(asked.text("--input"))
     if asked.words:
         if tool not in SUBJECT:
-            raise UsageError(f"of {tool} it is not known what {asked.words[0]!r} would be; use --input JSON", see=SEE)
+            meant = nearest(tool, SUBJECT) or "; use --input JSON"
+            raise UsageError(f"of {tool} it is not known what {asked.words[0]!r} would be{meant}", see=SEE)
         given[SUBJECT[tool]] = asked.words[0]
     elif tool in SUBJECT and SUBJECT[tool] not in given and tool not in {"Glob", "Grep"}:
         raise UsageError("this is how it is written: everturn permissions test 'git push origin main'", see=SEE)

@@ -79,6 +79,7 @@ _WORDS: tuple[tuple[FaultKind, tuple[str, ...]], ...] = (
             "too much media",
             "image does not match",
             "'image/jpeg'",
+            "unable to download the file",
         ),
     ),
     (
@@ -101,6 +102,8 @@ _WORDS: tuple[tuple[FaultKind, tuple[str, ...]], ...] = (
     ),
 )
 _PLACE = r"\bmessages\.(\d{1,6})\.content\.(\d{1,6})(?:(?:\.tool_result)?\.content\.(\d{1,6}))?"
+_OF_MEDIA = _PLACE + r"\.(?:image|document|pdf)\b"
+"""Whatever is wrong there, the request works without it."""
 _REFUSED = frozenset({400, TOO_LARGE, 422})
 
 
@@ -205,7 +208,8 @@ def _complaint(value: dict[str, Any]) -> Complaint:
 
 def _judge_words(message: str) -> FaultKind | None:
     lowered = message.lower()
-    return next((kind for kind, signs in _WORDS if any(sign in lowered for sign in signs)), None)
+    told = next((kind for kind, signs in _WORDS if any(sign in lowered for sign in signs)), None)
+    return FaultKind.MEDIA if told is None and re.search(_OF_MEDIA, message) else told
 
 
 def _render(headline: str, said: str, advice: str) -> str:

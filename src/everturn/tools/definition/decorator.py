@@ -14,7 +14,6 @@ from everturn.tools.definition.inputs import parse_input
 from everturn.tools.definition.pydantic_models import encode_model, is_model
 from everturn.tools.definition.schemas import hide_fields
 from everturn.tools.definition.signatures import parse_signature
-from everturn.tools.result_lines import render_done
 
 RESULT_LIMIT = 50_000
 _NAME_MARKS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
@@ -69,7 +68,7 @@ class FunctionTool:
         self._destructive = destructive
         self._access = access
         self._line = line
-        self._done = done or render_done
+        self._done = done
         self._needs_person = needs_person
         self._confinement = confinement
         self._check = check
@@ -110,7 +109,12 @@ class FunctionTool:
         return _one_line(self._line(call) if self._line else f"{self.name}({_render_fields(call)})")
 
     def done(self, result: ToolResult) -> str:
-        return _one_line(self._done(result))
+        if self._done is not None:
+            return _one_line(self._done(result))
+        # Not at the start: with it comes all that results are made of.
+        from everturn.tools.result_lines import render_done
+
+        return _one_line(render_done(result))
 
     async def check(self, call: Any, context: ToolContext) -> None:
         """Raises as `run` would where the call cannot work. It changes nothing."""

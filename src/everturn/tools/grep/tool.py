@@ -22,6 +22,7 @@ from everturn.tools.grep.program import UnusableError
 from everturn.tools.grep.query import FileMatches, FoundLine, GrepInput, Matches, Query, plan_query
 from everturn.tools.input_corrections import place_globs, settle_grep
 from everturn.tools.result_types import GrepShown
+from everturn.tools.wildcards import explain_list
 from everturn.workspace.files import exists, explain_failure
 from everturn.workspace.opening import refuse_unjudged
 from everturn.workspace.paths import locate
@@ -206,7 +207,10 @@ def _text(call: GrepInput, name: str, file: FileMatches, line: FoundLine | None,
 def _content(call: GrepInput, found: Matches, texts: list[str], total: int) -> str:
     partial = "(There was more than could be read. Narrow the search.)"
     if not total:
-        return "No matches found." if found.complete else f"No matches found so far.\n{partial}"
+        remarks = explain_list(call.glob) if call.glob else ()
+        return "\n".join(
+            ["No matches found.", *remarks] if found.complete else ["No matches found so far.", *remarks, partial]
+        )
     if not texts:
         return f"No entries at this offset; there are {total}."
     notes = []

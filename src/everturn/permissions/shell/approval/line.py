@@ -137,8 +137,9 @@ class Approval:
         gits = [each for each in reading.commands if strip_wrappers(each.words)[0].template.endswith("git")]
         if moved and gits:
             elsewhere = "git after a `cd`, here or in an earlier command: the settings of that folder may run programs"
-            self._unapproved.require_wall(elsewhere)
-            if not (held and all(is_same_repository(each.here, self._world.folders) for each in gits)):
+            is_same = all(is_same_repository(each.here, self._world.folders) for each in gits)
+            self._require_wall(elsewhere)
+            if not (is_same and (held or self._everything is not None)):
                 return elsewhere
         return ""
 
@@ -214,7 +215,7 @@ class Approval:
         unsafe = [each for each in command.assignments if not is_safe_assignment(each)]
         shown = command.text[:_SHOWN]
         if self._world.walls.reads and find_names_read(command):
-            self._unapproved.require_wall(f"no rule allows {shown!r}")
+            self._require_wall(_no_rule(shown))
             self._unapproved.add(command, Reads())
             return ""
         entering, place = follow_git(words, command.here, self._world.home)
@@ -222,7 +223,7 @@ class Approval:
             inside = replace(command, words=entering, here=place)
             read = None if unsafe else self._reads(inside, entering)
             if read is not None and not self._reading_trouble(read, inside):
-                self._unapproved.require_wall(_no_rule(shown))
+                self._require_wall(_no_rule(shown))
                 self._unapproved.add(inside, read)
                 return ""
         reads = None if unsafe or not words[0].plain else self._reads(command, words)
@@ -250,6 +251,11 @@ class Approval:
             return f"{shown!r} may run a file of the scratch folder, which nobody has seen; {rule.shown} is not enough for that"
         self._used = rule
         return ""
+
+    def _require_wall(self, why: str) -> None:
+        """For a command that would run without approval only where it is held. A rule for every command approves it."""
+        if self._everything is None:
+            self._unapproved.require_wall(why)
 
     def _object(self, cause: DenialCause | None) -> None:
         """Keeps the cause of the objection. Of several, the one that no rule can lift counts."""
@@ -285,7 +291,7 @@ class Approval:
             if self._guard.judge("read", path, command.here) is Ruling.ALLOW:
                 continue
             if self._world.walls.reads and only_lists(words, reads) and self._guard.is_listed(path, command.here):
-                self._unapproved.require_wall(f"{shown!r} lists {path[:_SHOWN]}, and no rule covers that place")
+                self._require_wall(f"{shown!r} lists {path[:_SHOWN]}, and no rule covers that place")
             elif self._guard.find_objection("read", path, command.here) is DenialCause.OUTSIDE:
                 return f"{shown!r} reads {path[:_SHOWN]}, which is outside the working folder"
             else:
