@@ -411,3 +411,13 @@ def test_what_removes_something_unknown_is_quoted_as_it_was_written(tmp_path, co
     policy = RulePolicy("default", str(tmp_path), rules=[parse_rule("Bash", Ruling.ALLOW)])
 
     assert repr(quoted) in policy.judge(call("Bash", command=command)).reason
+
+
+def test_a_folder_that_is_added_for_the_session_stays_when_settings_change_and_a_follower_has_it_too(tmp_path):
+    folder, more = tmp_path / "project", tmp_path / "more"
+    policy, follower = (RulePolicy(PermissionMode.DEFAULT, str(folder)) for _ in range(2))
+    policy.add_folder(str(more))
+    policy.replace_rules((), [str(tmp_path / "of-files")])
+    policy.replace_rules(())
+    follower.follow(policy)
+    assert policy.folders == follower.folders == (str(folder), str(more))

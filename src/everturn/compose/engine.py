@@ -24,7 +24,7 @@ from everturn.compose.guard import (
     watch_settings,
 )
 from everturn.compose.hooks import HookPlace, build_hooks, build_investigation
-from everturn.compose.policy import advise, advise_goal
+from everturn.compose.policy import AddedFolders, advise, advise_goal
 from everturn.compose.prompt import EnvironmentFinder, plan_briefing, plan_prompting
 from everturn.compose.session import build_session_file, open_session
 from everturn.compose.system import RandomIds, SystemClock, begin_count
@@ -81,6 +81,7 @@ class LastingParts(msgspec.Struct, kw_only=True):
     """What goes on in the conversation that follows after `clear`."""
 
     live: LiveRules | None = None
+    folders: AddedFolders = msgspec.field(default_factory=AddedFolders)
     outputs: Outputs = msgspec.field(default_factory=Outputs)
     scratches: list[SessionScratch] = []
     """Of this conversation and of those before, whose commands may still run."""
@@ -132,6 +133,7 @@ def build_parts(
     guard = build_guard(setup, env, lasting.outputs, notices)
     lasting.scratches.append(guard.scratch)
     policy = guard.policy
+    lasting.folders.put_in(policy)
     own_tools = adopt_tools(options.tools)
     tools, deferred = choose_tools(
         options,
@@ -190,6 +192,7 @@ def build_parts(
         modes=policy,
         settings=watched,
         list_added=lambda: policy.folders[1:],
+        add_folder=lambda given: lasting.folders.add(given, str(setup.folder), policy),
         grants=build_grants(setup, env, guard, lasting.live),
         hooks=hooks,
         files=files,

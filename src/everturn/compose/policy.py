@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Collection, Mapping
 
 from everturn.compose.hooks import list_own_files
+from everturn.core.errors import OptionError
 from everturn.core.modes import PermissionMode
 from everturn.permissions.policy import RulePolicy
 from everturn.permissions.rules.given_rules import advise_rule, find_strangers, parse_given
@@ -16,6 +17,7 @@ from everturn.ports.policy import Ruling
 from everturn.ports.scratch import NO_SCRATCH, Scratch
 from everturn.ports.shell_folder import ShellFolder
 from everturn.settings.setup import Setup
+from everturn.workspace.paths import is_inside
 
 GIVEN = {Ruling.ALLOW: "allowed_tools", Ruling.ASK: "ask_tools", Ruling.DENY: "disallowed_tools"}
 """Options that hold rules."""
@@ -56,6 +58,31 @@ def build_policy(
     if rules or folders:
         policy.replace_rules(rules, folders)
     return policy, (*warnings, *find_missing((*workplace.added, *folders)))
+
+
+class AddedFolders:
+    """Working folders that a person adds between two prompts: in force at once, and in the conversations that follow after `clear`."""
+
+    def __init__(self) -> None:
+        self._added: list[str] = []
+
+    def put_in(self, policy: RulePolicy) -> None:
+        for folder in self._added:
+            policy.add_folder(folder)
+
+    def add(self, given: str, folder: str, policy: RulePolicy) -> str:
+        """`given` may be relative to the `folder` or begin with `~`. Returns the real path. Raises `OptionError`."""
+        place = os.path.realpath(_place(folder, given))
+        if not os.path.isdir(place):  # noqa: PTH112 (paths are text here)
+            raise OptionError("add_dirs", f"{place} is {'no folder' if os.path.lexists(place) else 'not there'}")
+        if not os.access(place, os.R_OK | os.X_OK):
+            raise OptionError("add_dirs", f"{place} cannot be opened: permission denied")
+        if any(is_inside(each, place) for each in policy.folders):
+            part = "" if place in policy.folders else "part of "
+            raise OptionError("add_dirs", f"{place} is {part}a working folder already")
+        policy.add_folder(place)
+        self._added.append(place)
+        return place
 
 
 def advise(policy: RulePolicy, known: Collection[str], name_option: Callable[[str], str]) -> list[str]:

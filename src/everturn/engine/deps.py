@@ -49,6 +49,8 @@ class Deps(msgspec.Struct, frozen=True, kw_only=True):
     """Asks about changed settings; None where they cannot change while the session runs."""
     list_added: Callable[[], tuple[str, ...]] = tuple
     """Returns the working folders besides the first one, as they are now. Real paths."""
+    add_folder: Callable[[str], str] | None = None
+    """Adds a working folder and returns its real path, or raises `OptionError`; None where there are no rules about folders."""
     checker: Checker | None = None
     """Checks the final answer against a schema; None where there is no schema."""
     make_verifier: "Callable[[], Verifier] | None" = None

@@ -162,6 +162,21 @@ class Engine:
         self._refuse_while_busy("the effort is set between two prompts")
         self._conversation.agent = msgspec.structs.replace(self._conversation.agent, effort=effort)
 
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The working folders; the one that the session began in comes first."""
+        return (self._parts.config.folder, *self._deps.list_added())
+
+    def add_folder(self, path: str) -> str:
+        """Another working folder from the next prompt on, also after `clear`; the model is told. Returns its real path.
+
+        A relative path starts in the working folder. Raises `BusyError`, `OptionError`.
+        """
+        self._refuse_while_busy("a folder is added between two prompts")
+        if self._deps.add_folder is None:
+            raise OptionError("add_dirs", "nothing here tells folders apart")
+        return self._deps.add_folder(path)
+
     def note(self, text: str) -> None:
         """Shows the text as a notice at the start of the next query."""
         self._parts.notices.add(text)

@@ -15,6 +15,7 @@ from everturn.core.state import AbortCause
 from everturn.frontends.command_prompts import INIT_PROMPT, REVIEW_PROMPT, SECURITY_PROMPT
 from everturn.frontends.engine_controls import EngineControls
 from everturn.frontends.figures import render_count, render_usd
+from everturn.frontends.harmless import make_line
 from everturn.ports.context import Collapses
 
 if TYPE_CHECKING:
@@ -74,6 +75,8 @@ class SlashCommand(msgspec.Struct, frozen=True, kw_only=True):
     arguments: str = ""
     """How they are written; a command without them takes none."""
     aliases: tuple[str, ...] = ()
+    takes_folder: bool = False
+    """Its argument is the path of a folder."""
     beside: bool = False
     """It can be used while a prompt is at work: it only looks, or asks beside the conversation."""
 
@@ -178,6 +181,7 @@ async def run_status(asked: CommandRequest) -> AsyncGenerator[Reply]:
         "Session": conversation.session_id,
         "Model": conversation.model,
         "Permissions": conversation.permission_mode,
+        "Folders": ", ".join(map(make_line, conversation.folders)),
         "Transcript": f"{render_count(len(transcript), 'message')}, {render_count(calls, 'tool call')}",
         "Not allowed": render_count(len(conversation.denials), "tool call"),
         "Cost": render_usd(conversation.total_usd),

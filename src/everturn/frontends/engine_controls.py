@@ -34,6 +34,11 @@ class EngineControls(Protocol):
     def permission_mode(self, mode: str) -> None: ...
 
     @property
+    def folders(self) -> tuple[str, ...]:
+        """The working folders; the one that the session began in comes first."""
+        ...
+
+    @property
     def transcript(self) -> tuple[Message, ...]: ...
 
     @property

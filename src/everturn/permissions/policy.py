@@ -78,6 +78,7 @@ class RulePolicy(ModeSwitch):
         self._session: tuple[Rule, ...] = ()
         self._of_files: tuple[Rule, ...] = ()
         self._folders_of_files: tuple[str, ...] = ()
+        self._folders_of_session: tuple[str, ...] = ()
         self._settle()
 
     @property
@@ -97,14 +98,19 @@ class RulePolicy(ModeSwitch):
 
     def follow(self, other: "RulePolicy") -> None:
         """Replaces its own rules and folders by those that another policy has now."""
-        theirs = (other._given, other._session, other._of_files, other._folders_of_files)  # noqa: SLF001 (its twin)
-        if theirs != (self._given, self._session, self._of_files, self._folders_of_files):
-            self._given, self._session, self._of_files, self._folders_of_files = theirs
+        theirs = other._changing  # noqa: SLF001 (its twin)
+        if theirs != self._changing:
+            self._given, self._session, self._of_files, self._folders_of_files, self._folders_of_session = theirs
             self._settle()
 
     def add_rule(self, rule: Rule) -> None:
         """Adds a rule for this session."""
         self._session = (rule, *(known for known in self._session if known != rule))
+        self._settle()
+
+    def add_folder(self, folder: str) -> None:
+        """Adds a working folder for this session."""
+        self._folders_of_session = (*self._folders_of_session, folder)
         self._settle()
 
     def imagine(self, rules: Iterable[Rule] = (), mode: str | None = None) -> "RulePolicy":
@@ -299,8 +305,14 @@ class RulePolicy(ModeSwitch):
             return judgement.why
         return f"{judgement.why}; it would run in {place!r}, not in the working folder"
 
+    @property
+    def _changing(
+        self,
+    ) -> tuple[tuple[Rule, ...], tuple[Rule, ...], tuple[Rule, ...], tuple[str, ...], tuple[str, ...]]:
+        return self._given, self._session, self._of_files, self._folders_of_files, self._folders_of_session
+
     def _settle(self) -> None:
-        added = (*self._workplace.added, *self._folders_of_files)
+        added = (*self._workplace.added, *self._folders_of_files, *self._folders_of_session)
         workplace = msgspec.structs.replace(self._workplace, added=added)
         rules = (*self._given, *self._session, *self._of_files)
         self._in_force = RulesInForce(rules, workplace, self._outputs, self._known_folders, self._scratch)

@@ -7,7 +7,7 @@ import re
 import pytest
 from tests.frontends.terminal.stage import Stage
 
-from everturn.modelserver import hold, when
+from everturn.modelserver import calls, hold, script, when
 
 SUMMARY = when("What happened, in short.", last_user_contains="Write a summary")
 ANSWER = "An answer with code:\n\n```python\nprint('first')\n```\n\nThe end."
@@ -40,6 +40,7 @@ TOLD = {
     "compact": ("/compact", "summar"),
     "btw": ("/btw what time is it?", "Beside."),
     "clear": ("/clear", "new"),
+    "add-dir": ("/add-dir ../user", "user is a working folder, too, until you leave."),
     "resume": ("/resume", "There is no other session of this folder."),
     "theme": ("/theme light", "light"),
     "statusline": ("/statusline", "status line"),
@@ -254,3 +255,80 @@ async def test_a_command_for_the_line_of_status_counts_at_once():
         await stage.see("default · mine alone")
         await stage.type("/statusline off\n")
         await stage.see("default · claude-sonnet-5")
+
+
+async def test_a_folder_that_is_added_is_worked_in_as_inside_and_the_model_and_the_person_are_told():
+    wanted = [
+        ("Read", {"file_path": "{}/notes.md"}),
+        ("Edit", {"file_path": "{}/notes.md", "old_string": "a", "new_string": "b"}),
+    ]
+    async with Stage("--permission-mode", "acceptEdits", script=["Hello.", "Soon."]) as stage:
+        other = stage.folder.parent / "other"
+        other.mkdir()
+        (other / "notes.md").write_text("a\n")
+        await stage.see("acceptEdits")
+        await stage.type("hi\n")
+        await stage.see("Hello.", "1 round")
+        await stage.type("/add-dir ../other\n")
+        await stage.see(f"{other.resolve()} is a working folder, too")
+        uses = [(name, {key: value.format(other) for key, value in given.items()}) for name, given in wanted]
+        stage.server.play(
+            script(*(calls(use) for use in uses), calls(("Bash", {"command": f"touch {other}/made"})), "Done.")
+        )
+        await stage.type("change it\n")
+        await stage.see("Done.")
+        assert "wants to" not in stage.everything
+        assert (other / "notes.md").read_text() == "b\n"
+        assert (other / "made").exists()
+        prompts = [str(message) for request in stage.requests for message in request.body["messages"]]
+        assert any("further folders" in told and str(other.resolve()) in told for told in prompts)
+        await stage.type("/status\n")
+        await stage.see(below("/status", f"project, {other.resolve()}"))
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ("nowhere", "project/nowhere is not there"),
+        ("a.txt", "project/a.txt is no folder"),
+        (".", "project is a working folder already"),
+        ("sub", "project/sub is part of a working folder already"),
+        ("", "Say which folder: /add-dir FOLDER"),
+    ],
+)
+async def test_what_is_no_folder_to_add_is_refused_with_the_reason(given, why):
+    async with Stage(files={"a.txt": "a", "sub/b.txt": "b"}, columns=200) as stage:
+        await stage.ready()
+        await stage.type(f"/add-dir {given}")
+        await stage.see(f"> /add-dir {given}".rstrip())
+        await stage.press("escape", "enter")
+        await stage.see(lambda stage: why in " ".join(stage.text.split()))
+
+
+async def test_an_added_folder_stays_after_clear():
+    async with Stage(script=[calls(("Write", {"file_path": "/{}", "content": "a"})), "Done."]) as stage:
+        other = stage.folder.parent / "other"
+        other.mkdir()
+        (other / "notes.md").write_text("what stands there\n")
+        stage.server.play(script(calls(("Read", {"file_path": f"{other}/notes.md"})), "Done."))
+        await stage.ready()
+        await stage.type("/add-dir ../other\n")
+        await stage.see("is a working folder, too")
+        await stage.type("/clear\n")
+        await stage.see("A new conversation begins.")
+        await stage.type("read it\n")
+        await stage.see("Done.")
+        assert "what stands there" in stage.results()[0]
+        assert "wants to" not in stage.everything
+
+
+async def test_folders_are_completed_behind_add_dir():
+    async with Stage(files={"docs/a.txt": "a", "docs/inner/b.txt": "b", "data.txt": "c"}) as stage:
+        await stage.ready()
+        await stage.type("/add-dir d")
+        await stage.see("▸ docs/")
+        assert "data.txt" not in stage.text
+        await stage.press("tab")
+        await stage.see("> /add-dir docs/", lambda stage: "▸" not in stage.text)
+        await stage.type("i")
+        await stage.see("▸ docs/inner/")

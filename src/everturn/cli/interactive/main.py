@@ -286,7 +286,7 @@ def build_app(engine: "Engine", around: InteractiveRun) -> "TerminalApp":
         transcript=transcript,
         editor=PromptEditor(vi=uses_vi(launch.merged)),
         past=PromptHistory(str(setup.home), str(setup.folder), writes=setup.options.persist),
-        completions=Completions(lambda: app.work.commands, files=files),
+        completions=Completions(lambda: app.work.commands, files=files, list_folders=program.list_folders),
         person=person,
         program=program,
         bindings=load_bindings(str(setup.home)),

@@ -9,6 +9,8 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from everturn.frontends.terminal.live_engine import LiveEngine
 
 MAX_SESSIONS = 200
+MAX_ENTRIES = 5_000
+"""Of a folder, among which folders are looked for that fit what was typed."""
 MAX_OUTPUT = 1 << 20
 """Bytes of a command's output that are kept, the last ones."""
 MAX_DIFF = 4 << 20
@@ -127,6 +131,19 @@ class CliProgram:
 
     def list_memory(self) -> Sequence[tuple[str, str]]:
         return self._launch.memory.list_loaded()
+
+    def list_folders(self, typed: str) -> list[str]:
+        start, _, name = typed.rpartition("/")
+        start = typed[: len(typed) - len(name)]
+        place = self._folder / Path(start).expanduser() if start else self._folder
+        found = [typed] if typed and (self._folder / Path(typed).expanduser()).is_dir() else []
+        try:
+            with os.scandir(place) as entries:
+                names = sorted(each.name for each in islice(entries, MAX_ENTRIES) if each.is_dir())
+        except (OSError, ValueError):
+            return found
+        fitting = (each for each in names if each.startswith(name) and (name or not each.startswith(".")))
+        return [*found, *(path for each in fitting if (path := f"{start}{each}/") != f"{typed}/")]
 
     def read_branch(self) -> str:
         return load_branch(self._folder)

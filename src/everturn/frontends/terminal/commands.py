@@ -116,6 +116,13 @@ class TerminalCommands:
                 run=self._statusline,
             ),
             SlashCommand(
+                name="add-dir",
+                arguments="FOLDER",
+                help="Add a folder to work in, for this session.",
+                run=self._add_folder,
+                takes_folder=True,
+            ),
+            SlashCommand(
                 name="keys", help="List the keys, as your key bindings have them.", run=self._keys, beside=True
             ),
             SlashCommand(
@@ -304,6 +311,17 @@ class TerminalCommands:
         if code == 0:
             self._program.choose_status("" if command == "off" else command)
         yield CommandOutput(text=said, is_error=code != 0)
+
+    async def _add_folder(self, asked: CommandRequest) -> AsyncGenerator[Reply]:
+        if not asked.arguments:
+            yield CommandOutput(text="Say which folder: /add-dir FOLDER", is_error=True)
+            return
+        try:
+            added = self._app.agent.add_folder(asked.arguments)
+        except OptionError as error:
+            yield CommandOutput(text=f"Not added: {error.problem}.", is_error=True)
+        else:
+            yield CommandOutput(text=f"{make_line(added)} is a working folder, too, until you leave.")
 
     async def _keys(self, _asked: CommandRequest) -> AsyncGenerator[Reply]:
         listed = [(told, MEANINGS[action]) for action in MEANINGS if (told := self._app.bindings.tell(action))]

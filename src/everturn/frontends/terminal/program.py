@@ -56,6 +56,10 @@ class TerminalProgram(Protocol):
         """Memory files that the model was given, and whose they are."""
         ...
 
+    def list_folders(self, typed: str) -> Sequence[str]:
+        """Paths of folders that begin so, written as the person has begun them; first what was typed, where it is one."""
+        ...
+
     @property
     def folder(self) -> str:
         """Name of the working folder, for the title."""

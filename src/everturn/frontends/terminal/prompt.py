@@ -20,6 +20,7 @@ MAX_FOUND = 50
 """Earlier prompts in the menu."""
 MARKER = "> "
 _MENTION = re.compile(r"(?:^|\s)@(\S*)$")
+_ARGUMENT = re.compile(r"/([A-Za-z][\w:-]*) +(\S.*)")
 _COMMAND = re.compile(r"/([A-Za-z][\w:-]*)?$")
 
 
@@ -27,6 +28,8 @@ class Completer(Protocol):
     def complete_file(self, typed: str) -> Sequence[MenuItem]: ...
 
     def complete_command(self, typed: str) -> Sequence[MenuItem]: ...
+
+    def complete_argument(self, name: str, typed: str) -> Sequence[MenuItem]: ...
 
 
 class Prompt:
@@ -252,6 +255,8 @@ class Prompt:
         before = editor.text[: editor.cursor]
         if command := _COMMAND.fullmatch(before):
             self._offer(self._completions.complete_command(command[1] or ""), self._put_command)
+        elif argument := _ARGUMENT.fullmatch(before):
+            self._offer(self._completions.complete_argument(argument[1], argument[2]), self._put_command)
         elif mention := _MENTION.search(before):
             start = mention.start(1)
             self._offer(self._completions.complete_file(mention[1]), lambda item: self._put_file(item, start))
