@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, aclosing
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from tests.faults.corpus import Call
 from everturn import Engine, Options, tool
 from everturn.core.events import AnswerAdded, Event, UserAdded
 from everturn.modelserver import ModelServer
-from everturn.ports.tool import Tool, ToolContext, ToolResult, Traits
+from everturn.ports.tool import PatchHunk, Tool, ToolContext, ToolResult, Traits
 from everturn.sessions.places import find_session_file
 from everturn.tools.builtin import builtin_tools
 
@@ -42,8 +42,8 @@ class Counted(Tool):
     def done(self, result: ToolResult) -> str:
         return self._inner.done(result)
 
-    async def check(self, call: Any, context: ToolContext) -> None:
-        await self._inner.check(call[1], context)
+    async def check(self, call: Any, context: ToolContext) -> Sequence[PatchHunk]:
+        return await self._inner.check(call[1], context)
 
     def parse(self, input_: dict[str, Any]) -> Any:
         return Call(self.name, json.dumps(input_, sort_keys=True)), self._inner.parse(input_)

@@ -1,7 +1,7 @@
 """Runs one call of an answer: parses its input, asks hooks and the gate, writes the intent, runs the tool, and gives the result to hooks."""
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -27,7 +27,7 @@ from everturn.ports.hooks import NOTHING_SAID, HookRuling, HookVerdict, Occasion
 from everturn.ports.policy import Call, Ruling, Verdict
 from everturn.ports.resources import Resources
 from everturn.ports.tasks import Tasks
-from everturn.ports.tool import Inquire, Inquiry, Notepad, Tool, ToolContext, ToolResult
+from everturn.ports.tool import Inquire, Inquiry, Notepad, PatchHunk, Tool, ToolContext, ToolResult
 
 
 class CallRunner:
@@ -271,10 +271,11 @@ class CallRunner:
         self._round.stopped_by = self._round.stopped_by or said.stop
         return result if said.output is None else msgspec.structs.replace(result, content=said.output)
 
-    async def _check(self, slot: CallSlot, verdict: Verdict) -> None:
-        """Raises where the call cannot work, so that no person is asked about it."""
-        if slot.tool is not None and (call := slot.call) is not None:
-            await slot.tool.check(slot.parsed, self._context(slot, call, verdict))
+    async def _check(self, slot: CallSlot, verdict: Verdict) -> Sequence[PatchHunk]:
+        """What would become of a file. Raises where the call cannot work, so that no person is asked about it."""
+        if slot.tool is None or (call := slot.call) is None:
+            return ()
+        return await slot.tool.check(slot.parsed, self._context(slot, call, verdict))
 
     async def _announce(self, slot: CallSlot) -> None:
         """Writes the intents of this call and of the calls known to follow it, with one flush of the disk for all of them.

@@ -1,7 +1,7 @@
 """Decides whether a call runs: the policy first (rules and mode), then the person where the policy says ask. Denials are recorded."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
@@ -22,7 +22,7 @@ from everturn.engine.recorder import Recorder
 from everturn.ports.abort import AbortSignal
 from everturn.ports.hooks import NOTHING_SAID, HookRuling, HookVerdict, Occasion
 from everturn.ports.policy import HOST_QUESTION, SETTINGS_QUESTION, Call, Decider, Ruling, Scope, Verdict
-from everturn.ports.tool import Confinement, Inquiry, Traits
+from everturn.ports.tool import Confinement, Inquiry, PatchHunk, Traits
 
 NOBODY = "nobody is here to approve it"
 NOBODY_ANSWERS = "nobody is here to answer"
@@ -32,7 +32,7 @@ OTHER_INPUT = "the yes was for another input, and the call has begun with its ow
 CHANGED = "settings changed while the session runs, and would let more run; they count only if you agree"
 
 
-Check = Callable[[Verdict], Awaitable[None]]
+Check = Callable[[Verdict], Awaitable[Sequence[PatchHunk]]]
 Rewrite = Callable[[dict[str, Any]], Awaitable[Call]]
 """Replaces the input of the call. Raises where the tool does not accept it."""
 
@@ -96,7 +96,7 @@ class Gate:
             call = self._prepare(call)
         elif verdict.ruling is Ruling.ASK:
             if check is not None and verdict.may_read:
-                await check(verdict)
+                call = msgspec.structs.replace(call, patch=await check(verdict))
             with self._noting_time(call.id):
                 verdict = await signal.guard(self._ask(call, verdict, said, rewrite))
         if verdict.ruling is not Ruling.ALLOW:

@@ -1,6 +1,6 @@
 """May this call run? Rules and mode decide; where they say ask, the approver does."""
 
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -9,7 +9,7 @@ import msgspec
 from everturn.core.denials import DenialCause
 from everturn.ports.holding import Holding
 from everturn.ports.judged_paths import JudgedPath
-from everturn.ports.tool import Traits
+from everturn.ports.tool import PatchHunk, Traits
 
 HOST_QUESTION = "sandbox.network"
 """Name of the call that asks whether a command in the sandbox may reach a host. No tool can have this name.
@@ -130,6 +130,8 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     """For an approver: why the policy asks, a line for each part of a command."""
     folder: str = ""
     """For an approver: folder in which a command would run, where it is not the working folder; else empty."""
+    patch: Sequence[PatchHunk] = ()
+    """For an approver: what would become of a file, with the lines around each change. Empty where that is not known."""
     exports: tuple[str, ...] = ()
     """For an approver: variables that earlier commands have set and that matter to this one, as `NAME=value` or `NAME is not set`."""
 

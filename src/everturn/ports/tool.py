@@ -1,6 +1,6 @@
 """A tool: what the model sees, what the permission check must know about a call, and how the call runs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -187,6 +187,25 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
         return (self.folder, *self.added)
 
 
+class PatchHunk(Protocol):
+    """A stretch of a file that changes, with the lines around it."""
+
+    @property
+    def old_start(self) -> int:
+        """Number of its first line as the file is, from 1."""
+        ...
+
+    @property
+    def new_start(self) -> int:
+        """The same as the file will be."""
+        ...
+
+    @property
+    def lines(self) -> Sequence[str]:
+        """Each begins with ` `, `-` or `+`."""
+        ...
+
+
 class Tool(Protocol):
     """A tool that the model may call. The decorator `everturn.tool` makes one of a function; a class that is a tool inherits from this."""
 
@@ -234,9 +253,12 @@ class Tool(Protocol):
         """What the result says, in one line for people; may be empty."""
         return ""
 
-    async def check(self, call: Any, context: ToolContext) -> None:  # noqa: ARG002 - nothing to check
-        """Raises like `run` where the call cannot work, before a person is asked about it. Changes nothing."""
-        return
+    async def check(self, call: Any, context: ToolContext) -> Sequence[PatchHunk]:  # noqa: ARG002 - nothing to check
+        """Raises like `run` where the call cannot work, before a person is asked about it. Changes nothing.
+
+        Returns what would become of a file, for the question; nothing where the input itself says it best.
+        """
+        return ()
 
     async def run(self, call: Any, context: ToolContext) -> ToolResult:
         """Runs the call. Whatever it raises becomes an error result. When the query is interrupted it ends soon, or is cancelled."""

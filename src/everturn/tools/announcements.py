@@ -3,7 +3,7 @@
 Most prompts use a few of the tools, and none before the model has answered: what is not loaded does not delay the request.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 if TYPE_CHECKING:
-    from everturn.ports.tool import Tool, ToolContext, ToolResult, Traits
+    from everturn.ports.tool import PatchHunk, Tool, ToolContext, ToolResult, Traits
 
 FILE = Path(__file__).with_name("announcements.json")
 
@@ -65,8 +65,8 @@ class AnnouncedTool:
     def done(self, result: "ToolResult") -> str:
         return self.made.done(result)
 
-    async def check(self, call: Any, context: "ToolContext") -> None:
-        await self.made.check(call, context)
+    async def check(self, call: Any, context: "ToolContext") -> "Sequence[PatchHunk]":
+        return await self.made.check(call, context)
 
     async def run(self, call: Any, context: "ToolContext") -> "ToolResult":
         return await self.made.run(call, context)

@@ -30,6 +30,11 @@ def plan_patch(before: str, after: str) -> tuple[Hunk, ...]:
     return tuple(_hunk(group, window) for group in _group(changes)) if changes else ()
 
 
+def foresee_patch(before: str, after: str) -> tuple[Hunk, ...]:
+    """For who consents. Nothing where a patch would not tell all: it shows no end of the last line."""
+    return plan_patch(before, after) if before.endswith("\n") == after.endswith("\n") else ()
+
+
 def plan_window(before: str, after: str) -> Window:
     """What is equal at both ends is compared as text and never cut into lines: an edit in a long file stays cheap."""
     head = _line_start(before, _common_head(before, after))

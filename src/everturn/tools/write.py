@@ -13,8 +13,8 @@ from everturn.ports.tool import Access, ToolContext, ToolResult
 from everturn.tools.change_rules import refuse_mark, refuse_unread
 from everturn.tools.definition.decorator import FunctionTool, tool
 from everturn.tools.input_corrections import settle_file
-from everturn.tools.patch import plan_patch
-from everturn.tools.result_types import WriteShown
+from everturn.tools.patch import foresee_patch, plan_patch
+from everturn.tools.result_types import Hunk, WriteShown
 from everturn.workspace.files import exists, load_text, replace_text
 from everturn.workspace.opening import Place, is_taken, open_in, open_place
 from everturn.workspace.paths import absolute
@@ -64,14 +64,15 @@ def run_write(call: WriteInput, context: ToolContext) -> ToolResult:
     return ToolResult(content=f"{'Updated' if before else 'Created'} {place.path}.", shown=shown)
 
 
-def check_write(call: WriteInput, context: ToolContext) -> None:
-    """Raises what `run_write` would raise about the text and about a file that is there; changes nothing."""
+def check_write(call: WriteInput, context: ToolContext) -> tuple[Hunk, ...]:
+    """What `run_write` would change in a file that is there. Raises what it would raise about it and about the text; changes nothing."""
     path = absolute(context.folder, call.file_path)
     if not os.path.lexists(path):
         refuse_mark(None, call.content, path, context.hiding)
-        return
+        return ()
     with open_place(path, judged=context.judged) as place:
-        _load_before(place, call, context)
+        before = _load_before(place, call, context)
+    return foresee_patch(before.text, call.content) if before is not None else ()
 
 
 def _load_before(place: Place, call: WriteInput, context: ToolContext) -> FileText | None:

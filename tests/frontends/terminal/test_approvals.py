@@ -5,7 +5,7 @@ import json
 import pytest
 from tests.frontends.terminal.stage import Stage
 
-from everturn.modelserver import calls, hold
+from everturn.modelserver import calls, hold, script
 
 TOUCH = ("Bash", {"command": "touch made.txt"})
 REMOVE = ("Bash", {"command": "touch made.txt; rmdir /no-such-folder"})
@@ -148,6 +148,40 @@ async def test_a_change_is_shown_as_a_diff_before_it_is_allowed():
         assert (stage.folder / "a.txt").read_text() == "one\nzwei\nthree\n"
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("Edit", {"old_string": "nine", "new_string": "neun"}),
+        ("Write", {"content": "".join(f"{n}\n" for n in (*range(1, 9), "neun", *range(10, 13)))}),
+    ],
+)
+async def test_a_change_is_asked_about_with_line_numbers_and_the_lines_around_it_under_its_path_in_the_folder(change):
+    name, given = change
+    before = "".join(f"{n}\n" for n in (*range(1, 9), "nine", *range(10, 13)))
+    async with Stage(files={"src/a.txt": before}) as stage:
+        path = f"{stage.folder}/src/a.txt"
+        stage.server.play(
+            script(calls(("Read", {"file_path": path})), calls((name, {"file_path": path, **given})), "Done.")
+        )
+        await stage.type("translate\n")
+        await stage.see("[y] yes")
+        asked = [row.removeprefix("│ ") for row in stage.below(f"? {name} wants to").split("\n") if row.startswith("│")]
+        numbered = ["    6   6", "    7   7", "    8   8", "    9 - nine", "    9 + neun", "   10   10", "   11   11"]
+        assert asked == ["src/a.txt", *numbered, "   12   12"]
+        await stage.press("y")
+        await stage.see("Done.")
+        assert (stage.folder / "src/a.txt").read_text() == before.replace("nine", "neun")
+
+
+async def test_a_change_of_the_end_of_the_last_line_is_seen_before_it_is_allowed():
+    script_ = [calls(("Read", {"file_path": "a.txt"})), calls(("Write", {"file_path": "a.txt", "content": "one\ntwo"}))]
+    async with Stage(script=[*script_, "Done."], files={"a.txt": "one\ntwo\n"}) as stage:
+        await stage.type("cut it\n")
+        await stage.see("│ + one", "│ + two", "[y] yes")
+        await stage.press("n")
+        await stage.see("Done.")
+
+
 async def test_explain_shows_everything():
     async with Stage(script=[calls(TOUCH), "Done."], rows=50) as stage:
         await stage.type("make it\n")
@@ -226,7 +260,12 @@ async def test_a_change_that_is_asked_about_shows_lines_that_stay_once():
         await stage.type("change it\n")
         await stage.see("[y] yes, this once")
         shown = [row for row in stage.screen if row.startswith("│")]
-        assert shown[1:] == ["│   def f():", "│ -     a = 1", "│ +     a = 2", "│       return a"]
+        assert shown[1:] == [
+            "│     1   def f():",
+            "│     2 -     a = 1",
+            "│     2 +     a = 2",
+            "│     3       return a",
+        ]
         await stage.press("n")
         await stage.see("Done.")
 

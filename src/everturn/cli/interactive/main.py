@@ -141,7 +141,7 @@ async def converse(
         from everturn.frontends.terminal.device import TerminalDevice
         from everturn.frontends.terminal.person import TerminalPerson
 
-        person = TerminalPerson(screen)
+        person = TerminalPerson(screen, folder=str(launch.setup.folder))
         device = TerminalDevice(screen, launch.env, read_choices(launch.merged))
         device.begin()
         try:

@@ -18,7 +18,7 @@ NO_ANSWER = "the person did not answer"
 
 
 async def ask_consent(dialogue: Dialogue, call: Call, reason: str) -> Verdict:
-    subject = render_subject(call)
+    subject = render_subject(call, dialogue.folder)
     offers = {offer.scope: offer for offer in call.offers}
     dialogue.open(subject.title)
     rows = dialogue.lay_out(subject.texts)

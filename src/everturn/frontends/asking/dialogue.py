@@ -49,9 +49,11 @@ class Dialogue:
         style: Style,
         size: Callable[[], tuple[int, int]],
         timeout_s: float | None = None,
+        folder: str = "",
     ) -> None:
-        """`timeout_s`: how long an answer is waited for; then it is as if nobody were there."""
+        """`folder`: the working folder, which is left out of paths. `timeout_s`: how long an answer is waited for; then it is as if nobody were there."""
         self.keyboard = keyboard
+        self.folder = folder
         self._send = write
         self._drawn: list[str] = []
         """Of the question that is open."""

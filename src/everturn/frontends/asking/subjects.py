@@ -6,6 +6,7 @@ import msgspec
 
 from everturn.frontends.ansi import CYAN, DIM, RED
 from everturn.frontends.asking.dialogue import Shown
+from everturn.frontends.hunk_lines import list_hunk_lines
 from everturn.ports.policy import Call
 from everturn.ports.tool import Confinement
 
@@ -23,22 +24,28 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
     most: int = MAX_ROWS
 
 
-def render_subject(call: Call) -> Subject:
-    """Fields that the call does not have are not shown: the model's input may hold anything."""
+def render_subject(call: Call, folder: str = "") -> Subject:
+    """`folder`: the working folder, which is not said again. Fields that the call does not have are not shown: the model's input may hold anything."""
     given = call.input
     match call.name:
         case "Bash":
             return Subject(title=_bash_title(call), texts=_bash(given), most=MAX_COMMAND_ROWS)
         case "Edit":
             every = " everywhere" if given.get("replace_all") is True else ""
-            change = _change(given.get("old_string"), given.get("new_string"))
-            return Subject(title=f"Edit wants to change a file{every}", texts=(_path(given, "file_path"), *change))
+            change = _patch(call) or _change(given.get("old_string"), given.get("new_string"))
+            where = _path(given, "file_path", folder)
+            return Subject(title=f"Edit wants to change a file{every}", texts=(where, *change))
         case "Write":
             title = "Write wants to write a whole file"
-            return Subject(title=title, texts=(_path(given, "file_path"), *_lines(given.get("content"), "+", GREEN)))
+            change = _patch(call) or _lines(given.get("content"), "+", GREEN)
+            return Subject(title=title, texts=(_path(given, "file_path", folder), *change))
         case "NotebookEdit":
             what = f"{given.get('edit_mode', 'replace')} cell {given.get('cell_id', '')}"
-            texts = (_path(given, "notebook_path"), Shown(what, DIM), *_lines(given.get("new_source"), "+", GREEN))
+            texts = (
+                _path(given, "notebook_path", folder),
+                Shown(what, DIM),
+                *_lines(given.get("new_source"), "+", GREEN),
+            )
             return Subject(title="NotebookEdit wants to change a notebook", texts=texts)
         case "WebFetch":
             texts = (Shown(_text(given.get("url")), CYAN), Shown(_text(given.get("prompt")), DIM))
@@ -68,8 +75,15 @@ def _bash(given: dict[str, Any]) -> tuple[Shown, ...]:
     return (Shown(_text(given.get("command")), CYAN, "bash"), *why)
 
 
-def _path(given: dict[str, Any], field: str) -> Shown:
-    return Shown(_text(given.get(field)), CYAN)
+def _path(given: dict[str, Any], field: str, folder: str) -> Shown:
+    path = _text(given.get(field))
+    inside = path.removeprefix(f"{folder.rstrip('/')}/") if folder else path
+    # With `..` in it, what is left would seem to lie inside.
+    return Shown(path if {"", ".."} & {*inside.split("/")} else inside, CYAN)
+
+
+def _patch(call: Call) -> tuple[Shown, ...]:
+    return tuple(Shown(text, codes) for text, codes in list_hunk_lines(call.patch))
 
 
 def _change(old: Any, new: Any) -> tuple[Shown, ...]:

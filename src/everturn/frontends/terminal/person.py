@@ -23,8 +23,10 @@ class TerminalPerson:
 
     one_at_a_time = True
 
-    def __init__(self, screen: LiveScreen) -> None:
+    def __init__(self, screen: LiveScreen, *, folder: str = "") -> None:
+        """`folder`: the working folder."""
         self.screen = screen
+        self._folder = folder
         self.floor = Floor()
         self.ask: Callable[[Question | None], None] = lambda _: None
         """Puts a question in place of the prompt, and takes it away with None."""
@@ -54,5 +56,6 @@ class TerminalPerson:
             make_editor=PromptEditor,
             read=self.read,
             palette=self.palette,
+            folder=self._folder,
         )
         return TerminalApprover(dialogue, self.floor)

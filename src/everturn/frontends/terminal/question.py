@@ -150,13 +150,14 @@ class LiveDialogue(Dialogue):
         make_editor: Callable[[], "PromptEditor"],
         read: Callable[[Details], Awaitable[None]],
         palette: Callable[[], Palette],
+        folder: str = "",
     ) -> None:
         """`ask` puts a question in place of the prompt, and None takes it away. `read` returns when a long text was looked at. `palette`: the colours of now."""
         self._palette = palette
         self._read = read
         self._at = ""
         """Row of the choice before, where that was a step on the way."""
-        super().__init__(LiveKeyboard(), write=write, style=style, size=size)  # type: ignore[arg-type]  # what of it is used
+        super().__init__(LiveKeyboard(), write=write, style=style, size=size, folder=folder)  # type: ignore[arg-type]  # what of it is used
         self._ask = ask
         self._make_editor = make_editor
 

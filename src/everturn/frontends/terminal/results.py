@@ -10,6 +10,7 @@ from everturn.core.masking import mask_keys
 from everturn.frontends.ansi import BOLD, CYAN, DIM, GREEN, RED, Style
 from everturn.frontends.flow import cut_line
 from everturn.frontends.harmless import make_harmless, make_line
+from everturn.frontends.hunk_lines import list_hunk_lines
 from everturn.frontends.terminal.code_rows import lay_code
 from everturn.frontends.terminal.diff_lines import DiffHunk, lay_diff
 from everturn.frontends.terminal.palette import SIXTEEN, Palette
@@ -67,7 +68,7 @@ def lay_change(
     rows = lay_diff(told, columns - len(GUTTER) - 1, max_rows=MAX_CHANGED, palette=palette)
     gutter = style.paint(GUTTER, DIM)
     painted = [gutter + "".join(style.paint(piece.text, piece.codes) for piece in row) for row in rows]
-    lines = tuple(line for number, hunk in enumerate(hunks) for line in list_hunk(hunk, is_first=number == 0))
+    lines = tuple(list_hunk_lines(hunks, clean_line))
     return painted, Details(title, lines) if lines else None
 
 
@@ -79,7 +80,7 @@ def lay_created(
     rows, _ = lay_change([NewFile(lines[:MAX_CREATED])], style, columns, palette, title=title)
     if left := len(lines) - MAX_CREATED if len(lines) > MAX_CREATED else 0:
         rows.append(style.paint(cut_line(f"  … {left:,} more lines, Ctrl-O shows all", columns - 1), DIM))
-    return rows, Details(title, tuple(list_hunk(NewFile(lines), is_first=True)))
+    return rows, Details(title, tuple(list_hunk_lines([NewFile(lines)], clean_line)))
 
 
 def lay_command(command: str, style: Style, columns: int, palette: Palette) -> list[str]:
@@ -126,18 +127,8 @@ def list_words(text: str) -> tuple[tuple[str, str], ...]:
     return tuple((line, "") for line in mask_keys(make_harmless(text)).strip("\n").split("\n"))
 
 
-def list_hunk(hunk: Any, *, is_first: bool) -> list[tuple[str, str]]:
-    """With the line numbers of the file as it is now; of a line that went, those it had."""
-    old, new = hunk.old_start, hunk.new_start
-    lines: list[tuple[str, str]] = [] if is_first else [("    ⋮", DIM)]
-    for line in hunk.lines:
-        sign, text = line[:1], mask_keys(make_harmless(line[1:].expandtabs(4)))
-        number = old if sign == "-" else new
-        codes = {"-": RED, "+": GREEN}.get(sign, DIM)
-        lines.append((f"{number:>5} {sign} {text}", codes))
-        old += sign != "+"
-        new += sign != "-"
-    return lines
+def clean_line(text: str) -> str:
+    return mask_keys(make_harmless(text.expandtabs(4)))
 
 
 def paint(text: str, codes: str, style: Style, columns: int) -> str:

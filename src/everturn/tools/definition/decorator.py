@@ -2,14 +2,14 @@
 
 import asyncio
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, overload
 
 import msgspec
 
 from everturn.core.errors import OptionError, ToolFault
 from everturn.core.inputs import settle_input
-from everturn.ports.tool import Access, Confinement, ToolContext, ToolResult, Traits
+from everturn.ports.tool import Access, Confinement, PatchHunk, ToolContext, ToolResult, Traits
 from everturn.tools.definition.inputs import parse_input
 from everturn.tools.definition.pydantic_models import encode_model, is_model
 from everturn.tools.definition.schemas import hide_fields
@@ -46,7 +46,7 @@ class FunctionTool:
         needs_person: bool = False,
         person_fields: tuple[str, ...] = (),
         confinement: Callable[[Any], Confinement] | None = None,
-        check: Callable[[Any, ToolContext], object] | None = None,
+        check: Callable[[Any, ToolContext], Sequence[PatchHunk] | None] | None = None,
         settle: Settle | None = None,
         untold_fields: tuple[str, ...] = (),
         derive: Callable[[Any], dict[str, Any]] | None = None,
@@ -116,10 +116,12 @@ class FunctionTool:
 
         return _one_line(render_done(result))
 
-    async def check(self, call: Any, context: ToolContext) -> None:
+    async def check(self, call: Any, context: ToolContext) -> Sequence[PatchHunk]:
         """Raises as `run` would where the call cannot work. It changes nothing."""
-        if self._check is not None:
-            await asyncio.to_thread(self._check, call, context)
+        if self._check is None:
+            return ()
+        found: Sequence[PatchHunk] | None = await asyncio.to_thread(self._check, call, context)
+        return found or ()
 
     async def run(self, call: Any, context: ToolContext) -> ToolResult:
         arguments = self._signature.arguments(call, context)
@@ -153,7 +155,7 @@ def tool(
     needs_person: bool = False,
     person_fields: tuple[str, ...] = (),
     confinement: Callable[[Any], Confinement] | None = None,
-    check: Callable[[Any, ToolContext], object] | None = None,
+    check: Callable[[Any, ToolContext], Sequence[PatchHunk] | None] | None = None,
     settle: Settle | None = None,
     untold_fields: tuple[str, ...] = (),
     derive: Callable[[Any], dict[str, Any]] | None = None,
@@ -168,9 +170,10 @@ def tool(
     `concurrent` follows `reads_only` unless it is given. A `deferred` tool is not listed until ToolSearch has found it.
     For one that `needs_person`, the approver is asked each time, whatever mode and rules allow; it may fill in
     `person_fields`, which the model neither sees nor may send. `confinement` says whether a sandbox holds a call. `check`
-    raises `ToolFault` where a call cannot work, before a person is asked about it. `settle` puts right what models
-    habitually send, before the input is judged. `untold_fields` have no meaning in this session: the model is not told of
-    them, and may send them all the same. `derive` returns fields that people and hooks see beside the input.
+    raises `ToolFault` where a call cannot work, before a person is asked about it, and may return what would become of a
+    file. `settle` puts right what models habitually send, before the input is judged. `untold_fields` have no meaning in this
+    session: the model is not told of them, and may send them all the same. `derive` returns fields that people and hooks see
+    beside the input.
     """
     if function is not None:
         return FunctionTool(function)

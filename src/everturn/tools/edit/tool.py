@@ -15,8 +15,8 @@ from everturn.ports.tool import Access, ToolContext, ToolResult
 from everturn.tools.change_rules import ABSENT, refuse_mark, refuse_unread
 from everturn.tools.definition.decorator import FunctionTool, tool
 from everturn.tools.input_corrections import settle_edit
-from everturn.tools.patch import plan_patch
-from everturn.tools.result_types import EditShown
+from everturn.tools.patch import foresee_patch, plan_patch
+from everturn.tools.result_types import EditShown, Hunk
 from everturn.workspace.files import load_text, replace_text
 from everturn.workspace.opening import OpenFile, open_for_reading
 from everturn.workspace.paths import absolute
@@ -74,12 +74,13 @@ def run_edit(call: EditInput, context: ToolContext) -> ToolResult:
     return ToolResult(content=" ".join(filter(None, (told, after.note))), shown=shown)
 
 
-def check_edit(call: EditInput, context: ToolContext) -> None:
-    """Raises what `run_edit` would raise; changes nothing."""
+def check_edit(call: EditInput, context: ToolContext) -> tuple[Hunk, ...]:
+    """What `run_edit` would change. Raises what it would raise; changes nothing."""
     refuse_same(call)
     path = absolute(context.folder, call.file_path)
     with open_for_reading(path, folder=context.folder, judged=context.judged) as file:
-        prepare_edit(call, file, context)
+        before, _, after = prepare_edit(call, file, context)
+    return foresee_patch(before.text, after.text)
 
 
 def refuse_same(call: EditInput) -> None:
