@@ -296,6 +296,11 @@ class Engine:
         return self._deps.journal.is_kept
 
     @property
+    def session_path(self) -> str:
+        """Path of the session's file; empty where it has none, or none yet."""
+        return str(self._deps.journal.path or "")
+
+    @property
     def transcript(self) -> tuple[Message, ...]:
         """All messages of the conversation, including those that a summary replaces."""
         return tuple(self._conversation.recorder.transcript)

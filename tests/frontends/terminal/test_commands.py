@@ -257,6 +257,44 @@ async def test_a_command_for_the_line_of_status_counts_at_once():
         await stage.see("default · claude-sonnet-5")
 
 
+async def test_a_command_for_the_line_of_status_is_told_of_the_session():
+    edit = ("Edit", {"file_path": "a.txt", "old_string": "one\n", "new_string": "eins\nzwei\n"})
+    write = ("Write", {"file_path": "b.txt", "content": "1\n2\n3\n"})
+    read = ("Read", {"file_path": "a.txt"})
+    script_ = [calls(read), calls(edit), calls(write), "Done."]
+    async with Stage("--permission-mode", "acceptEdits", script=script_, files={"a.txt": "one\n"}) as stage:
+        await stage.see("acceptEdits")
+        await stage.type("change it\n")
+        await stage.see("Done.", "4 rounds")
+        for line in ("/rename My work", "/effort high", "/vim", "/statusline cat > ../told.json; echo mine alone"):
+            await stage.type(f"{line}\n")
+            await stage.see(f"> {line}", lambda stage: stage.screen[stage.cursor[1]].rstrip() == ">")
+        await stage.see("· mine alone")
+        told = json.loads((stage.folder.parent / "told.json").read_text())
+        cost, window = told["cost"], told["context_window"]
+        assert told["session_name"] == "My work"
+        assert told["transcript_path"].endswith(f"{told['session_id']}.jsonl")
+        assert told["transcript_path"] in [str(path) for path in stage.home.rglob("*.jsonl")]
+        assert told["workspace"] == {"current_dir": told["cwd"], "project_dir": told["cwd"], "added_dirs": []}
+        assert (told["effort"], told["vim"]) == ({"level": "high"}, {"mode": "INSERT"})
+        assert (cost["total_lines_added"], cost["total_lines_removed"]) == (5, 1)
+        assert cost["total_duration_ms"] > cost["total_api_duration_ms"] > 0
+        assert window["total_input_tokens"] > window["total_output_tokens"] > 0
+
+
+async def test_the_line_of_status_says_how_far_the_goal_is():
+    allowed = {"permissions": {"allow": ["Bash(test -e made)", "Bash(touch made)"]}}
+    script_ = ["I stop.", "Again.", calls(("Bash", {"command": "touch made"})), hold("Done.", after=0)]
+    async with Stage(settings=allowed, script=script_) as stage:
+        await stage.type("/goal it is made --verify test -e made\n")
+        await stage.see("context · goal: not verified")
+        await stage.type("make it\n")
+        await stage.see("context · goal: not met (2)")
+        stage.release()
+        await stage.see("the goal is met")
+        await stage.miss("· goal: ")
+
+
 async def test_a_folder_that_is_added_is_worked_in_as_inside_and_the_model_and_the_person_are_told():
     wanted = [
         ("Read", {"file_path": "{}/notes.md"}),

@@ -21,6 +21,7 @@ from everturn.compose.catalog import build_catalog, resolve_model
 from everturn.compose.cli import Launch
 from everturn.core.errors import OptionError
 from everturn.frontends.terminal.menu import MenuItem
+from everturn.frontends.terminal.program import SessionFacts
 from everturn.workspace.git_branch import load_branch
 from everturn.workspace.programs import clean_path, find_program
 
@@ -159,21 +160,9 @@ class CliProgram:
     def choose_status(self, command: str) -> None:
         self._status = command
 
-    async def read_status(self, *, session_id: str, model: str, usd: float, percent: int) -> str:
-        card = self._catalog.card(model)
-        fields = {
-            "session_id": session_id,
-            "cwd": str(self._folder),
-            "workspace": {"current_dir": str(self._folder), "project_dir": str(self._folder)},
-            "model": {"id": model, "display_name": model},
-            "version": __version__,
-            "cost": {"total_cost_usd": usd},
-            "context_window": {
-                "context_window_size": card.window,
-                "used_percentage": percent,
-                "remaining_percentage": 100 - percent,
-            },
-        }
+    async def read_status(self, facts: SessionFacts) -> str:
+        name = await asyncio.to_thread(self._find_name, facts)
+        fields = describe_session(facts, window=self._catalog.card(facts.model).window, name=name)
         words = ("bash", "-c", self._status)
         try:
             async with asyncio.timeout(STATUS_MAX_WAIT_S):
@@ -183,6 +172,15 @@ class CliProgram:
         except TimeoutError:
             return ""
         return said.strip().partition("\n")[0] if code == 0 else ""
+
+    def _find_name(self, facts: SessionFacts) -> str:
+        """As the person has called the session; empty where they have not."""
+        if not facts.file or not Path(facts.file).exists():
+            return ""
+        from everturn.cli.sessions.lookup import load_cards
+
+        told = (card.told for card in load_cards(self._launch.setup.home) if card.id == facts.session_id)
+        return next((each.custom_title or each.given_title for each in told), "")
 
     def edit_text(self, text: str) -> str:
         import shlex
@@ -202,6 +200,37 @@ class CliProgram:
         finally:
             with suppress(OSError):
                 os.unlink(name)  # noqa: PTH108 (the same)
+
+
+def describe_session(facts: SessionFacts, *, window: int, name: str) -> dict[str, object]:
+    """As other agents tell it to such commands. What has no value is left out."""
+    folder, *added = facts.folders
+    fields: dict[str, object] = {
+        "session_id": facts.session_id,
+        "session_name": name,
+        "transcript_path": facts.file,
+        "cwd": folder,
+        "workspace": {"current_dir": folder, "project_dir": folder, "added_dirs": added},
+        "model": {"id": facts.model, "display_name": facts.model},
+        "effort": {"level": facts.effort} if facts.effort else None,
+        "vim": {"mode": facts.editing.upper()} if facts.editing else None,
+        "version": __version__,
+        "cost": {
+            "total_cost_usd": facts.usd,
+            "total_duration_ms": round(facts.open_s * 1_000),
+            "total_api_duration_ms": round(facts.api_s * 1_000),
+            "total_lines_added": facts.lines_added,
+            "total_lines_removed": facts.lines_removed,
+        },
+        "context_window": {
+            "total_input_tokens": facts.tokens_in,
+            "total_output_tokens": facts.tokens_out,
+            "context_window_size": window,
+            "used_percentage": facts.percent,
+            "remaining_percentage": 100 - facts.percent,
+        },
+    }
+    return {field: value for field, value in fields.items() if value}
 
 
 async def run_bounded(

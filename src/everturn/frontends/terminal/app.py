@@ -70,7 +70,9 @@ class TerminalApp:
             begun=partial(device.show_progress, ProgressState.UNKNOWN),
             rested=self._rest,
         )
-        self._status = SessionStatus(self.work, program, changed=self.draw)
+        self._status = SessionStatus(
+            self.work, program, find_editing=lambda: self.prompt.editor.vi_mode, changed=self.draw
+        )
         self.prompt = Prompt(
             editor, past=past, completions=completions, submit=self.submit, take_back=self.work.take_back
         )
@@ -377,7 +379,7 @@ class TerminalApp:
             if not is_asked
             else (),
             queued=[command.text for command in self.agent.queued],
-            status=self._status.tell(editing=self.prompt.editor.vi_mode, hint=self._hints.text),
+            status=self._status.tell(hint=self._hints.text),
             style=screen.style,
             columns=screen.columns,
             rows=screen.rows,

@@ -45,6 +45,9 @@ class LiveEngine(EngineControls, Protocol):
     @property
     def is_kept(self) -> bool: ...
 
+    @property
+    def session_path(self) -> str: ...
+
     effort: Effort | None
 
     def switch_model(self, model: str) -> None: ...

@@ -3,10 +3,38 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
+import msgspec
+
 from everturn.frontends.terminal.menu import MenuItem
 
 if TYPE_CHECKING:
     from everturn.frontends.terminal.live_engine import LiveEngine
+
+
+class SessionFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What the person's own command for the status line is told of the session."""
+
+    session_id: str
+    file: str
+    """Path of what is kept of it; empty where nothing is, or nothing yet."""
+    folders: tuple[str, ...]
+    model: str
+    effort: str
+    """Empty where none was chosen."""
+    editing: str
+    """Mode of vi; empty with the keys of emacs."""
+    usd: float
+    open_s: float
+    """Since it was opened here."""
+    api_s: float
+    """That calls of models took since then."""
+    lines_added: int
+    lines_removed: int
+    tokens_in: int
+    """That were sent, whether the API kept them in its cache or not."""
+    tokens_out: int
+    percent: int
+    """Of the window."""
 
 
 class TerminalProgram(Protocol):
@@ -76,7 +104,7 @@ class TerminalProgram(Protocol):
         """Another command from here on; empty for none."""
         ...
 
-    async def read_status(self, *, session_id: str, model: str, usd: float, percent: int) -> str:
+    async def read_status(self, facts: SessionFacts) -> str:
         """What that command says; empty where it fails."""
         ...
 

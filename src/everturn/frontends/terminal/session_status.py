@@ -4,14 +4,22 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from everturn.core.errors import EverturnError
-from everturn.frontends.terminal.program import TerminalProgram
+from everturn.frontends.terminal.program import SessionFacts, TerminalProgram
 from everturn.frontends.terminal.status_line import Status
 from everturn.frontends.terminal.work import LiveWork
 
 
 class SessionStatus:
-    def __init__(self, work: LiveWork, program: TerminalProgram, *, changed: Callable[[], None]) -> None:
-        """`changed` is called when the person's own command has said something else than before."""
+    def __init__(
+        self,
+        work: LiveWork,
+        program: TerminalProgram,
+        *,
+        find_editing: Callable[[], str],
+        changed: Callable[[], None],
+    ) -> None:
+        """`find_editing` returns the mode of vi. `changed` is called when the person's own command has said something else than before."""
+        self._find_editing = find_editing
         self._work = work
         self._program = program
         self._changed = changed
@@ -30,26 +38,41 @@ class SessionStatus:
             use = self._work.agent.window()
             self._percent = min(round(use.percentage), 100) if use.window else None
 
-    def tell(self, *, editing: str, hint: str) -> Status:
-        """`editing`: the mode of vi."""
+    def tell(self, *, hint: str) -> Status:
         agent = self._work.agent
         return Status(
             model=agent.model,
             mode=agent.permission_mode,
             percent=self._percent,
             usd=agent.total_usd,
+            goal=self._work.tally.tell_goal(agent.goal),
             branch=self._branch,
             jobs=len(agent.tasks.running),
-            editing=editing,
+            editing=self._find_editing(),
             row=self._row,
             hint=hint,
         )
 
     async def _ask(self) -> None:
         agent = self._work.agent
-        row = await self._program.read_status(
-            session_id=agent.session_id, model=agent.model, usd=agent.total_usd, percent=self._percent or 0
+        tally, spent = self._work.tally, [each.usage for each in agent.usage_by_model.values()]
+        facts = SessionFacts(
+            session_id=agent.session_id,
+            file=agent.session_path,
+            folders=agent.folders,
+            model=agent.model,
+            effort=agent.effort or "",
+            editing=self._find_editing(),
+            usd=agent.total_usd,
+            open_s=tally.open_s,
+            api_s=tally.api_s,
+            lines_added=tally.lines_added,
+            lines_removed=tally.lines_removed,
+            tokens_in=sum(usage.context - usage.output for usage in spent),
+            tokens_out=sum(usage.output for usage in spent),
+            percent=self._percent or 0,
         )
+        row = await self._program.read_status(facts)
         if row != self._row:
             self._row = row
             self._changed()

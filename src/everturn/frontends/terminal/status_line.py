@@ -1,4 +1,4 @@
-"""The last row: model, permission mode, how full the window is, cost, branch, what runs in the background. Pure."""
+"""The last row: model, permission mode, how full the window is, how far the goal is, cost, branch, what runs in the background. Pure."""
 
 import msgspec
 
@@ -19,6 +19,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     percent: int | None = None
     """Of the window; None where it is not known."""
     usd: float = 0.0
+    goal: str = ""
+    """How far it is."""
     branch: str = ""
     jobs: int = 0
     """Commands in the background."""
@@ -45,6 +47,8 @@ def lay_status(status: Status, style: Style, columns: int) -> str:
     if status.percent is not None:
         level = RED if status.percent >= FULL else YELLOW if status.percent >= FILLING else DIM
         parts.append((f"{status.percent} % context", level))
+    if status.goal:
+        parts.append((status.goal, YELLOW))
     if status.usd:
         parts.append((render_usd(status.usd), DIM))
     if status.branch:

@@ -25,6 +25,7 @@ from everturn.frontends.commands import (
 )
 from everturn.frontends.terminal.live_engine import LiveEngine
 from everturn.frontends.terminal.program import TerminalProgram
+from everturn.frontends.terminal.session_tally import SessionTally
 from everturn.frontends.terminal.transcript import LiveTranscript
 
 MAX_TOLD = 8_000
@@ -47,6 +48,7 @@ class LiveWork:
     ) -> None:
         """`begun` is called when something begins, `rested` when it has ended, before what follows it begins."""
         self.agent = agent
+        self.tally = SessionTally()
         self.commands: tuple[SlashCommand, ...] = ()
         self.suggestion = ""
         """What the person may want to say next."""
@@ -133,6 +135,7 @@ class LiveWork:
     def take_agent(self, agent: LiveEngine) -> None:
         """Another conversation from here on."""
         self.agent = agent
+        self.tally = SessionTally()
         self.suggestion = ""
 
     async def close(self) -> None:
@@ -188,6 +191,7 @@ class LiveWork:
 
     async def _show(self, event: Event) -> None:
         self._transcript.show(event)
+        self.tally.note(event)
         match event:
             case PermissionAsked(tool_use_id=tool_use_id):
                 await self._floor.give(tool_use_id)
