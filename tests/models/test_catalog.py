@@ -5,10 +5,13 @@ import json
 import msgspec
 import pytest
 
+from everturn.compose.catalog import choose_model
 from everturn.core.budget import Prices
 from everturn.core.errors import OptionError
 from everturn.models.catalog import JsonCatalog
 from everturn.ports.model import ModelCard, ThinkingMode
+from everturn.settings.options import Options
+from everturn.settings.setup import check_options
 
 ADAPTIVE, ENABLED, DISABLED = ThinkingMode.ADAPTIVE, ThinkingMode.ENABLED, ThinkingMode.DISABLED
 
@@ -172,6 +175,20 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
         with pytest.raises(OptionError) as caught:
             JsonCatalog(file)
         assert str(caught.value).startswith(f"{file}: {words}")
+
+
+def test_an_unknown_model_is_refused_with_the_nearest_and_taken_behind_an_endpoint_of_ones_own(catalog):
+    vendors, own = (check_options(Options(base_url=url), {}) for url in (None, "http://127.0.0.1:9"))
+
+    with pytest.raises(
+        OptionError, match=r"no model claude-hiaku-4-5 in the catalogue\. Did you mean claude-haiku-4-5\?"
+    ):
+        choose_model("claude-hiaku-4-5", vendors, catalog)
+
+    model, remark = choose_model("claude-hiaku-4-5", own, catalog)
+    assert (model, "Did you mean claude-haiku-4-5?" in remark) == ("claude-hiaku-4-5", True)
+    assert choose_model("my-own", own, catalog)[0] == "my-own"
+    assert choose_model("haiku", vendors, catalog) == (catalog.resolve("haiku"), "")
 
 
 def test_every_entry_of_our_own_file_is_whole_and_says_where_it_is_from(catalog):

@@ -13,7 +13,7 @@ from everturn.models.anthropic.thinking import check_effort, check_thinking
 from everturn.models.catalog import JsonCatalog
 from everturn.ports.model import Catalog, ModelCard
 from everturn.settings.options import Options
-from everturn.settings.setup import Setup
+from everturn.settings.setup import DEFAULT_URL, Setup
 
 
 def build_catalog(options: Options) -> JsonCatalog:
@@ -31,6 +31,30 @@ def load_catalog() -> JsonCatalog:
 def resolve_model(name: str, setup: Setup, catalog: JsonCatalog) -> str:
     """What the environment says that an alias means comes before what the catalogue says."""
     return catalog.resolve(setup.aliases.get(name, name))
+
+
+def choose_model(name: str, setup: Setup, catalog: JsonCatalog) -> tuple[str, str]:
+    """The id that a person means in mid-session, and a remark on it. Raises `OptionError` for one that nobody knows.
+
+    Behind an endpoint of the user's own there may be any model: an unknown one is taken, with the remark.
+    """
+    model = resolve_model(name, setup, catalog)
+    if catalog.card(model).known:
+        return model, ""
+    near = suggest_model(name, catalog)
+    if setup.base_url == DEFAULT_URL:
+        raise OptionError(
+            "model",
+            f"there is no model {name} in the catalogue.{near} One that is new is described with the option models",
+        )
+    return model, f"It is not in the catalogue, so its window and prices are a guess.{near}"
+
+
+def suggest_model(name: str, catalog: JsonCatalog) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name.lower(), catalog.spellings, n=1)
+    return f" Did you mean {near[0]}?" if near else ""
 
 
 def catalog_entries(models: Any) -> Any:

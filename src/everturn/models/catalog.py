@@ -54,6 +54,11 @@ class JsonCatalog:
         """Aliases and ids, for suggestions."""
         return (*self._aliases, *self._models)
 
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        """Besides these, the other names that ids go by."""
+        return (*self._aliases, *self._names)
+
     def card(self, model: str) -> ModelCard:
         card = self._cards.get(model)
         if card is None:

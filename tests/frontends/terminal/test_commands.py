@@ -257,6 +257,14 @@ async def test_a_command_for_the_line_of_status_counts_at_once():
         await stage.see("default · claude-sonnet-5")
 
 
+async def test_a_model_that_the_catalogue_does_not_know_is_told_at_once_with_the_nearest():
+    async with Stage(columns=180) as stage:
+        await stage.ready()
+        await stage.type("/model claude-hiaku-4-5\n")
+        await stage.see("The model is claude-hiaku-4-5 from the next prompt on. It is not in the catalogue")
+        await stage.see(lambda stage: "Did you mean claude-haiku-4-5?" in " ".join(stage.text.split()))
+
+
 async def test_a_command_for_the_line_of_status_is_told_of_the_session():
     edit = ("Edit", {"file_path": "a.txt", "old_string": "one\n", "new_string": "eins\nzwei\n"})
     write = ("Write", {"file_path": "b.txt", "content": "1\n2\n3\n"})

@@ -17,7 +17,7 @@ import msgspec
 
 from everturn import __version__
 from everturn.cli.interactive.choices import status_command
-from everturn.compose.catalog import build_catalog, resolve_model
+from everturn.compose.catalog import build_catalog, choose_model
 from everturn.compose.cli import Launch
 from everturn.core.errors import OptionError
 from everturn.frontends.terminal.menu import MenuItem
@@ -58,8 +58,8 @@ class CliProgram:
             for name, card in cards
         ]
 
-    def resolve_model(self, name: str) -> str:
-        return resolve_model(name, self._launch.setup, self._catalog)
+    def choose_model(self, name: str) -> tuple[str, str]:
+        return choose_model(name, self._launch.setup, self._catalog)
 
     def list_efforts(self, model: str) -> Sequence[str]:
         return self._catalog.card(model).efforts

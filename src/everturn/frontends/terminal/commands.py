@@ -139,11 +139,12 @@ class TerminalCommands:
         if name is None:
             return
         try:
-            app.agent.switch_model(program.resolve_model(name))
+            model, remark = program.choose_model(name)
+            app.agent.switch_model(model)
         except EverturnError as error:
             yield CommandOutput(text=str(error), is_error=True)
         else:
-            yield CommandOutput(text=f"The model is {app.agent.model} from the next prompt on.")
+            yield CommandOutput(text=f"The model is {app.agent.model} from the next prompt on. {remark}".rstrip())
 
     async def _effort(self, asked: CommandRequest) -> AsyncGenerator[Reply]:
         app = self._app

@@ -40,8 +40,8 @@ class SessionFacts(msgspec.Struct, frozen=True, kw_only=True):
 class TerminalProgram(Protocol):
     def list_models(self) -> Sequence[MenuItem]: ...
 
-    def resolve_model(self, name: str) -> str:
-        """The id that a name or an alias stands for. Raises `OptionError` where nobody knows it."""
+    def choose_model(self, name: str) -> tuple[str, str]:
+        """The id that a name or an alias stands for, and a remark on it. Raises `OptionError` where nobody knows it."""
         ...
 
     def list_efforts(self, model: str) -> Sequence[str]:
