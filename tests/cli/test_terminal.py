@@ -56,7 +56,7 @@ async def test_a_terminal_shows_tools_and_the_answer_and_is_not_read(program):
 async def test_a_dumb_terminal_is_told_that_the_interactive_program_needs_more(program):
     code, shown = await on_terminal(program, term="dumb")
     assert code == 2
-    assert "needs a terminal for its input and its output" in plain(shown)
+    assert "needs a terminal whose cursor it can move, and TERM=dumb says that this one has none" in plain(shown)
 
 
 async def test_ctrl_c_in_mid_answer_leaves_no_trace_of_the_key(program):

@@ -270,6 +270,31 @@ async def test_a_change_that_is_asked_about_shows_lines_that_stay_once():
         await stage.see("Done.")
 
 
+async def test_a_plan_that_is_to_be_approved_is_shown_as_markdown():
+    plan = "# The plan\n\nFirst **look**, then:\n\n- read\n- write\n\nEnd with \x1b[2J."
+    async with Stage(script=[calls(("ExitPlanMode", {"plan": plan})), "Done."]) as stage:
+        await stage.ready()
+        await stage.press("shift-tab", "shift-tab")
+        await stage.see("plan ·")
+        await stage.type("plan\n")
+        await stage.see("│ The plan", "│ First look, then:", "[y] yes")
+        assert "**" not in stage.text
+        assert stage.styles_at("look, then")["bold"]
+        await stage.press("n")
+        await stage.see("Done.", "not approved (the person said no)")
+
+
+async def test_a_question_that_is_declined_is_told_as_not_answered():
+    options = [{"label": "red", "description": "warm"}, {"label": "blue", "description": "cold"}]
+    asked = {"questions": [{"question": "Which?", "header": "Colours", "multiSelect": False, "options": options}]}
+    async with Stage(script=[calls(("AskUserQuestion", asked)), "Done."]) as stage:
+        await stage.type("ask\n")
+        await stage.see("[1] red")
+        await stage.press("n")
+        await stage.see("Done.", "not answered (the person does not want to answer)")
+        assert "not allowed" not in stage.everything
+
+
 async def test_a_mode_that_was_passed_on_the_way_to_planning_is_not_in_force_after_it():
     async with Stage(script=[calls(("ExitPlanMode", {"plan": "Do it."})), "Done."]) as stage:
         await stage.ready()

@@ -44,6 +44,9 @@ async def test_a_terminal_without_a_cursor_is_told_what_to_do(term):
     async with Stage(env={"TERM": term}) as stage:
         assert await stage.end() == 2
         assert "everturn -p" in stage.everything
+        told = " ".join(stage.everything.split())
+        assert ("TERM=dumb says that" if term else "TERM is not set") in told
+        assert "export TERM=xterm-256color" in told
         assert b"\x1b" not in stage.raw
 
 

@@ -11,15 +11,15 @@ from shutil import rmtree
 from types import FrameType
 
 from everturn.cli.console import complain, silence_output
-from everturn.cli.interactive.main import is_terminal
+from everturn.cli.interactive.main import find_lacking
 from everturn.cli.syntax import Arguments
 from everturn.core.state import Exit
 
 
 def run_demo(asked: Arguments) -> int:
     """Raises BrokenPipeError when nobody reads any more."""
-    if "--interactive" in asked and not is_terminal():
-        complain("everturn demo --interactive needs a terminal for its input and its output; everturn demo does not")
+    if "--interactive" in asked and (lacking := find_lacking()):
+        complain(f"everturn demo --interactive needs {lacking}; everturn demo does not")
         return Exit.USAGE
     try:
         with stop_signals() as stopped:

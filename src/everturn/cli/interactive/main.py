@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from everturn.ports.model import Model
 
 NO_TERMINAL = """\
-the interactive program needs a terminal for its input and its output; for one prompt, use -p:
+the interactive program needs {}; for one prompt, use -p:
   everturn -p "What does this project do?"
   git diff | everturn -p "Review this change"
   everturn --help"""
@@ -54,8 +54,8 @@ there is no key for the model. Three ways on:
 
 
 def run_interactive(arguments: Arguments) -> int:
-    if not is_terminal():
-        complain(NO_TERMINAL)
+    if lacking := find_lacking():
+        complain(NO_TERMINAL.format(lacking))
         return Exit.USAGE
     home = program_home(os.environ)
     launch = plan_trusted_launch(plan_fields(arguments, home, find_folder()), arguments)
@@ -91,15 +91,17 @@ def held_terminal() -> Iterator[RawTerminal]:
         terminal.release()
 
 
-def is_terminal() -> bool:
-    """A dumb terminal has no cursor to move."""
-    return (
-        sys.stdin is not None
-        and sys.stdout is not None
-        and sys.stdin.isatty()
-        and sys.stdout.isatty()
-        and os.environ.get("TERM", "") not in {"", "dumb"}
-    )
+def find_lacking() -> str:
+    """What the interactive program needs and does not have; empty where nothing is amiss."""
+    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)):
+        return "a terminal for its input and its output"
+    if (name := os.environ.get("TERM", "")) in {"", "dumb"}:
+        told = f"TERM={name} says that this one has none" if name else "TERM is not set"
+        return (
+            f"a terminal whose cursor it can move, and {told}. If it has one, set TERM to its name, for example "
+            "export TERM=xterm-256color"
+        )
+    return ""
 
 
 def show_first(launch: Launch, introduction: Sequence[str] = ()) -> "LiveScreen":

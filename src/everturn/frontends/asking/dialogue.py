@@ -20,6 +20,7 @@ GUTTER = "│ "
 MARK = "> "
 """From here on keys count."""
 NO = "n"
+MARKDOWN = "markdown"
 _AS_NO = frozenset({"\r", "\n", "\x1b"})
 _CTRL_D = "\x04"
 
@@ -34,7 +35,7 @@ class Shown(msgspec.Struct, frozen=True):
     text: str
     codes: str = ""
     language: str = ""
-    """Of code, for terminals that show it in colours."""
+    """Of code, for terminals that show it in colours; `MARKDOWN` for words that they lay out."""
 
 
 class Dialogue:

@@ -2,7 +2,7 @@
 
 from everturn.core.modes import PermissionMode
 from everturn.frontends.asking.consent import NO_ANSWER, SAID_YES, refuse
-from everturn.frontends.asking.dialogue import NO, Dialogue, Shown
+from everturn.frontends.asking.dialogue import MARKDOWN, NO, Dialogue, Shown
 from everturn.frontends.asking.keyboard import END
 from everturn.ports.policy import Call, Ruling, Verdict
 
@@ -11,7 +11,7 @@ YES, EDITS, WORD = "y", "a", "w"
 
 async def ask_about_plan(dialogue: Dialogue, call: Call) -> Verdict:
     dialogue.open("The plan is ready: shall it be carried out?")
-    dialogue.show((Shown(str(call.input.get("plan", ""))),))
+    dialogue.show((Shown(str(call.input.get("plan", "")), language=MARKDOWN),))
     key = await dialogue.choose(
         {
             YES: "yes, with the permissions as they were",

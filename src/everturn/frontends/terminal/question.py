@@ -11,9 +11,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from everturn.frontends.ansi import BOLD, CYAN, DIM, Style
-from everturn.frontends.asking.dialogue import ARMING_S, GUTTER, NO, Dialogue, Row, Shown
+from everturn.frontends.asking.dialogue import ARMING_S, GUTTER, MARKDOWN, NO, Dialogue, Row, Shown
 from everturn.frontends.asking.keyboard import END
 from everturn.frontends.asking.visible import make_visible
+from everturn.frontends.commands import paint_markdown
 from everturn.frontends.flow import cut_line
 from everturn.frontends.harmless import make_line
 from everturn.frontends.terminal.code_rows import lay_code
@@ -162,9 +163,13 @@ class LiveDialogue(Dialogue):
         self._make_editor = make_editor
 
     def lay_out(self, texts: Sequence[Shown]) -> list[Row]:
-        """Code in colours; every character of it, as of all other texts."""
+        """Markdown as an answer is laid out; code in colours, every character of it, as of all other texts."""
         rows: list[Row] = []
         for text in texts:
+            if text.language == MARKDOWN:
+                laid_out = paint_markdown(text.text, self._style, self._columns - len(GUTTER))
+                rows += [(row, "") for row in laid_out.rstrip("\n").split("\n")]
+                continue
             if not text.language:
                 rows += super().lay_out([text])
                 continue

@@ -1,6 +1,7 @@
 """Calls of tools: what runs, how it ended, and the list of tasks."""
 
 from everturn.core import events as ev
+from everturn.core.denials import DenialCause
 from everturn.core.notes import Todo, TodoStatus
 from everturn.frontends.ansi import DIM, RED
 from everturn.frontends.figures import render_duration
@@ -11,6 +12,11 @@ from everturn.frontends.transcript.call_lines import cut_call, render_failure
 from everturn.frontends.transcript.page import Page
 
 TODO_MARKS = {TodoStatus.PENDING: "☐", TodoStatus.IN_PROGRESS: "▸", TodoStatus.COMPLETED: "☑"}
+
+
+_DENIED = "not allowed"
+_DECLINED = {"AskUserQuestion": "not answered", "ExitPlanMode": "not approved", "EnterPlanMode": "not wanted"}
+"""What a person declines who is asked for no permission."""
 
 
 class CallLines:
@@ -51,16 +57,17 @@ class CallLines:
         page.paragraph = "question"
 
     def _call_denied(self, event: ev.CallDenied) -> None:
-        self._denied[event.tool_use_id] = make_line(event.reason)
+        what = _DECLINED.get(event.name, _DENIED) if event.cause is DenialCause.PERSON else _DENIED
+        self._denied[event.tool_use_id] = f"{what} ({make_line(event.reason)})"
 
     def end_call(self, event: ev.CallEnded) -> None:
         page, screen = self._page, self._page.screen
         page.waiting.end_call(event.tool_use_id)
         line = make_line(event.call_line) or make_line(event.name)
-        if (reason := self._denied.pop(event.tool_use_id, None)) is not None:
+        if (denied := self._denied.pop(event.tool_use_id, None)) is not None:
             # A long command or path is cut, not what became of it.
             shown = cut_call(f"✗ {line}", screen.columns * 2 // 3)
-            page.put_words(f"{shown}: not allowed ({reason})", RED, kind="line")
+            page.put_words(f"{shown}: {denied}", RED, kind="line")
             return
         took = render_duration(event.duration_s)
         done = make_line(event.line)
