@@ -1,0 +1,211 @@
+"""The client of one server: connects, asks, and connects again when the server has gone; the first thing that others import of this package."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any, Literal, TypeVar
+
+import msgspec
+
+from everturn.mcp.connection import ServerConnection, Wishes, open_connection
+from everturn.mcp.definitions import (
+    Listing,
+    PromptDefinition,
+    ResourceDefinition,
+    ResourceTemplate,
+    ServerFacts,
+    ToolDefinition,
+)
+from everturn.mcp.elicitation import Elicit
+from everturn.mcp.exchange import OnProgress
+from everturn.mcp.faults import McpFault, ProtocolFault, ServerGone
+from everturn.mcp.host import Host
+from everturn.mcp.listings import load_listing
+from everturn.mcp.results import (
+    CallOutcome,
+    FilledPrompt,
+    ResourceContents,
+    decode_call,
+    decode_prompt,
+    decode_resource,
+)
+from everturn.mcp.servers import Server
+
+T = TypeVar("T")
+Change = Literal["tools", "resources", "prompts"]
+OnChange = Callable[[Change], object]
+OnState = Callable[["McpFault | None"], object]
+RECONNECT_S = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+"""Pauses before each attempt; afterwards the next call makes one more."""
+_CHANGES: dict[str, Change] = {
+    "notifications/tools/list_changed": "tools",
+    "notifications/resources/list_changed": "resources",
+    "notifications/prompts/list_changed": "prompts",
+}
+
+
+class McpClient:
+    """One for each server. Every method raises `McpFault` and nothing else, and may be cancelled at any time.
+
+    A server that goes is connected again in the background, with growing pauses. A call that was under way then has failed: nobody
+    knows whether it was done. A call that comes meanwhile waits for the connection.
+    """
+
+    def __init__(
+        self,
+        server: Server,
+        host: Host,
+        *,
+        elicit: Elicit | None = None,
+        on_change: OnChange | None = None,
+        on_state: OnState | None = None,
+    ) -> None:
+        """`on_change` is told which list should be read again. `on_state` is told a fault when the connection is lost, None when it is back.
+
+        Without `elicit`, the server is told that nobody can be asked.
+        """
+        self.server = server
+        self.facts: ServerFacts | None = None
+        """Known after the first `connect`; those of the last connection where it is lost."""
+        self._host = host
+        self._on_change = on_change
+        self._on_state = on_state
+        self._wishes = Wishes(elicit=elicit, on_notification=self._note_notification, on_lost=self._note_lost)
+        self._connection: ServerConnection | None = None
+        self._connecting = asyncio.Lock()
+        self._reconnecting: asyncio.Task[None] | None = None
+        self._diagnosis = ""
+        self._is_closed = False
+
+    @property
+    def diagnosis(self) -> str:
+        """What the server wrote beside the protocol: the end of its standard error, foreign text on standard output."""
+        return self._connection.describe() if self._connection is not None else self._diagnosis
+
+    async def connect(self) -> ServerFacts:
+        """Starts the server where that is needed, and agrees on a version. Connected already, it says only what it knows."""
+        return (await self._ready()).facts
+
+    async def list_tools(self) -> Listing[ToolDefinition]:
+        return await self._load("tools", "tools/list", "tools", ToolDefinition)
+
+    async def list_resources(self) -> Listing[ResourceDefinition]:
+        return await self._load("resources", "resources/list", "resources", ResourceDefinition)
+
+    async def list_resource_templates(self) -> Listing[ResourceTemplate]:
+        return await self._load("resources", "resources/templates/list", "resourceTemplates", ResourceTemplate)
+
+    async def list_prompts(self) -> Listing[PromptDefinition]:
+        return await self._load("prompts", "prompts/list", "prompts", PromptDefinition)
+
+    async def call_tool(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        progress: OnProgress | None = None,
+        timeout_s: float | None = None,
+    ) -> CallOutcome:
+        """Cancelled, it tells the server so. A tool that says that it failed gives an outcome with `is_error`, no fault."""
+        params: dict[str, Any] = {"name": name, "arguments": dict(arguments or {})}
+        return await self._ask("tools/call", params, decode_call, timeout_s, progress)
+
+    async def read_resource(self, uri: str, *, timeout_s: float | None = None) -> tuple[ResourceContents, ...]:
+        return await self._ask("resources/read", {"uri": uri}, decode_resource, timeout_s)
+
+    async def get_prompt(
+        self, name: str, arguments: Mapping[str, str] | None = None, *, timeout_s: float | None = None
+    ) -> FilledPrompt:
+        params = {"name": name, "arguments": dict(arguments or {})}
+        return await self._ask("prompts/get", params, decode_prompt, timeout_s)
+
+    async def aclose(self) -> None:
+        """Ends the server where it is ours. Calls that are under way fail."""
+        self._is_closed = True
+        if self._reconnecting is not None:
+            self._reconnecting.cancel()
+            await asyncio.wait({self._reconnecting})
+        async with self._connecting:
+            await self._drop(
+                ServerGone(self.server.name, f'The client of the MCP server "{self.server.name}" is closed.')
+            )
+
+    async def _ready(self) -> ServerConnection:
+        if self._connection is not None and self._connection.lost is None:
+            return self._connection
+        if self._reconnecting is not None and not self._reconnecting.done():
+            with suppress(McpFault):
+                await asyncio.shield(self._reconnecting)
+        async with self._connecting:
+            if self._is_closed:
+                raise ServerGone(self.server.name, f'The client of the MCP server "{self.server.name}" is closed.')
+            if self._connection is not None and self._connection.lost is None:
+                return self._connection
+            await self._drop(None)
+            known = self.facts.protocol_version if self.facts is not None else self.server.protocol_version
+            self._connection = await open_connection(self.server, self._host, self._wishes, known)
+            self.facts = self._connection.facts
+            return self._connection
+
+    async def _ask(
+        self,
+        method: str,
+        params: dict[str, Any],
+        decode: Callable[[bytes], T],
+        timeout_s: float | None,
+        progress: OnProgress | None = None,
+    ) -> T:
+        connection = await self._ready()
+        patience_s = self.server.call_timeout_s if timeout_s is None else timeout_s
+        raw = await connection.request(method, params, timeout_s=patience_s, on_progress=progress)
+        try:
+            return decode(raw)
+        except (msgspec.DecodeError, RecursionError) as error:
+            text = f'The MCP server "{self.server.name}" answered {method} with something that cannot be read: {error}.'
+            raise ProtocolFault(self.server.name, text) from None
+
+    async def _load(self, kind: str, method: str, key: str, item: type[T]) -> Listing[T]:
+        connection = await self._ready()
+        if not connection.facts.offers(kind):
+            return Listing()
+        return await load_listing(connection, self.server, method, key, item)
+
+    async def _drop(self, fault: McpFault | None) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            self._diagnosis = connection.describe()
+            await connection.aclose(fault)
+
+    def _note_notification(self, method: str, params: bytes) -> None:
+        del params
+        if self._on_change is not None and (change := _CHANGES.get(method)) is not None:
+            self._on_change(change)
+
+    def _note_lost(self, fault: McpFault) -> None:
+        if self._is_closed or self.facts is None:
+            return
+        if self._on_state is not None:
+            self._on_state(fault)
+        if self._reconnecting is None or self._reconnecting.done():
+            self._reconnecting = asyncio.get_running_loop().create_task(self._reconnect())
+
+    async def _reconnect(self) -> None:
+        for pause_s in RECONNECT_S:
+            await self._host.clock.sleep(pause_s * (0.5 + self._host.clock.jitter()))
+            with suppress(McpFault):
+                await self._reconnect_once()
+                return
+
+    async def _reconnect_once(self) -> None:
+        async with self._connecting:
+            if self._is_closed or (self._connection is not None and self._connection.lost is None):
+                return
+            await self._drop(None)
+            known = self.facts.protocol_version if self.facts is not None else ""
+            self._connection = await open_connection(self.server, self._host, self._wishes, known)
+            self.facts = self._connection.facts
+        if self._on_state is not None:
+            self._on_state(None)
+        for kind in ("tools", "resources", "prompts"):
+            if self._on_change is not None and self.facts.offers(kind):
+                self._on_change(kind)
