@@ -15,7 +15,7 @@ from everturn.mcp.handshake import ClientFacts, Handshake
 from everturn.mcp.host import Host
 from everturn.mcp.link import Link
 from everturn.mcp.protocol import METHOD_NOT_FOUND, NEWEST_SESSION, encode_capabilities, is_stateless
-from everturn.mcp.servers import InProcessServer, Server, StdioServer
+from everturn.mcp.servers import HttpServer, InProcessServer, Server, StdioServer
 
 
 class Wishes(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,6 +94,9 @@ class ServerConnection:
 
 async def open_connection(server: Server, host: Host, wishes: Wishes, known: str) -> ServerConnection:
     """`known`: see `Handshake.run`. Raises `McpFault`; then nothing is left running."""
+    if isinstance(server, HttpServer) and server.kind == "sse":
+        # What is older than the stateless era cannot speak it.
+        known = known or NEWEST_SESSION
     try:
         return await _open(server, host, wishes, known)
     except ServerGone:
@@ -125,6 +128,14 @@ def choose_link(server: Server, host: Host) -> Link:
             from everturn.mcp.stdio_link import StdioLink
 
             return StdioLink(server, host)
+        case HttpServer(kind="sse"):
+            from everturn.mcp.sse_link import SseLink
+
+            return SseLink(server, host)
+        case HttpServer():
+            from everturn.mcp.http_link import HttpLink
+
+            return HttpLink(server, host)
         case InProcessServer():
             from everturn.mcp.inprocess_link import InProcessLink
 

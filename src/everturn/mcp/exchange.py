@@ -161,6 +161,10 @@ class Exchange:
         elif (found := self._waiting.get(request_id)) is not None:
             _settle(found, fault)
 
+    def waits_for(self, request_id: int) -> bool:
+        waiting = self._waiting.get(request_id)
+        return waiting is not None and not waiting.answer.done()
+
     def lose(self, fault: McpFault) -> None:
         if self.lost is None:
             self.lost = fault

@@ -3,6 +3,7 @@
 ```
 McpFault
 ├── ServerGone           it could not be started or reached, or it has ended
+│   └── SessionEnded     it has forgotten us: the request was not looked at, and may be sent again on a new connection
 ├── ServerTimeout        it did not answer in time
 ├── ProtocolFault        what it sent is not the protocol, or too much of it
 ├── NeedsAuthorisation   it wants a login that it was not given, or that has expired
@@ -26,6 +27,10 @@ class McpFault(EverturnError):
 
 
 class ServerGone(McpFault):
+    pass
+
+
+class SessionEnded(ServerGone):
     pass
 
 

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Collection, Mapping
 
 from everturn.ports.clock import Clock
+from everturn.ports.transport import HttpTransport
 from everturn.workspace.descendants import MARK, end_members, find_members, kill_members
 from everturn.workspace.watcher import Watcher
 
@@ -20,12 +21,17 @@ class Host:
         clock: Clock,
         environment: Mapping[str, str],
         client_version: str,
+        open_transport: Callable[[str], HttpTransport],
         roots: Callable[[], tuple[str, ...]] = tuple,
     ) -> None:
-        """`environment`: ours, of which servers get a short list. `roots`: the absolute folders that servers may be told of."""
+        """`environment`: ours, of which servers get a short list. `roots`: the absolute folders that servers may be told of.
+
+        `open_transport` makes one for an address. Its limits must allow long silences and endless answers: the client has its own.
+        """
         self.clock = clock
         self.environment = environment
         self.client_version = client_version
+        self.open_transport = open_transport
         self.roots = roots
         self._family = f"mcp-{os.urandom(8).hex()}"
         self._watcher = Watcher(self._family)

@@ -17,6 +17,10 @@ class Receiver(Protocol):
         """No answer to this request will come. None: it is not known to which; whoever waits waits in vain."""
         ...
 
+    def waits_for(self, request_id: int) -> bool:
+        """It has no answer yet."""
+        ...
+
     def lose(self, fault: McpFault) -> None:
         """The link is broken for good: no answer will come to anything. Once, and the last thing that it tells."""
         ...
