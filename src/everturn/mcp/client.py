@@ -18,7 +18,7 @@ from everturn.mcp.definitions import (
 )
 from everturn.mcp.elicitation import Elicit
 from everturn.mcp.exchange import OnProgress
-from everturn.mcp.faults import McpFault, ProtocolFault, ServerGone
+from everturn.mcp.faults import McpFault, ProtocolFault, ServerGone, SessionEnded
 from everturn.mcp.host import Host
 from everturn.mcp.listings import load_listing
 from everturn.mcp.results import (
@@ -155,9 +155,12 @@ class McpClient:
         timeout_s: float | None,
         progress: OnProgress | None = None,
     ) -> T:
-        connection = await self._ready()
         patience_s = self.server.call_timeout_s if timeout_s is None else timeout_s
-        raw = await connection.request(method, params, timeout_s=patience_s, on_progress=progress)
+        try:
+            raw = await (await self._ready()).request(method, params, timeout_s=patience_s, on_progress=progress)
+        except SessionEnded:
+            # The server did not look at it.
+            raw = await (await self._ready()).request(method, params, timeout_s=patience_s, on_progress=progress)
         try:
             return decode(raw)
         except (msgspec.DecodeError, RecursionError) as error:

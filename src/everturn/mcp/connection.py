@@ -2,20 +2,25 @@
 
 import asyncio
 from collections.abc import Callable
-from pathlib import Path
+from contextlib import suppress
 from typing import Any
 
 import msgspec
 
 from everturn.mcp.definitions import ServerFacts
-from everturn.mcp.elicitation import Elicit, encode_answer, parse_elicitation
-from everturn.mcp.exchange import Exchange, OnProgress, RefusedError
+from everturn.mcp.elicitation import Elicit
+from everturn.mcp.exchange import Exchange, OnProgress
 from everturn.mcp.faults import McpFault, ServerGone, ServerTimeout
 from everturn.mcp.handshake import ClientFacts, Handshake
 from everturn.mcp.host import Host
 from everturn.mcp.link import Link
-from everturn.mcp.protocol import METHOD_NOT_FOUND, NEWEST_SESSION, encode_capabilities, is_stateless
+from everturn.mcp.protocol import NEWEST_SESSION, is_stateless
+from everturn.mcp.questions import Questions
+from everturn.mcp.rounds import Rounds
 from everturn.mcp.servers import HttpServer, InProcessServer, Server, StdioServer
+
+LISTEN_AGAIN_S = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0)
+"""Pauses before the server is asked again to tell what changes."""
 
 
 class Wishes(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,19 +37,18 @@ class ServerConnection:
         self._host = host
         self._wishes = wishes
         self._link = link
-        self._ours = ClientFacts(
-            client_version=host.client_version,
-            capabilities=encode_capabilities(elicits=wishes.elicit is not None, has_roots=bool(host.roots())),
-        )
+        self._questions = Questions(server.name, host, wishes.elicit)
+        self._ours = ClientFacts(client_version=host.client_version, capabilities=self._questions.encode_capabilities())
         self._exchange = Exchange(
             server.name,
             link,
-            on_request=self._answer,
+            on_request=self._questions.answer,
             on_notification=wishes.on_notification,
             on_lost=wishes.on_lost,
         )
         self._meta: dict[str, Any] | None = None
         """Of each request in the stateless era."""
+        self._listening: asyncio.Task[None] | None = None
         self.facts: ServerFacts
 
     @property
@@ -62,34 +66,51 @@ class ServerConnection:
         self.facts = await handshake.run(known)
         if is_stateless(self.facts.protocol_version):
             self._meta = self._ours.encode_meta(self.facts.protocol_version)
+            if wanted := _plan_subscription(self.facts):
+                self._listening = asyncio.get_running_loop().create_task(self._listen(wanted, self._meta))
+
+    async def _listen(self, wanted: dict[str, bool], meta: dict[str, Any]) -> None:
+        """Asks to be told of changed lists, and again when the server has ended that."""
+        params = {"_meta": meta, "notifications": wanted}
+        for pause_s in LISTEN_AGAIN_S:
+            with suppress(McpFault):
+                await self._exchange.request("subscriptions/listen", params, timeout_s=None)
+            if self.lost is not None:
+                return
+            await self._host.clock.sleep(pause_s * (0.5 + self._host.clock.jitter()))
 
     async def request(
         self, method: str, params: dict[str, Any] | None, *, timeout_s: float, on_progress: OnProgress | None = None
     ) -> bytes:
-        if self._meta is not None:
-            params = {**(params or {}), "_meta": self._meta}
-        return await self._exchange.request(method, params, timeout_s=timeout_s, on_progress=on_progress)
+        """The time does not run while the person answers a question of the server. Raises `McpFault`."""
+        if self._meta is None:
+            return await self._exchange.request(method, params, timeout_s=timeout_s, on_progress=on_progress)
+
+        async def send(asked: dict[str, Any]) -> bytes:
+            return await self._exchange.request(method, asked, timeout_s=timeout_s, on_progress=on_progress)
+
+        rounds = Rounds(self._server.name, self._questions, self._host.clock)
+        return await rounds.run(method, {**(params or {}), "_meta": self._meta}, send)
 
     async def aclose(self, fault: McpFault | None = None) -> None:
         """What is under way fails with this fault."""
         if fault is not None:
             self._exchange.fail(None, fault)
+        if self._listening is not None:
+            self._listening.cancel()
+            await asyncio.wait({self._listening})
         await self._exchange.aclose()
         await self._link.aclose()
 
-    async def _answer(self, method: str, params: bytes) -> dict[str, Any]:
-        match method:
-            case "ping":
-                return {}
-            case "roots/list" if folders := self._host.roots():
-                return {"roots": [{"uri": Path(folder).as_uri(), "name": Path(folder).name} for folder in folders]}
-            case "elicitation/create" if self._wishes.elicit is not None:
-                asked = parse_elicitation(self._server.name, params)
-                return encode_answer(await self._wishes.elicit(asked))
-            case "sampling/createMessage":
-                raise RefusedError(METHOD_NOT_FOUND, "Everturn lends servers no model: sampling is refused.")
-            case _:
-                raise RefusedError(METHOD_NOT_FOUND, f"Everturn does not answer {method}.")
+
+def _plan_subscription(facts: ServerFacts) -> dict[str, bool]:
+    """The changes that the server says it tells."""
+    kinds = {"tools": "toolsListChanged", "prompts": "promptsListChanged", "resources": "resourcesListChanged"}
+    return {
+        field: True
+        for kind, field in kinds.items()
+        if isinstance(offered := facts.capabilities.get(kind), dict) and offered.get("listChanged") is True
+    }
 
 
 async def open_connection(server: Server, host: Host, wishes: Wishes, known: str) -> ServerConnection:

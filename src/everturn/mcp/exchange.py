@@ -19,7 +19,8 @@ from everturn.mcp.json_rpc import (
     find_id,
 )
 from everturn.mcp.link import Link
-from everturn.mcp.protocol import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
+from everturn.mcp.protocol import ELICITATION, INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
+from everturn.mcp.questions import RefusedError
 
 MAX_QUESTIONS = 32
 """So many questions of one server are open at the same time; more are refused."""
@@ -49,14 +50,6 @@ class _CancelledParams(msgspec.Struct, frozen=True, kw_only=True, rename="camel"
     request_id: int | str | None = None
 
 
-class RefusedError(Exception):
-    """Raised by `OnRequest`: the server's question gets an error for an answer."""
-
-    def __init__(self, code: int, text: str) -> None:
-        super().__init__(text)
-        self.code = code
-
-
 OnRequest = Callable[[str, bytes], Awaitable[dict[str, Any]]]
 """Answers a question of the server: its method and its parameters. Raises `RefusedError`."""
 OnNotification = Callable[[str, bytes], object]
@@ -64,14 +57,15 @@ OnLost = Callable[[McpFault], object]
 
 
 class _Waiting:
-    __slots__ = ("answer", "limit", "method", "on_progress", "timeout_s")
+    __slots__ = ("answer", "left_s", "limit", "method", "on_progress")
 
     def __init__(self, method: str, answer: "asyncio.Future[bytes]", on_progress: OnProgress | None) -> None:
         self.method = method
         self.answer = answer
         self.on_progress = on_progress
         self.limit: asyncio.Timeout | None = None
-        self.timeout_s = 0.0
+        self.left_s: float | None = None
+        """What is left of its time while that does not run."""
 
 
 class Exchange:
@@ -88,6 +82,8 @@ class Exchange:
         self._waiting: dict[int, _Waiting] = {}
         self._last_id = 0
         self._questions: dict[int | str, asyncio.Task[None]] = {}
+        self._thinking: set[int | str] = set()
+        """Questions that a person is asked."""
         self.lost: McpFault | None = None
         self.passed_over = 0
         """Messages that answered nothing, or that could not be read."""
@@ -97,7 +93,7 @@ class Exchange:
         method: str,
         params: dict[str, Any] | None,
         *,
-        timeout_s: float,
+        timeout_s: float | None,
         on_progress: OnProgress | None = None,
         told: bool = True,
     ) -> bytes:
@@ -113,7 +109,7 @@ class Exchange:
         try:
             self._link.send(RpcRequest(jsonrpc="2.0", id=request_id, method=method, params=params))
             async with asyncio.timeout(timeout_s) as limit:
-                waiting.limit, waiting.timeout_s = limit, timeout_s
+                waiting.limit = limit
                 return await waiting.answer
         except TimeoutError:
             if told:
@@ -216,7 +212,8 @@ class Exchange:
             return
         task = asyncio.get_running_loop().create_task(self._answer(question_id, method, params))
         self._questions[question_id] = task
-        self._pause()
+        if method == ELICITATION:
+            self._pause(question_id)
         task.add_done_callback(lambda _: self._forget(question_id))
 
     async def _answer(self, question_id: int | str, method: str, params: bytes) -> None:
@@ -224,8 +221,8 @@ class Exchange:
             result = await self._on_request(method, params)
         except RefusedError as refused:
             self._refuse(question_id, refused.code, str(refused))
-        except msgspec.DecodeError:
-            self._refuse(question_id, INVALID_PARAMS, f"The parameters of {method} are not those of the protocol.")
+        except Exception:  # noqa: BLE001 (who is asked is code of others: the server is told that there is no answer)
+            self._refuse(question_id, INTERNAL_ERROR, f"{method} could not be answered.")
         else:
             self._link.send(RpcReply(jsonrpc="2.0", id=question_id, result=result))
 
@@ -234,20 +231,26 @@ class Exchange:
 
     def _forget(self, question_id: int | str) -> None:
         del self._questions[question_id]
-        if not self._questions:
+        self._thinking.discard(question_id)
+        if not self._thinking:
             self._resume()
 
-    def _pause(self) -> None:
+    def _pause(self, question_id: int | str) -> None:
         """While a person thinks about a server's question, no request of ours can be late."""
+        self._thinking.add(question_id)
+        now = asyncio.get_running_loop().time()
         for waiting in self._waiting.values():
-            if waiting.limit is not None and not waiting.limit.expired():
-                waiting.limit.reschedule(None)
+            limit = waiting.limit
+            if limit is not None and not limit.expired() and (due := limit.when()) is not None:
+                waiting.left_s = due - now
+                limit.reschedule(None)
 
     def _resume(self) -> None:
         now = asyncio.get_running_loop().time()
         for waiting in self._waiting.values():
-            if waiting.limit is not None and waiting.limit.when() is None:
-                waiting.limit.reschedule(now + waiting.timeout_s)
+            if waiting.limit is not None and waiting.left_s is not None:
+                waiting.limit.reschedule(now + waiting.left_s)
+                waiting.left_s = None
 
     def _explain_refusal(self, method: str, error: RpcError) -> McpFault:
         said = error.message[:_SAID] or f"error {error.code}"

@@ -4,7 +4,7 @@ Up to 2025-11-25 a session begins with `initialize`. From 2026-07-28 on there is
 and in which version. The two are called the session era and the stateless era.
 """
 
-from typing import Any, Final
+from typing import Final
 
 SESSION_VERSIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 STATELESS_VERSIONS: Final = ("2026-07-28",)
@@ -20,19 +20,10 @@ METHOD_NOT_FOUND: Final = -32_601
 INVALID_PARAMS: Final = -32_602
 INTERNAL_ERROR: Final = -32_603
 UNSUPPORTED_VERSION: Final = -32_022
+ELICITATION: Final = "elicitation/create"
 NAMED_BY: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """Requests about one thing, and the parameter that names it."""
 
 
 def is_stateless(version: str) -> bool:
     return version in STATELESS_VERSIONS
-
-
-def encode_capabilities(*, elicits: bool, has_roots: bool) -> dict[str, Any]:
-    """What servers may ask of us. Sampling is never offered: a server gets no model to talk to."""
-    capabilities: dict[str, Any] = {}
-    if elicits:
-        capabilities["elicitation"] = {"form": {}, "url": {}}
-    if has_roots:
-        capabilities["roots"] = {}
-    return capabilities
