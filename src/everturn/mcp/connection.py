@@ -10,11 +10,11 @@ import msgspec
 from everturn.mcp.definitions import ServerFacts
 from everturn.mcp.elicitation import Elicit
 from everturn.mcp.exchange import Exchange, OnProgress
-from everturn.mcp.faults import McpFault, ServerGone, ServerTimeout
+from everturn.mcp.faults import McpFault, RequestRefused, ServerGone, ServerTimeout
 from everturn.mcp.handshake import ClientFacts, Handshake
 from everturn.mcp.host import Host
 from everturn.mcp.link import Link
-from everturn.mcp.protocol import NEWEST_SESSION, is_stateless
+from everturn.mcp.protocol import ADDRESS_REQUIRED, NEWEST_SESSION, is_stateless
 from everturn.mcp.questions import Questions
 from everturn.mcp.rounds import Rounds
 from everturn.mcp.servers import HttpServer, InProcessServer, Server, StdioServer
@@ -83,12 +83,17 @@ class ServerConnection:
         self, method: str, params: dict[str, Any] | None, *, timeout_s: float, on_progress: OnProgress | None = None
     ) -> bytes:
         """The time does not run while the person answers a question of the server. Raises `McpFault`."""
-        if self._meta is None:
-            return await self._exchange.request(method, params, timeout_s=timeout_s, on_progress=on_progress)
 
-        async def send(asked: dict[str, Any]) -> bytes:
+        async def send(asked: dict[str, Any] | None) -> bytes:
             return await self._exchange.request(method, asked, timeout_s=timeout_s, on_progress=on_progress)
 
+        if self._meta is None:
+            try:
+                return await send(params)
+            except RequestRefused as refused:
+                if refused.code != ADDRESS_REQUIRED or not await self._questions.open_addresses(refused.data):
+                    raise
+            return await send(params)
         rounds = Rounds(self._server.name, self._questions, self._host.clock)
         return await rounds.run(method, {**(params or {}), "_meta": self._meta}, send)
 

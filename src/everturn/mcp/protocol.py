@@ -20,6 +20,8 @@ METHOD_NOT_FOUND: Final = -32_601
 INVALID_PARAMS: Final = -32_602
 INTERNAL_ERROR: Final = -32_603
 UNSUPPORTED_VERSION: Final = -32_022
+ADDRESS_REQUIRED: Final = -32_042
+"""The person must open an address first, as 2025-11-25 has it."""
 ELICITATION: Final = "elicitation/create"
 NAMED_BY: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """Requests about one thing, and the parameter that names it."""

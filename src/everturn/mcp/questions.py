@@ -19,6 +19,10 @@ class RefusedError(Exception):
         self.code = code
 
 
+class _Addresses(msgspec.Struct, frozen=True):
+    elicitations: list[dict[str, Any]] = []
+
+
 class Questions:
     """Those of one server."""
 
@@ -35,6 +39,23 @@ class Questions:
         if self._host.roots():
             capabilities["roots"] = {}
         return capabilities
+
+    async def open_addresses(self, data: Any) -> bool:
+        """What a refusal says must be opened first. False: the person did not open all of it, or there is nothing."""
+        try:
+            asked = msgspec.convert(data, _Addresses).elicitations
+        except msgspec.ValidationError:
+            return False
+        if self._elicit is None or not asked:
+            return False
+        for raw in asked:
+            try:
+                question = parse_elicitation(self._server, msgspec.json.encode(raw))
+            except (msgspec.DecodeError, RecursionError):
+                return False
+            if (await self._elicit(question)).action != "accept":
+                return False
+        return True
 
     async def answer(self, method: str, params: bytes) -> dict[str, Any]:
         """Raises `RefusedError`."""

@@ -25,7 +25,11 @@ class SseReader:
     def __init__(self, most: int) -> None:
         """`most`: bytes of one event."""
         self._most = most
-        self._rest = b""
+        self._open: list[bytes] = []
+        """What has come of a line that is not finished."""
+        self._open_size = 0
+        self._open_ended = False
+        """It ends with half a line end."""
         self._started = False
         self._data: list[bytes] = []
         self._size = 0
@@ -37,11 +41,17 @@ class SseReader:
 
     def feed(self, piece: bytes) -> list[SseEvent]:
         """Raises `OversizedEventError`."""
-        text = self._rest + piece if self._rest else piece
-        if not self._started and text:
-            if len(text) < len(_MARK) and _MARK.startswith(text):
-                self._rest = text
-                return []
+        if not piece:
+            return []
+        self._open.append(piece)
+        self._open_size += len(piece)
+        if self._size + self._open_size > self._most and b"\n" not in piece:
+            raise OversizedEventError
+        if not (self._open_ended or b"\n" in piece or b"\r" in piece):
+            # In the middle of a line: it is put together once, when its end has come.
+            return []
+        text = b"".join(self._open)
+        if not self._started:
             self._started = True
             text = text.removeprefix(_MARK)
         events: list[SseEvent] = []
@@ -53,8 +63,10 @@ class SseReader:
             if (event := self._take_line(text[at : end.start()])) is not None:
                 events.append(event)
             at = end.end()
-        self._rest = text[at:]
-        if self._size + len(self._rest) > self._most:
+        rest = text[at:]
+        self._open, self._open_size = [rest] if rest else [], len(rest)
+        self._open_ended = rest.endswith(b"\r")
+        if self._size + self._open_size > self._most:
             raise OversizedEventError
         return events
 
