@@ -50,7 +50,15 @@ def parse_elicitation(server: str, params: bytes) -> Elicitation:
     )
 
 
-def encode_answer(answer: ElicitationAnswer) -> dict[str, Any]:
-    if answer.action != "accept" or answer.content is None:
+def encode_answer(answer: ElicitationAnswer, asked: Elicitation) -> dict[str, Any]:
+    """What the person left out of a form is filled in with the defaults of its schema."""
+    if answer.action != "accept" or asked.mode == "url":
         return {"action": answer.action}
-    return {"action": answer.action, "content": answer.content}
+    return {"action": answer.action, "content": _find_defaults(asked.schema) | (answer.content or {})}
+
+
+def _find_defaults(schema: dict[str, Any] | None) -> dict[str, Any]:
+    fields = (schema or {}).get("properties")
+    if not isinstance(fields, dict):
+        return {}
+    return {name: field["default"] for name, field in fields.items() if isinstance(field, dict) and "default" in field}

@@ -43,7 +43,12 @@ class ProtocolFault(McpFault):
 
 
 class NeedsAuthorisation(McpFault):
-    pass
+    """`status` and `challenge` are what the server refused with (`WWW-Authenticate`): a login begins with them."""
+
+    def __init__(self, server: str, text: str, *, status: int = 0, challenge: str = "") -> None:
+        super().__init__(server, text)
+        self.status = status
+        self.challenge = challenge
 
 
 class RequestRefused(McpFault):

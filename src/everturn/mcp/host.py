@@ -23,16 +23,18 @@ class Host:
         client_version: str,
         open_transport: Callable[[str], HttpTransport],
         roots: Callable[[], tuple[str, ...]] = tuple,
+        login_folder: str = "",
     ) -> None:
         """`environment`: ours, of which servers get a short list. `roots`: the absolute folders that servers may be told of.
 
-        `open_transport` makes one for an address. Its limits must allow long silences and endless answers: the client has its own.
+        `login_folder`: where logins of HTTP servers are kept; empty: nowhere. `open_transport` makes one for an address. Its limits must allow long silences and endless answers: the client has its own.
         """
         self.clock = clock
         self.environment = environment
         self.client_version = client_version
         self.open_transport = open_transport
         self.roots = roots
+        self.login_folder = login_folder
         self._family = f"mcp-{os.urandom(8).hex()}"
         self._watcher = Watcher(self._family)
         self._started = 0

@@ -12,6 +12,7 @@ from everturn.mcp.host import Host
 from everturn.mcp.message_lines import MAX_MESSAGE
 from everturn.mcp.servers import HttpServer
 from everturn.mcp.sse import OversizedEventError, SseEvent, SseReader
+from everturn.mcp.tokens import LoginFile
 from everturn.ports.transport import Response
 
 UNAUTHORISED = 401
@@ -20,6 +21,7 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _KEEPS_METHOD = frozenset({307, 308})
 _MAX_REDIRECTS = 3
 _SAID = 300
+NEEDS_PACKAGE = "Logins need the package mcp: pip install 'everturn[mcp]'."
 _END_S = 0.2
 """So long the end of an answer may take that nobody needs any more: then the connection serves again."""
 
@@ -31,6 +33,10 @@ class HttpRequests:
         self._server = server
         self._url = server.url
         self._transport = host.open_transport(server.url)
+        self._host = host
+        self._logins = LoginFile(host.login_folder, server.url)
+        self._token = self._logins.load().access_token
+        self._renewing = asyncio.Lock()
         self._declared = {name.lower(): value for name, value in server.headers.items()}
 
     @property
@@ -52,19 +58,55 @@ class HttpRequests:
         await self._transport.aclose()
 
     async def _send(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> Response:
-        for _ in range(_MAX_REDIRECTS):
+        renewed = False
+        for _ in range(_MAX_REDIRECTS + 1):
+            token = self._token
+            login = {"authorization": f"Bearer {token}"} if token else {}
             try:
-                response = await self._transport.send(method, url, self._declared | dict(headers), body)
+                response = await self._transport.send(method, url, {**login, **self._declared, **headers}, body)
             except ModelFault as fault:
                 raise explain_fault(self._server.name, fault) from None
             if response.status == UNAUTHORISED:
                 await response.aclose(_END_S)
-                raise NeedsAuthorisation(self._server.name, self._describe_login())
+                if renewed or not await self._renew(token):
+                    raise self._refuse(response, self._describe_login())
+                renewed = True
+                continue
+            if response.status == FORBIDDEN and "insufficient_scope" in response.headers.get("www-authenticate", ""):
+                await response.aclose(_END_S)
+                text = (
+                    f'The MCP server "{self._server.name}" wants more rights than its login has. '
+                    f"`everturn mcp login {self._server.name}` asks for them."
+                )
+                raise self._refuse(response, text)
             if response.status not in _REDIRECTS or "location" not in response.headers:
                 return response
             await response.aclose(_END_S)
             url = self._judge_redirect(method, url, response)
         raise ProtocolFault(self._server.name, f'The MCP server "{self._server.name}" redirects in a circle.')
+
+    def _refuse(self, response: Response, text: str) -> NeedsAuthorisation:
+        challenge = response.headers.get("www-authenticate", "")
+        return NeedsAuthorisation(self._server.name, text, status=response.status, challenge=challenge)
+
+    async def _renew(self, refused: str) -> bool:
+        """Whether there is another token than the one that was refused."""
+        if "authorization" in self._declared:
+            return False
+        async with self._renewing:
+            if self._token != refused:
+                return True
+            # Another session may have renewed it.
+            login = self._logins.load()
+            self._token = login.access_token
+            if self._token != refused or not login.can_renew:
+                return self._token not in {"", refused}
+            try:
+                from everturn.mcp.oauth import renew_login
+            except ImportError:
+                raise NeedsAuthorisation(self._server.name, f"{self._describe_login()} {NEEDS_PACKAGE}") from None
+            self._token = await renew_login(self._server, self._host)
+            return self._token not in {"", refused}
 
     def _judge_redirect(self, method: str, url: str, response: Response) -> str:
         target = urljoin(url, response.headers["location"])

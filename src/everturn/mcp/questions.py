@@ -69,7 +69,7 @@ class Questions:
                     asked = parse_elicitation(self._server, params)
                 except (msgspec.DecodeError, RecursionError) as error:
                     raise RefusedError(INVALID_PARAMS, f"The question cannot be read: {error}.") from None
-                return encode_answer(await self._elicit(asked))
+                return encode_answer(await self._elicit(asked), asked)
             case "sampling/createMessage":
                 raise RefusedError(METHOD_NOT_FOUND, "Everturn lends servers no model: sampling is refused.")
             case _:

@@ -39,6 +39,11 @@ class HttpServer(Server, frozen=True, kw_only=True):
     url: str
     headers: Mapping[str, str] = {}
     kind: Literal["http", "sse"] = "http"
+    client_id: str = ""
+    """As which the person has registered Everturn with the authorisation server; empty: it registers itself."""
+    client_secret: str = ""
+    callback_port: int = 0
+    """Where the browser comes back to after a login; 0 is any."""
 
 
 class MessageServer(Protocol):
