@@ -37,9 +37,10 @@ logging.getLogger("mcp").addHandler(logging.NullHandler())
 class _Storage:
     """`mcp.client.auth.TokenStorage`, in the login file of one server."""
 
-    def __init__(self, file: LoginFile) -> None:
-        self._file = file
-        self.login = file.load()
+    def __init__(self, server: HttpServer, host: Host) -> None:
+        self._server = server.name
+        self._file = LoginFile(host.login_folder, server.url)
+        self.login = self._file.load()
 
     async def get_tokens(self) -> OAuthToken | None:
         return OAuthToken.model_validate(self.login.tokens) if self.login.tokens else None
@@ -54,13 +55,18 @@ class _Storage:
         self.change(client=client_info.model_dump(mode="json", exclude_none=True))
 
     def change(self, **fields: Any) -> None:
+        """Raises `NeedsAuthorisation` where it cannot be kept."""
         self.login = msgspec.structs.replace(self.login, **fields)
-        self._file.save(self.login)
+        try:
+            self._file.save(self.login)
+        except OSError as error:
+            text = f'The login of the MCP server "{self._server}" cannot be kept: {error.strerror}.'
+            raise NeedsAuthorisation(self._server, text) from None
 
 
 async def renew_login(server: HttpServer, host: Host) -> str:
     """A new access token for one that was refused, without asking anybody; empty where that cannot be. Raises `McpFault`."""
-    storage = _Storage(LoginFile(host.login_folder, server.url))
+    storage = _Storage(server, host)
     if not storage.login.can_renew:
         return ""
     flow = _Flow(server, host, storage, redirect_port=storage.login.redirect_port)
@@ -86,7 +92,7 @@ async def log_in(
 
     Raises `McpFault`.
     """
-    storage = _Storage(LoginFile(host.login_folder, server.url))
+    storage = _Storage(server, host)
     if refused is None or refused.status != FORBIDDEN:
         # What was there is not used again: it was refused, or the person wants another one. Only more rights are added to it.
         storage.login = msgspec.structs.replace(storage.login, tokens=None)
@@ -187,9 +193,6 @@ class _Flow:
             yield flow, request
         except (OAuthFlowError, ValidationError, ValueError, httpx2.InvalidURL) as error:
             raise NeedsAuthorisation(self._server.name, self._explain(error)) from None
-        except OSError as error:
-            text = f'The login of the MCP server "{self._server.name}" cannot be kept: {error.strerror}.'
-            raise NeedsAuthorisation(self._server.name, text) from None
         finally:
             await flow.aclose()
 
