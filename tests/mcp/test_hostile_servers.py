@@ -4,15 +4,18 @@ import asyncio
 import json
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from tests.mcp.conftest import SERVERS, text_of
 
+from everturn.mcp.client import RECONNECT_S
 from everturn.mcp.faults import ProtocolFault, ServerGone, ServerTimeout
 from everturn.mcp.host import Host
 from everturn.mcp.message_lines import MAX_MESSAGE
 from everturn.mcp.server_process import KEPT_ERRORS
+from everturn.testing.clock import FakeClock
 from everturn.workspace.descendants import wait_gone
 
 LARGE = MAX_MESSAGE // 1_000_000 + 2
@@ -24,6 +27,11 @@ def is_alive(pid):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+@pytest.fixture
+def fake_clock():
+    return FakeClock()
 
 
 async def test_a_server_that_crashes_at_its_start_is_quoted(plain):
@@ -102,6 +110,35 @@ async def test_losing_a_server_and_having_it_back_is_told_with_all_that_may_have
     assert isinstance(lost, ServerGone)
     assert found is None
     assert sorted(changes) == ["prompts", "resources", "tools"]
+
+
+async def test_a_server_that_never_lives_long_is_not_started_for_ever(fake_clock, host, plain):
+    host.clock = fake_clock
+    gone = 0
+
+    def note(fault):
+        nonlocal gone
+        gone += fault is not None
+
+    client = plain(wishes={"on_state": note})
+    await client.connect()
+    for _ in range(len(RECONNECT_S) + 2):
+        with suppress(ServerGone):
+            await client.call_tool("die")
+
+    assert gone == len(RECONNECT_S) + 2
+    assert len(fake_clock.slept) == len(RECONNECT_S)
+    assert text_of(await client.call_tool("echo", {"a": 1})) == '{"a": 1}'
+
+
+async def test_secrets_that_a_server_was_given_are_not_in_what_it_is_quoted_with(plain):
+    client = plain("leak", env={"SERVICE_TOKEN": "abcdef-123456", "MODE": "verbose-mode"})
+
+    with pytest.raises(ServerGone) as caught:
+        await client.connect()
+
+    assert "Cannot log in with [key] in verbose-mode" in caught.value.text
+    assert "abcdef" not in client.diagnosis
 
 
 async def test_a_second_answer_and_answers_for_others_are_passed_over(plain):

@@ -90,6 +90,16 @@ async def test_the_stateless_era_has_no_session_and_says_in_headers_what_a_reque
     }
 
 
+async def test_a_server_that_has_left_the_session_era_is_asked_anew_though_it_was_known(meet):
+    async def refuse(exchange, message):
+        error = {"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32022, "message": "Unsupported version"}}
+        await exchange.reply(400, json.dumps(error).encode(), content_type="application/json")
+
+    client, _ = await meet(Script(stateless=True, initialize=refuse), protocol_version="2025-11-25")
+
+    assert (await client.connect()).protocol_version == "2026-07-28"
+
+
 async def test_an_answer_that_breaks_off_is_fetched_from_its_last_event_on(meet):
     async def begin(exchange, message):
         asked.append(message)

@@ -18,9 +18,11 @@ from everturn.mcp.definitions import (
 )
 from everturn.mcp.elicitation import Elicit
 from everturn.mcp.exchange import OnProgress
-from everturn.mcp.faults import McpFault, ProtocolFault, ServerGone, SessionEnded
+from everturn.mcp.faults import McpFault, ProtocolFault, RequestRefused, ServerGone, SessionEnded
 from everturn.mcp.host import Host
 from everturn.mcp.listings import load_listing
+from everturn.mcp.mirrored import Mirrored, encode_mirrored, find_mirrored
+from everturn.mcp.protocol import HEADER_MISMATCH
 from everturn.mcp.results import (
     CallOutcome,
     FilledPrompt,
@@ -37,6 +39,9 @@ OnChange = Callable[[Change], object]
 OnState = Callable[["McpFault | None"], object]
 RECONNECT_S = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 """Pauses before each attempt; afterwards the next call makes one more."""
+STEADY_S = 60.0
+"""A connection that lasted so long was a good one: the pauses begin anew."""
+KINDS: tuple[Change, ...] = ("tools", "resources", "prompts")
 _CHANGES: dict[str, Change] = {
     "notifications/tools/list_changed": "tools",
     "notifications/resources/list_changed": "resources",
@@ -74,7 +79,12 @@ class McpClient:
         self._connection: ServerConnection | None = None
         self._connecting = asyncio.Lock()
         self._reconnecting: asyncio.Task[None] | None = None
+        self._mirrored: dict[str, Mirrored] = {}
+        """Of the tools that want arguments in headers."""
         self._diagnosis = ""
+        self._attempts = 0
+        """To connect again, since a connection was steady."""
+        self._connected_at = 0.0
         self._is_closed = False
 
     @property
@@ -87,7 +97,9 @@ class McpClient:
         return (await self._ready()).facts
 
     async def list_tools(self) -> Listing[ToolDefinition]:
-        return await self._load("tools", "tools/list", "tools", ToolDefinition)
+        listing = await self._load("tools", "tools/list", "tools", ToolDefinition)
+        self._mirrored = {tool.name: found for tool in listing.items if (found := find_mirrored(tool.input_schema))}
+        return listing
 
     async def list_resources(self) -> Listing[ResourceDefinition]:
         return await self._load("resources", "resources/list", "resources", ResourceDefinition)
@@ -108,16 +120,29 @@ class McpClient:
     ) -> CallOutcome:
         """Cancelled, it tells the server so. A tool that says that it failed gives an outcome with `is_error`, no fault."""
         params: dict[str, Any] = {"name": name, "arguments": dict(arguments or {})}
-        return await self._ask("tools/call", params, decode_call, timeout_s, progress)
+        headers = encode_mirrored(self._mirrored.get(name, ()), params["arguments"])
+        try:
+            return await self._ask(
+                "tools/call", params, decode_call, timeout_s=timeout_s, progress=progress, headers=headers
+            )
+        except RequestRefused as refused:
+            if refused.code != HEADER_MISMATCH:
+                raise
+        # It wants arguments in headers that were not known yet, or that have changed.
+        await self.list_tools()
+        headers = encode_mirrored(self._mirrored.get(name, ()), params["arguments"])
+        return await self._ask(
+            "tools/call", params, decode_call, timeout_s=timeout_s, progress=progress, headers=headers
+        )
 
     async def read_resource(self, uri: str, *, timeout_s: float | None = None) -> tuple[ResourceContents, ...]:
-        return await self._ask("resources/read", {"uri": uri}, decode_resource, timeout_s)
+        return await self._ask("resources/read", {"uri": uri}, decode_resource, timeout_s=timeout_s)
 
     async def get_prompt(
         self, name: str, arguments: Mapping[str, str] | None = None, *, timeout_s: float | None = None
     ) -> FilledPrompt:
         params = {"name": name, "arguments": dict(arguments or {})}
-        return await self._ask("prompts/get", params, decode_prompt, timeout_s)
+        return await self._ask("prompts/get", params, decode_prompt, timeout_s=timeout_s)
 
     async def aclose(self) -> None:
         """Ends the server where it is ours. Calls that are under way fail."""
@@ -141,26 +166,30 @@ class McpClient:
                 raise ServerGone(self.server.name, f'The client of the MCP server "{self.server.name}" is closed.')
             if self._connection is not None and self._connection.lost is None:
                 return self._connection
-            await self._drop(None)
-            known = self.facts.protocol_version if self.facts is not None else self.server.protocol_version
-            self._connection = await open_connection(self.server, self._host, self._wishes, known)
-            self.facts = self._connection.facts
-            return self._connection
+            return await self._connect()
 
     async def _ask(
         self,
         method: str,
         params: dict[str, Any],
         decode: Callable[[bytes], T],
+        *,
         timeout_s: float | None,
         progress: OnProgress | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> T:
         patience_s = self.server.call_timeout_s if timeout_s is None else timeout_s
+
+        async def send() -> bytes:
+            connection = await self._ready()
+            more = headers if connection.is_stateless else None
+            return await connection.request(method, params, timeout_s=patience_s, on_progress=progress, headers=more)
+
         try:
-            raw = await (await self._ready()).request(method, params, timeout_s=patience_s, on_progress=progress)
+            raw = await send()
         except SessionEnded:
             # The server did not look at it.
-            raw = await (await self._ready()).request(method, params, timeout_s=patience_s, on_progress=progress)
+            raw = await send()
         try:
             return decode(raw)
         except (msgspec.DecodeError, RecursionError) as error:
@@ -185,15 +214,19 @@ class McpClient:
             self._on_change(change)
 
     def _note_lost(self, fault: McpFault) -> None:
-        if self._is_closed or self.facts is None:
+        if self._is_closed or self._connection is None:
             return
         if self._on_state is not None:
             self._on_state(fault)
+        if self._host.clock.elapsed() - self._connected_at > STEADY_S:
+            self._attempts = 0
         if self._reconnecting is None or self._reconnecting.done():
             self._reconnecting = asyncio.get_running_loop().create_task(self._reconnect())
 
     async def _reconnect(self) -> None:
-        for pause_s in RECONNECT_S:
+        while self._attempts < len(RECONNECT_S):
+            pause_s = RECONNECT_S[self._attempts]
+            self._attempts += 1
             await self._host.clock.sleep(pause_s * (0.5 + self._host.clock.jitter()))
             with suppress(McpFault):
                 await self._reconnect_once()
@@ -201,14 +234,24 @@ class McpClient:
 
     async def _reconnect_once(self) -> None:
         async with self._connecting:
-            if self._is_closed or (self._connection is not None and self._connection.lost is None):
+            if self._is_closed or self._is_connected:
                 return
-            await self._drop(None)
-            known = self.facts.protocol_version if self.facts is not None else ""
-            self._connection = await open_connection(self.server, self._host, self._wishes, known)
-            self.facts = self._connection.facts
+            connection = await self._connect()
         if self._on_state is not None:
             self._on_state(None)
-        for kind in ("tools", "resources", "prompts"):
-            if self._on_change is not None and self.facts.offers(kind):
+        for kind in KINDS:
+            if self._on_change is not None and connection.facts.offers(kind):
                 self._on_change(kind)
+
+    @property
+    def _is_connected(self) -> bool:
+        return self._connection is not None and self._connection.lost is None
+
+    async def _connect(self) -> ServerConnection:
+        """While `_connecting` is held."""
+        await self._drop(None)
+        known = self.facts.protocol_version if self.facts is not None else self.server.protocol_version
+        connection = await open_connection(self.server, self._host, self._wishes, known)
+        self._connection, self.facts = connection, connection.facts
+        self._connected_at = self._host.clock.elapsed()
+        return connection

@@ -1,7 +1,7 @@
 """One connection from its opening to its end: link, exchange, the version that both speak, and answers to the server's questions."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -79,13 +79,25 @@ class ServerConnection:
                 return
             await self._host.clock.sleep(pause_s * (0.5 + self._host.clock.jitter()))
 
+    @property
+    def is_stateless(self) -> bool:
+        return self._meta is not None
+
     async def request(
-        self, method: str, params: dict[str, Any] | None, *, timeout_s: float, on_progress: OnProgress | None = None
+        self,
+        method: str,
+        params: dict[str, Any] | None,
+        *,
+        timeout_s: float,
+        on_progress: OnProgress | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> bytes:
         """The time does not run while the person answers a question of the server. Raises `McpFault`."""
 
         async def send(asked: dict[str, Any] | None) -> bytes:
-            return await self._exchange.request(method, asked, timeout_s=timeout_s, on_progress=on_progress)
+            return await self._exchange.request(
+                method, asked, timeout_s=timeout_s, on_progress=on_progress, headers=headers
+            )
 
         if self._meta is None:
             try:

@@ -1,7 +1,7 @@
 """Requests and their answers over one link: who waits for what, progress, questions of the server, and giving up."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -95,6 +95,7 @@ class Exchange:
         *,
         timeout_s: float | None,
         on_progress: OnProgress | None = None,
+        headers: Mapping[str, str] | None = None,
         told: bool = True,
     ) -> bytes:
         """The result, as JSON. Raises `McpFault`. `told`: where it is given up, the server is told."""
@@ -107,7 +108,7 @@ class Exchange:
         if on_progress is not None:
             params = {**(params or {}), "_meta": {**((params or {}).get("_meta") or {}), "progressToken": request_id}}
         try:
-            self._link.send(RpcRequest(jsonrpc="2.0", id=request_id, method=method, params=params))
+            self._link.send(RpcRequest(jsonrpc="2.0", id=request_id, method=method, params=params), headers)
             async with asyncio.timeout(timeout_s) as limit:
                 waiting.limit = limit
                 return await waiting.answer

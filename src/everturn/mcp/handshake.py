@@ -83,7 +83,11 @@ class Handshake:
     async def run(self, known: str = "") -> ServerFacts:
         """`known`: the version that the server spoke the last time. Raises `McpFault`."""
         if known in SESSION_VERSIONS:
-            return await self._initialize()
+            try:
+                return await self._initialize()
+            except RequestRefused:
+                # It has become a server of the stateless era since.
+                return await self._probe()
         return await self._probe()
 
     async def _probe(self) -> ServerFacts:

@@ -1,9 +1,7 @@
 """The link over streamable HTTP: each message a POST, its answer JSON or a stream of events; one more stream for what nobody asked for."""
 
 import asyncio
-import base64
-import re
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from contextlib import aclosing, suppress
 from typing import Any
 
@@ -14,6 +12,7 @@ from everturn.mcp.host import Host
 from everturn.mcp.http_requests import HttpRequests, describe_status, is_kind, read_body, read_events
 from everturn.mcp.json_rpc import Outgoing, RpcError, RpcNotification, RpcRequest, encode_message
 from everturn.mcp.link import Receiver
+from everturn.mcp.mirrored import encode_value
 from everturn.mcp.protocol import INTERNAL_ERROR, INVALID_REQUEST, NAMED_BY, is_stateless
 from everturn.mcp.servers import HttpServer
 from everturn.ports.transport import Response
@@ -30,7 +29,6 @@ _OK = range(200, 300)
 _NOT_FOUND = 404
 _FAILING = 500
 _FAREWELL_S = 2.0
-_PLAIN = re.compile(r"(?!=\?base64\?.*\?=$)[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
 
 
 class _RefusalBody(msgspec.Struct, frozen=True):
@@ -65,10 +63,10 @@ class HttpLink:
     async def open(self, receiver: Receiver) -> None:
         self._receiver = receiver
 
-    def send(self, message: Outgoing) -> None:
+    def send(self, message: Outgoing, headers: Mapping[str, str] | None = None) -> None:
         if isinstance(message, RpcRequest):
             # The version of this moment: while one is being agreed upon, it changes from request to request.
-            task = self._start(self._ask(message, self._version, self._told))
+            task = self._start(self._ask(message, headers or {}, self._version, self._told))
             self._posts[message.id] = task
             task.add_done_callback(lambda _: self._posts.pop(message.id, None))
         else:
@@ -108,10 +106,12 @@ class HttpLink:
         task.add_done_callback(self._tasks.discard)
         return task
 
-    async def _ask(self, request: RpcRequest, version: str, told: asyncio.Task[None] | None) -> None:
+    async def _ask(
+        self, request: RpcRequest, more: Mapping[str, str], version: str, told: asyncio.Task[None] | None
+    ) -> None:
         try:
             await _wait_for(told)
-            await self._post(request, version)
+            await self._post(request, more, version)
             text = f'The MCP server "{self._server.name}" ended its answer to {request.method} without a result.'
             self._receiver.fail(request.id, ServerGone(self._server.name, text))
         except SessionEnded as fault:
@@ -130,10 +130,10 @@ class HttpLink:
         if isinstance(message, RpcNotification) and message.method == "notifications/initialized":
             self._start(self._listen())
 
-    async def _post(self, request: RpcRequest, version: str) -> None:
+    async def _post(self, request: RpcRequest, more: Mapping[str, str], version: str) -> None:
         """Returns when the server has ended its answer, or when the request has its result."""
         session = self._session if request.method != "initialize" else ""
-        headers = encode_headers(version, session) | encode_subject(request, version)
+        headers = encode_headers(version, session) | encode_subject(request, version) | dict(more)
         stream = _Stream()
         async with self._requests.send("POST", headers, encode_message(request)) as response:
             if response.status not in _OK or response.status == _ACCEPTED:
@@ -168,7 +168,7 @@ class HttpLink:
                 return
             text = f'The MCP server "{name}" answered with HTTP {response.status}.'
         else:
-            text = await describe_status(response, name)
+            text = await describe_status(response, self._server)
         code = INTERNAL_ERROR if response.status >= _FAILING else INVALID_REQUEST
         raise RequestRefused(name, text, code=code)
 
@@ -226,7 +226,7 @@ class HttpLink:
             if response.status == _NOT_FOUND and self._session:
                 raise SessionEnded(self._server.name, f'The MCP server "{self._server.name}" has ended the session.')
             if response.status >= _FAILING:
-                raise ServerGone(self._server.name, await describe_status(response, self._server.name))
+                raise ServerGone(self._server.name, await describe_status(response, self._server))
             if response.status not in _OK or not is_kind(response, EVENTS):
                 return False
             await self._read(response, stream, request_id)
@@ -251,13 +251,6 @@ def encode_subject(request: RpcRequest, version: str) -> dict[str, str]:
     if isinstance(subject, str):
         headers["mcp-name"] = encode_value(subject)
     return headers
-
-
-def encode_value(text: str) -> str:
-    """For a header: as it is where that is allowed, else in base64."""
-    if _PLAIN.fullmatch(text):
-        return text
-    return f"=?base64?{base64.b64encode(text.encode('utf-8', 'replace')).decode()}?="
 
 
 async def _wait_for(told: asyncio.Task[None] | None) -> None:

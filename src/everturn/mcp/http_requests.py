@@ -6,10 +6,10 @@ from contextlib import asynccontextmanager
 from urllib.parse import urljoin, urlsplit
 
 from everturn.core.errors import ModelFault
-from everturn.core.masking import mask_keys
 from everturn.mcp.faults import McpFault, NeedsAuthorisation, ProtocolFault, ServerGone
 from everturn.mcp.host import Host
 from everturn.mcp.message_lines import MAX_MESSAGE
+from everturn.mcp.secrets import find_secrets, mask_declared
 from everturn.mcp.servers import HttpServer
 from everturn.mcp.sse import OversizedEventError, SseEvent, SseReader
 from everturn.mcp.tokens import LoginFile
@@ -176,16 +176,17 @@ async def read_events(response: Response, server: str) -> AsyncGenerator[SseEven
         raise ProtocolFault(server, text) from None
 
 
-async def describe_status(response: Response, server: str) -> str:
+async def describe_status(response: Response, server: HttpServer) -> str:
     """A sentence with the beginning of what it says about it."""
     said = ""
     try:
         async with asyncio.timeout(_END_S * 10):
-            said = mask_keys(" ".join((await read_body(response, server, 65_536)).decode("utf-8", "replace").split()))
+            text = (await read_body(response, server.name, 65_536)).decode("utf-8", "replace")
+            said = mask_declared(" ".join(text.split()), find_secrets(server.headers))
     except (TimeoutError, McpFault):
         pass
     heard = f": {said[:_SAID]}" if said else "."
-    return f'The MCP server "{server}" answered with HTTP {response.status}{heard}'
+    return f'The MCP server "{server.name}" answered with HTTP {response.status}{heard}'
 
 
 def is_kind(response: Response, kind: str) -> bool:

@@ -1,6 +1,7 @@
 """The link to a server of this process: messages are handed over as Python values, each in a task of its own."""
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -24,7 +25,8 @@ class InProcessLink:
     async def open(self, receiver: Receiver) -> None:
         self._receiver = receiver
 
-    def send(self, message: Outgoing) -> None:
+    def send(self, message: Outgoing, headers: Mapping[str, str] | None = None) -> None:
+        del headers
         request_id = message.id if isinstance(message, RpcRequest) else None
         task = asyncio.get_running_loop().create_task(self._hand_over(msgspec.to_builtins(message), request_id))
         if request_id is None:

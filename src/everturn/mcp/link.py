@@ -1,5 +1,6 @@
 """The port between the exchange of messages and what carries them: a pipe, HTTP, or an object of this process."""
 
+from collections.abc import Mapping
 from typing import Protocol
 
 from everturn.mcp.faults import McpFault
@@ -31,8 +32,8 @@ class Link(Protocol):
         """Raises `McpFault` where there is nobody to talk to."""
         ...
 
-    def send(self, message: Outgoing) -> None:
-        """Returns at once; what goes wrong is told to the receiver."""
+    def send(self, message: Outgoing, headers: Mapping[str, str] | None = None) -> None:
+        """Returns at once; what goes wrong is told to the receiver. `headers`: where the link has any, those too."""
         ...
 
     def settle(self, version: str) -> None:

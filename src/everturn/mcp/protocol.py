@@ -19,6 +19,7 @@ INVALID_REQUEST: Final = -32_600
 METHOD_NOT_FOUND: Final = -32_601
 INVALID_PARAMS: Final = -32_602
 INTERNAL_ERROR: Final = -32_603
+HEADER_MISMATCH: Final = -32_020
 UNSUPPORTED_VERSION: Final = -32_022
 ADDRESS_REQUIRED: Final = -32_042
 """The person must open an address first, as 2025-11-25 has it."""

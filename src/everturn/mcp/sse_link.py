@@ -1,7 +1,7 @@
 """The link over the older transport: one stream of events for all that the server says, one address for all that it is told."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from contextlib import aclosing, suppress
 from typing import Any
 from urllib.parse import urljoin
@@ -39,7 +39,8 @@ class SseLink:
         self._start(self._listen())
         await asyncio.shield(self._target)
 
-    def send(self, message: Outgoing) -> None:
+    def send(self, message: Outgoing, headers: Mapping[str, str] | None = None) -> None:
+        del headers
         self._last = self._start(self._post(message, self._last))
 
     def settle(self, version: str) -> None:
@@ -73,7 +74,7 @@ class SseLink:
         try:
             async with self._requests.send("GET", self._encode_headers(EVENTS)) as response:
                 if response.status not in _OK:
-                    fault = RequestRefused(name, await describe_status(response, name), code=INVALID_REQUEST)
+                    fault = RequestRefused(name, await describe_status(response, self._server), code=INVALID_REQUEST)
                 elif not is_kind(response, EVENTS):
                     fault = ProtocolFault(name, f'The MCP server "{name}" has no stream of events at its address.')
                 else:
@@ -113,7 +114,7 @@ class SseLink:
             url = await asyncio.shield(self._target)
             async with self._requests.send("POST", headers, encode_message(message), url=url) as response:
                 if response.status not in _OK:
-                    text = await describe_status(response, self._server.name)
+                    text = await describe_status(response, self._server)
                     raise RequestRefused(self._server.name, text, code=INVALID_REQUEST)
         except McpFault as fault:
             with suppress(McpFault):

@@ -1,11 +1,14 @@
 """The link to a program: one message in a line on its standard input and output."""
 
+from collections.abc import Mapping
+
 from everturn.mcp.child_environment import plan_environment
 from everturn.mcp.faults import McpFault, ProtocolFault, ServerGone
 from everturn.mcp.host import Host
 from everturn.mcp.json_rpc import Outgoing, RpcNotification, RpcRequest, encode_message, find_id
 from everturn.mcp.link import Receiver
 from everturn.mcp.message_lines import MessageLines, TooLarge
+from everturn.mcp.secrets import find_secrets, mask_declared
 from everturn.mcp.server_process import ServerProcess
 from everturn.mcp.servers import StdioServer
 from everturn.workspace.descendants import MARK
@@ -23,6 +26,7 @@ class StdioLink:
         self._host = host
         self._lines = MessageLines()
         self._foreign = ""
+        self._secrets = find_secrets(server.env)
         self._process: ServerProcess | None = None
         self._receiver: Receiver
         self._is_closing = False
@@ -44,7 +48,8 @@ class StdioLink:
             text = f'The MCP server "{server.name}" cannot be started: {server.command}: {reason}.'
             raise ServerGone(server.name, text) from None
 
-    def send(self, message: Outgoing) -> None:
+    def send(self, message: Outgoing, headers: Mapping[str, str] | None = None) -> None:
+        del headers
         if self._process is None or not self._process.write(encode_message(message) + b"\n"):
             request_id = message.id if isinstance(message, RpcRequest) else None
             if request_id is not None:
@@ -60,7 +65,7 @@ class StdioLink:
 
     def describe(self) -> str:
         errors = self._process.errors.strip() if self._process is not None else ""
-        return "\n".join(filter(None, (errors, self._foreign.strip())))
+        return mask_declared("\n".join(filter(None, (errors, self._foreign.strip()))), self._secrets)
 
     async def aclose(self) -> None:
         self._is_closing = True

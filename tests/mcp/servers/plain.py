@@ -232,6 +232,9 @@ def main():
     if FAULT == "crash":
         sys.stderr.write("No module named 'server'\n")
         sys.exit(1)
+    if FAULT == "leak":
+        sys.stderr.write(f"Cannot log in with {os.environ['SERVICE_TOKEN']} in {os.environ['MODE']}\n")
+        sys.exit(1)
     if FAULT == "hang":
         sys.stderr.write("Waiting for the database.\n")
         sys.stderr.flush()
