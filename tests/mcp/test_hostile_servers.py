@@ -58,6 +58,16 @@ async def test_a_server_that_ends_at_what_it_does_not_know_is_started_again_and_
     assert (await plain("frightened").connect()).protocol_version == "2025-11-25"
 
 
+async def test_closing_does_not_wait_for_a_server_that_hangs_at_its_start(plain):
+    client = plain("hang")
+    connecting = asyncio.create_task(client.connect())
+    await asyncio.sleep(0)
+
+    await client.aclose()
+
+    assert isinstance(connecting.exception(), ServerGone)
+
+
 async def test_a_version_that_nobody_knows_is_named(plain):
     with pytest.raises(ProtocolFault) as caught:
         await plain("strange-version").connect()

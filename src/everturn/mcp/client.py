@@ -53,7 +53,7 @@ class McpClient:
     """One for each server. Every method raises `McpFault` and nothing else, and may be cancelled at any time.
 
     A server that goes is connected again in the background, with growing pauses. A call that was under way then has failed: nobody
-    knows whether it was done. A call that comes meanwhile waits for the connection.
+    knows whether it was done. A call that comes meanwhile connects at once.
     """
 
     def __init__(
@@ -82,6 +82,9 @@ class McpClient:
         self._mirrored: dict[str, Mirrored] = {}
         """Of the tools that want arguments in headers."""
         self._diagnosis = ""
+        self._opening: asyncio.Task[ServerConnection] | None = None
+        self._was_lost = False
+        """Somebody was told that the connection is lost."""
         self._attempts = 0
         """To connect again, since a connection was steady."""
         self._connected_at = 0.0
@@ -150,20 +153,18 @@ class McpClient:
         if self._reconnecting is not None:
             self._reconnecting.cancel()
             await asyncio.wait({self._reconnecting})
+        if self._opening is not None:
+            self._opening.cancel()
         async with self._connecting:
-            await self._drop(
-                ServerGone(self.server.name, f'The client of the MCP server "{self.server.name}" is closed.')
-            )
+            await self._drop(self._explain_closed())
 
     async def _ready(self) -> ServerConnection:
+        """A call does not wait for the pauses between the attempts in the background: it makes one at once."""
         if self._connection is not None and self._connection.lost is None:
             return self._connection
-        if self._reconnecting is not None and not self._reconnecting.done():
-            with suppress(McpFault):
-                await asyncio.shield(self._reconnecting)
         async with self._connecting:
             if self._is_closed:
-                raise ServerGone(self.server.name, f'The client of the MCP server "{self.server.name}" is closed.')
+                raise self._explain_closed()
             if self._connection is not None and self._connection.lost is None:
                 return self._connection
             return await self._connect()
@@ -216,6 +217,7 @@ class McpClient:
     def _note_lost(self, fault: McpFault) -> None:
         if self._is_closed or self._connection is None:
             return
+        self._was_lost = True
         if self._on_state is not None:
             self._on_state(fault)
         if self._host.clock.elapsed() - self._connected_at > STEADY_S:
@@ -229,29 +231,37 @@ class McpClient:
             self._attempts += 1
             await self._host.clock.sleep(pause_s * (0.5 + self._host.clock.jitter()))
             with suppress(McpFault):
-                await self._reconnect_once()
+                await self._ready()
                 return
-
-    async def _reconnect_once(self) -> None:
-        async with self._connecting:
-            if self._is_closed or self._is_connected:
-                return
-            connection = await self._connect()
-        if self._on_state is not None:
-            self._on_state(None)
-        for kind in KINDS:
-            if self._on_change is not None and connection.facts.offers(kind):
-                self._on_change(kind)
-
-    @property
-    def _is_connected(self) -> bool:
-        return self._connection is not None and self._connection.lost is None
 
     async def _connect(self) -> ServerConnection:
         """While `_connecting` is held."""
         await self._drop(None)
         known = self.facts.protocol_version if self.facts is not None else self.server.protocol_version
-        connection = await open_connection(self.server, self._host, self._wishes, known)
+        opening = open_connection(self.server, self._host, self._wishes, known)
+        self._opening = asyncio.get_running_loop().create_task(opening)
+        try:
+            connection = await self._opening
+        except asyncio.CancelledError:
+            current = asyncio.current_task()
+            if self._is_closed and current is not None and not current.cancelling():
+                raise self._explain_closed() from None
+            raise
+        finally:
+            self._opening = None
         self._connection, self.facts = connection, connection.facts
         self._connected_at = self._host.clock.elapsed()
+        if self._was_lost:
+            self._was_lost = False
+            self._tell_found(connection.facts)
         return connection
+
+    def _tell_found(self, facts: ServerFacts) -> None:
+        if self._on_state is not None:
+            self._on_state(None)
+        for kind in KINDS:
+            if self._on_change is not None and facts.offers(kind):
+                self._on_change(kind)
+
+    def _explain_closed(self) -> ServerGone:
+        return ServerGone(self.server.name, f'The client of the MCP server "{self.server.name}" is closed.')
