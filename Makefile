@@ -40,7 +40,7 @@ format: $(STAMP) ## write the format and the safe fixes
 test: check ## all tests that this machine can run; the end says which it could not, and why
 	$(BIN)/pytest -n auto --dist worksteal
 
-test-all: $(STAMP) ## install the Debian packages that some tests need, then run every test (what CI does)
+test-all: $(STAMP) ## install the Debian packages that some tests need, then run every test
 	$(BIN)/python -m tests.needs --install
 	EVERTURN_CI=1 $(MAKE) test
 

@@ -23,7 +23,7 @@ from everturn.ports.tool import ToolContext
 from everturn.sandbox.command_sandbox import CommandSandbox, SandboxSurroundings
 from everturn.sandbox.held.holder import CommandHolder, Premises
 from everturn.sandbox.probe import find_means
-from everturn.sandbox.settings import SandboxWishes
+from everturn.sandbox.settings import SandboxSettings
 from everturn.tools.bash import bash_tool
 from everturn.tools.definition.decorator import FunctionTool
 
@@ -43,8 +43,8 @@ class Way(NamedTuple):
 def list_ways(folder: str) -> dict[str, Way]:
     around = SandboxSurroundings(folders=(), home=folder + "-home")
     wishes = {
-        "closed": SandboxWishes(enabled=True),
-        "with a proxy": SandboxWishes(enabled=True, allowed_hosts=("example.com",)),
+        "closed": SandboxSettings(enabled=True),
+        "with a proxy": SandboxSettings(enabled=True, allowed_hosts=("example.com",)),
     }
     means = {"bubblewrap": find_means(), "landlock": find_means(without="bubblewrap")}
     ways = {OUTSIDE: Way(bash_tool())}

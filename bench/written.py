@@ -9,6 +9,7 @@ import msgspec
 from bench.figures import KILO, median
 from everturn.core.budget import Usage
 from everturn.core.messages import Answer, Kind, Message, ToolUse, encode_block, result_block, text_block
+from everturn.core.record_codec import record_message
 from everturn.core.records import (
     FORMAT,
     CallIntended,
@@ -19,7 +20,6 @@ from everturn.core.records import (
     SessionOpened,
     TransitionTaken,
     UsageCharged,
-    record_message,
 )
 from everturn.sessions.journal import FileJournal
 

@@ -54,7 +54,8 @@ APPROVERS = """\
 ## Approvers
 
 An approver is a function `approve(call, reason)`, or an object with such a method; it may be `async`. It is called if neither a rule nor the mode decides
-([permissions.md](../how-to/permissions.md#the-order)), gets a `Call` and the reason for asking, and returns a `Verdict`. Its answers to questions and plans are in
+([permissions.md](../how-to/permissions.md#the-order)), gets a `Call` and the reason for asking, and returns a `Verdict`. If it raises, the call does not run, and the model reads the error.
+It is asked about several calls at the same time, unless it has the attribute `one_at_a_time = True`. Its answers to questions and plans are in
 [own-tools.md](../how-to/own-tools.md#questions-and-plans-the-approver).
 """
 TOOLS = """\
@@ -79,7 +80,7 @@ HOOKS = """\
 | `stop_failure` | when the query ended because the model could not be used | `FailureInput` | nothing |
 | `pre_compact` | before the conversation is summarised | `CompactInput` | `CompactVerdict`, a text (the same as `block`), or None |
 | `post_compact` | after it was summarised | `CompactInput` | nothing |
-| an event, such as `PreToolUse` ([all events](hooks.md)) | at that event | `HookInput` | `HookVerdict` or None |
+| an event, such as `PreToolUse` ([all events](hooks.md)) | at that event | `HookInput` | `HookVerdict`, a text (the reason of a refusal: it denies a call, and blocks another event that can be blocked), or None |
 """
 ERRORS = """\
 ## Errors

@@ -21,7 +21,7 @@ from tests.sandbox.kinds import KINDS
 
 from everturn import Engine, Options, tool
 from everturn.core.events import Event, ResultEvent
-from everturn.core.records import encode_record
+from everturn.core.record_codec import encode_record
 from everturn.core.state import Reason
 from everturn.modelserver import ModelServer, Received, script, when
 from everturn.modelserver.scripts import When

@@ -131,11 +131,16 @@ async def test_what_a_command_printed_outlives_a_program_that_was_killed(program
         alive = asyncio.ensure_future(read_word(pipes["alive"]))
         await read_word(pipes["up"])
         await program.server.wait_for(2)
+        # What is still in the pipe dies with the program.
+        await until(lambda: read_outputs(program).endswith("19999\n20000\n"))
         process.kill()
         await process.communicate()
         assert await alive == ""
-    [kept] = program.home.glob("projects/*/*/results/*.log")
-    assert kept.read_text().endswith("19999\n20000\n")
+    assert read_outputs(program).endswith("19999\n20000\n")
+
+
+def read_outputs(program):
+    return "".join(path.read_text() for path in program.home.glob("projects/*/*/results/*.log"))
 
 
 async def test_a_command_that_ends_with_the_program_is_named(program):

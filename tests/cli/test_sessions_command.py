@@ -251,7 +251,7 @@ async def test_a_ruined_index_is_said_and_a_rebuilt_one_knows_the_same(sessions)
     before = (await sessions.run("sessions", "--json")).out
     (sessions.home / "index.sqlite").write_bytes(b"ruined")
     done = await sessions.run("sessions", "--json")
-    assert (done.out, "was made anew" in done.err) == (before, True)
+    assert (done.out, "was built again" in done.err) == (before, True)
     rebuilt = await sessions.run("sessions", "rebuild")
     assert rebuilt.out == "The index was built again from 2 sessions.\n"
     assert (await sessions.run("sessions", "--json")).out == before

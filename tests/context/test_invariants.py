@@ -22,7 +22,8 @@ from everturn.context.fact_tracker import FactTracker
 from everturn.context.pipeline import ContextPipeline
 from everturn.context.rounds import last_prompt, round_starts
 from everturn.context.view_index import ViewIndex
-from everturn.core.commands import DENIED, SENT_MEANWHILE
+from everturn.core.commands import SENT_MEANWHILE
+from everturn.core.denials import DENIED
 from everturn.core.errors import FaultKind, ModelFault
 from everturn.core.messages import Kind, Thinking, result_text
 from everturn.core.notes import Notes

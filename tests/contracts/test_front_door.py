@@ -106,3 +106,9 @@ def test_all_bad_options_are_told_at_once():
         Engine(max_turns=-1, max_budget_usd="much", cache_ttl="1d")
     told = str(caught.value)
     assert all(name in told for name in ("max_turns", "max_budget_usd", "cache_ttl"))
+
+
+def test_an_unknown_name_hides_no_bad_option():
+    with pytest.raises(OptionError) as caught:
+        Engine(Options(persist=False), clok=3, max_turns=-1, resume="b")
+    assert [error.field for error in caught.value.all] == ["clok", "max_turns", "resume"]

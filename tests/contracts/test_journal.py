@@ -10,6 +10,7 @@ from everturn.core.commands import QueuedCommand
 from everturn.core.errors import JournalError
 from everturn.core.events import ModelUsage
 from everturn.core.messages import Answer, Kind, Message, decode_block, text_block
+from everturn.core.record_codec import record_message
 from everturn.core.records import (
     FORMAT,
     CallIntended,
@@ -22,7 +23,6 @@ from everturn.core.records import (
     QueryEnded,
     SessionOpened,
     UsageCharged,
-    record_message,
 )
 from everturn.ports.store import Journal, Replay
 from everturn.sessions.journal import FileJournal

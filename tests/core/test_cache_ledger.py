@@ -5,12 +5,12 @@ import pytest
 from everturn.core.budget import Prices, Usage
 from everturn.core.cache_ledger import (
     Break,
+    CacheContents,
     CacheStory,
     ChargedCall,
     Circumstances,
-    Warmth,
+    fold_cache_contents,
     fold_story,
-    fold_warmth,
     judge_break,
 )
 from everturn.core.prefix import Departure, Segment, Sent
@@ -114,18 +114,18 @@ def test_a_journal_tells_each_call_once_with_its_breaks():
 
 
 def test_a_resumed_session_knows_what_the_cache_holds_and_what_was_changed_since():
-    warmth = None
+    cache_contents = None
     for record in (
         charged("a", 1, cache_write=9, cache_read=1),
         ContextAltered(stage="compact", cause="auto"),
         ContextAltered(stage="tool_results", cause="too_large"),
         Rewound(to="m1"),
     ):
-        warmth = fold_warmth(warmth, record)
+        cache_contents = fold_cache_contents(cache_contents, record)
 
-    assert warmth == Warmth(sent=SENT, tokens=10, reported=("compact", "rewind"))
-    assert fold_warmth(warmth, charged("b", 2, cache_read=10)) == Warmth(sent=SENT, tokens=10)
+    assert cache_contents == CacheContents(sent=SENT, tokens=10, reported=("compact", "rewind"))
+    assert fold_cache_contents(cache_contents, charged("b", 2, cache_read=10)) == CacheContents(sent=SENT, tokens=10)
 
 
 def test_a_change_before_the_first_request_explains_nothing():
-    assert fold_warmth(None, ContextAltered(stage="compact", cause="auto")) is None
+    assert fold_cache_contents(None, ContextAltered(stage="compact", cause="auto")) is None

@@ -15,6 +15,14 @@ from everturn.core.events import GoalFile
 from everturn.core.facts import Facts, Failing, Said
 from everturn.core.messages import Answer, Kind, Message, decode_block
 from everturn.core.notes import Notes, Todo, TodoStatus
+from everturn.core.record_codec import (
+    decode_record,
+    encode_record,
+    record_denial,
+    record_message,
+    restore_denial,
+    restore_message,
+)
 from everturn.core.records import (
     FORMAT,
     AnyRecord,
@@ -49,12 +57,6 @@ from everturn.core.records import (
     TransitionTaken,
     UsageCharged,
     WorkSpent,
-    decode_record,
-    encode_record,
-    record_denial,
-    record_message,
-    restore_denial,
-    restore_message,
 )
 from everturn.core.state import Guards
 from everturn.core.tokens import Scale

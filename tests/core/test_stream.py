@@ -10,7 +10,8 @@ from everturn.core.budget import Usage
 from everturn.core.errors import FaultKind, InputFault, ModelFault
 from everturn.core.messages import Answer, Kind, Message, Opaque, Text, Thinking, ToolUse, decode_block, text_block
 from everturn.core.received_json import clean_name, encode_input, is_invalid, parse_input
-from everturn.core.records import MessageAdded, decode_record, encode_record, record_message, restore_message
+from everturn.core.record_codec import decode_record, encode_record, record_message, restore_message
+from everturn.core.records import MessageAdded
 from everturn.core.stream import (
     BlockStarted,
     BlockStopped,

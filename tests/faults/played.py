@@ -12,7 +12,7 @@ from tests.faults.world import World
 from everturn import Engine
 from everturn.context.compact import INSTRUCTION
 from everturn.core.messages import Message
-from everturn.core.records import encode_record
+from everturn.core.record_codec import encode_record
 from everturn.modelserver import Received
 from everturn.modelserver.signatures import IssuedThinking
 from everturn.sessions.formats import decode_line

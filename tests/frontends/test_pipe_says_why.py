@@ -9,7 +9,7 @@ from tests.frontends.interrupting import InterruptingEngine
 
 from everturn.core.budget import Usage
 from everturn.core.events import CompactionBegan, MessageBegan, RequestStarted
-from everturn.frontends.headless.complaints import PATIENCE_S, Complaints
+from everturn.frontends.headless.complaints import MIN_SILENCE_S, Complaints
 from everturn.frontends.headless.run import run_headless
 from everturn.frontends.headless.sink import Sink
 from everturn.frontends.headless.view import Introduction
@@ -53,7 +53,7 @@ class Watched(io.BytesIO):
 
 async def test_a_long_wait_is_told_with_its_length_again_and_again():
     err = Watched()
-    complaints = Complaints(Sink(err), patience_s=0.01)
+    complaints = Complaints(Sink(err), silence_s=0.01)
 
     complaints.handlers[RequestStarted](RequestStarted(turn=1, model="claude-sonnet-5"))
 
@@ -68,7 +68,7 @@ async def test_a_long_wait_is_told_with_its_length_again_and_again():
 
 async def test_a_wait_that_has_ended_is_told_no_more():
     begun, still_waiting = Watched(), Watched()
-    ended, other = Complaints(Sink(begun), patience_s=0.01), Complaints(Sink(still_waiting), patience_s=0.01)
+    ended, other = Complaints(Sink(begun), silence_s=0.01), Complaints(Sink(still_waiting), silence_s=0.01)
 
     ended.handlers[RequestStarted](RequestStarted(turn=1, model="claude-sonnet-5"))
     ended.handlers[MessageBegan](MessageBegan(message_id="1", model="claude-sonnet-5", usage=Usage()))
@@ -81,12 +81,12 @@ async def test_a_wait_that_has_ended_is_told_no_more():
 
 
 def test_ten_seconds_are_a_long_wait():
-    assert PATIENCE_S == 10
+    assert MIN_SILENCE_S == 10
 
 
 async def test_while_the_conversation_is_summed_up_the_wait_says_so():
     err = Watched()
-    complaints = Complaints(Sink(err), patience_s=0.01)
+    complaints = Complaints(Sink(err), silence_s=0.01)
 
     complaints.handlers[RequestStarted](RequestStarted(turn=1, model="claude-sonnet-5"))
     complaints.handlers[CompactionBegan](CompactionBegan(cause="full"))

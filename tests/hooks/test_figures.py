@@ -7,7 +7,7 @@ import time
 from tests.pace import measured
 
 from everturn.hooks.configuration import parse_hooks
-from everturn.hooks.dispatch import Desk, Dispatch
+from everturn.hooks.dispatch import Dispatch, DispatchParts
 from everturn.hooks.handlers import CommandHook, HookStart
 from everturn.ports.hooks import Occasion, WrittenHooks
 from everturn.tools.bash.programs import LocalPrograms
@@ -20,7 +20,7 @@ def build(folder, groups, programs=None) -> Dispatch:
     written = (WrittenHooks(event="PreToolUse", value=groups, source="user", origin="settings.json:1"),)
     programs = programs or LocalPrograms()
     place = HookStart(project=str(folder), environment=dict(os.environ))
-    desk = Desk(
+    desk = DispatchParts(
         describe=dict,
         show=lambda _: None,
         warn=lambda _: None,

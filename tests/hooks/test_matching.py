@@ -2,7 +2,7 @@
 
 import pytest
 
-from everturn.hooks.matching import Matcher
+from everturn.hooks.matcher import Matcher
 
 
 @pytest.mark.parametrize(

@@ -316,6 +316,11 @@ def test_options_of_a_part_are_not_lost_silently():
         say(text("Hello", chunk=3), "there")
 
 
+def test_calls_that_are_no_pairs_are_refused_in_a_sentence():
+    with pytest.raises(ValueError, match="calls takes names with their inputs"):
+        calls(call("Read", {"file_path": "a.txt"}))
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),

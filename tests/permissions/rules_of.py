@@ -1,6 +1,6 @@
 """Rules for a test, from their texts."""
 
-from everturn.permissions.rules.parsing import parse_rule
+from everturn.permissions.rules.rule_parser import parse_rule
 from everturn.ports.policy import Ruling
 
 

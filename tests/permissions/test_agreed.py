@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from everturn.permissions.policy import RulePolicy
 from everturn.permissions.rule_changes import FileRules, add_restrictions, agree_to, find_loosening, tighten
-from everturn.permissions.rules.parsing import parse_rule
 from everturn.permissions.rules.rule import Source
+from everturn.permissions.rules.rule_parser import parse_rule
 from everturn.permissions.rules_in_force import Workplace
 from everturn.ports.policy import Call, Ruling
 from everturn.ports.rules import WrittenBan, WrittenFolder

@@ -3,7 +3,7 @@
 import pytest
 
 from everturn.permissions.grants import Grant, describe_rule, plan_grants
-from everturn.permissions.rules.parsing import parse_rule
+from everturn.permissions.rules.rule_parser import parse_rule
 from everturn.ports.policy import Call, Ruling, Scope
 from everturn.ports.tool import Traits
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everturn.core.errors import OptionError
-from everturn.permissions.rules.loading import advise_rule, find_strangers, parse_given
-from everturn.permissions.rules.parsing import TOOL_NAMES, RuleProblem, parse_rule
+from everturn.permissions.rules.given_rules import advise_rule, find_strangers, parse_given
 from everturn.permissions.rules.rule import Rule, Source
+from everturn.permissions.rules.rule_parser import TOOL_NAMES, RuleProblem, parse_rule
 from everturn.ports.policy import Ruling
 from everturn.tools.announcements import load_announcements
 
@@ -97,7 +97,7 @@ def test_some_rules_may_deny_and_ask_but_not_allow(text):
         ("Read([ab)", "opens a [ that is never closed", ""),
         ("Read(a\\)", "ends with a backslash", ""),
         ("Read([[:alpha:]])", "is not supported", ""),
-        ("Read(~root/x)", "the home of somebody else", ""),
+        ("Read(~root/x)", "another user's home", ""),
         ("Read(a/../b)", "goes up (..) in the middle", ""),
         ("Read(//../b)", "goes above the root", ""),
     ],

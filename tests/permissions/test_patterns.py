@@ -11,7 +11,7 @@ from tests.permissions.rules_of import rules_of
 
 from everturn.permissions.paths.index import Anchors, PathRules
 from everturn.permissions.rules.globs import parse_glob
-from everturn.permissions.rules.parsing import RuleProblem
+from everturn.permissions.rules.rule_parser import RuleProblem
 from everturn.ports.policy import Ruling
 
 HOME, CWD, SOURCE = "/home/dev", "/home/dev/proj", "/home/dev/.everturn"

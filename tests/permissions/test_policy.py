@@ -8,8 +8,8 @@ from tests.permissions.rules_of import rules_of
 
 from everturn.core.modes import PermissionMode
 from everturn.permissions.policy import RulePolicy
-from everturn.permissions.rules.parsing import parse_rule
 from everturn.permissions.rules.rule import Source
+from everturn.permissions.rules.rule_parser import parse_rule
 from everturn.permissions.rules_in_force import Workplace
 from everturn.ports.judged_paths import JudgedPath
 from everturn.ports.policy import Call, Ruling

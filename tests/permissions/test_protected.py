@@ -60,6 +60,15 @@ def test_a_file_is_protected_at_any_depth_in_any_spelling(root, file):
 
 
 @pytest.mark.parametrize(
+    ("path", "told"), [("AGENTS.md", "AGENTS.md"), ("a/.GIT/x", ".GIT"), ("Sub/agents.MD", "agents.MD")]
+)
+def test_a_refusal_names_what_is_protected_as_it_was_spelled(root, path, told):
+    policy = policy_in(root, mode="acceptEdits")
+
+    assert f"{told} is protected" in policy.judge(call("Write", file_path=path)).reason
+
+
+@pytest.mark.parametrize(
     "path",
     [
         *map("/".join, protected.FOLDER_PAIRS),

@@ -5,7 +5,7 @@ import pytest
 from everturn.compose.lone_policy import build_call
 from everturn.core.errors import EverturnError
 from everturn.permissions.policy import RulePolicy
-from everturn.permissions.rules.parsing import parse_rule
+from everturn.permissions.rules.rule_parser import parse_rule
 from everturn.permissions.rules_in_force import Workplace
 from everturn.ports.abort import AbortSignal
 from everturn.ports.files import FileStates

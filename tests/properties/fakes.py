@@ -206,5 +206,8 @@ class UnchangedFiles:
     def changed(self, path: str, stamp: Any) -> bool:
         return False
 
+    def is_gone(self, path: str) -> bool:
+        return False
+
     def load(self, path: str, most: int) -> None:
         return None

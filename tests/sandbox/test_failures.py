@@ -24,7 +24,7 @@ from everturn.sandbox.kept import Keeper, PutBack
 from everturn.sandbox.places import Places
 from everturn.sandbox.probe import find_means
 from everturn.sandbox.repositories import Repositories
-from everturn.sandbox.settings import SandboxWishes
+from everturn.sandbox.settings import SandboxSettings
 
 KINDS = [
     pytest.param("landlock", marks=pytest.mark.needs("bubblewrap")),
@@ -58,7 +58,7 @@ async def test_a_command_that_cannot_be_prepared_leaves_nothing_behind(tmp_path,
     """Whichever step it is that runs out of descriptors."""
     os.mkdir(tmp_path / ".git")  # noqa: PTH102 - a path as text
     sandbox = CommandSandbox(
-        SandboxWishes(enabled=True), find_means(without=without), SandboxSurroundings(folders=(), home="/nonexistent")
+        SandboxSettings(enabled=True), find_means(without=without), SandboxSurroundings(folders=(), home="/nonexistent")
     )
     before = sorted(tmp_path.rglob("*"))
     sandbox.temporary  # noqa: B018 - made for the session
@@ -172,7 +172,7 @@ def make_far(folder):
 @pytest.mark.parametrize("without", KINDS)
 async def test_where_not_every_folder_can_be_looked_at_commands_are_asked_about(tmp_path, without):
     sandbox = CommandSandbox(
-        SandboxWishes(enabled=True, auto_allow=True),
+        SandboxSettings(enabled=True, auto_allow=True),
         find_means(without=without),
         SandboxSurroundings(folders=(str(tmp_path),), home="/nonexistent"),
     )

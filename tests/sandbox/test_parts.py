@@ -43,7 +43,7 @@ from everturn.sandbox.places import Places, find_nested, find_places, lies_in_pr
 from everturn.sandbox.probe import Means, find_means, try_bubblewrap
 from everturn.sandbox.remembered import MAX_BYTES
 from everturn.sandbox.remove import remove_tree
-from everturn.sandbox.settings import SandboxWishes, parse_wishes
+from everturn.sandbox.settings import SandboxSettings, parse_sandbox_settings
 from everturn.sandbox.survivors import has_scope
 from everturn.sandbox.temporary import Temporary
 
@@ -244,20 +244,24 @@ def test_settings_may_be_nested_or_dotted():
         "filesystem": {"allowWrite": ["~/c", "x/**"]},
     }
     dotted = {"enabled": True, "network.allowedDomains": ["a.example"], "filesystem.allowWrite": ["~/c", "./x/"]}
-    wishes = SandboxWishes(enabled=True, allowed_hosts=("a.example",), allow_write=("/home/me/c", "/project/x"))
+    wishes = SandboxSettings(enabled=True, allowed_hosts=("a.example",), allow_write=("/home/me/c", "/project/x"))
 
-    assert parse_wishes(nested, "/project", "/home/me") == parse_wishes(dotted, "/project", "/home/me") == wishes
+    assert (
+        parse_sandbox_settings(nested, "/project", "/home/me")
+        == parse_sandbox_settings(dotted, "/project", "/home/me")
+        == wishes
+    )
 
 
 @pytest.mark.parametrize("entry", ["*.log", "a/*/b", "a?", "a\0b"])
 def test_a_path_with_wildcards_is_refused(entry):
     with pytest.raises(OptionError, match="wildcards do not work here"):
-        parse_wishes({"filesystem.denyRead": [entry]}, "/project", "/home/me")
+        parse_sandbox_settings({"filesystem.denyRead": [entry]}, "/project", "/home/me")
 
 
 def test_both_names_of_required_count():
-    assert parse_wishes({"failIfUnavailable": True}, "/", "/").required
-    assert parse_wishes({"required": True}, "/", "/").required
+    assert parse_sandbox_settings({"failIfUnavailable": True}, "/", "/").required
+    assert parse_sandbox_settings({"required": True}, "/", "/").required
 
 
 async def test_a_placeholder_stays_while_another_session_needs_it(tmp_path):
@@ -304,7 +308,7 @@ async def test_the_placeholder_of_a_killed_session_is_as_good_as_missing(tmp_pat
     left.mkdir()
     left.chmod(MODE)
 
-    places = find_places(SandboxWishes(), folders=[str(root)], temporary=str(root))
+    places = find_places(SandboxSettings(), folders=[str(root)], temporary=str(root))
 
     assert str(left) in places.missing
     heir = Placeholders()
@@ -387,7 +391,7 @@ def test_where_what_runs_on_cannot_be_found_commands_are_asked_about(tmp_path):
     """Before Linux 6.12 signals know no rules."""
     around = SandboxSurroundings(folders=(str(tmp_path),), home="/nonexistent")
 
-    sandbox = CommandSandbox(SandboxWishes(enabled=True, auto_allow=True), LANDLOCK, around)
+    sandbox = CommandSandbox(SandboxSettings(enabled=True, auto_allow=True), LANDLOCK, around)
 
     assert sandbox.judge("true", leave=False) is Confinement.INSIDE
 
@@ -397,7 +401,7 @@ async def test_where_something_protected_is_too_large_to_be_put_back_commands_ar
     large = tmp_path / ".vscode"
     large.mkdir()
     around = SandboxSurroundings(folders=(str(tmp_path),), home="/nonexistent")
-    sandbox = CommandSandbox(SandboxWishes(enabled=True, auto_allow=True), find_means(without="bubblewrap"), around)
+    sandbox = CommandSandbox(SandboxSettings(enabled=True, auto_allow=True), find_means(without="bubblewrap"), around)
     assert sandbox.judge("true", leave=False) is Confinement.ENOUGH
 
     with (large / "huge").open("wb") as file:
@@ -599,7 +603,7 @@ AROUND = SandboxSurroundings(folders=(), home="/nonexistent")
 
 async def test_without_a_sandbox_commands_run_with_a_warning(tmp_path):
     none = find_means("/nonexistent", without="landlock")
-    sandbox = CommandSandbox(SandboxWishes(enabled=True), none, AROUND)
+    sandbox = CommandSandbox(SandboxSettings(enabled=True), none, AROUND)
 
     cell = await sandbox.confine("true", START, str(tmp_path))
 
@@ -612,7 +616,7 @@ async def test_without_a_sandbox_commands_run_with_a_warning(tmp_path):
 
 async def test_where_one_is_required_no_command_runs_without(tmp_path):
     none = find_means("/nonexistent", without="landlock")
-    sandbox = CommandSandbox(SandboxWishes(enabled=True, required=True), none, AROUND)
+    sandbox = CommandSandbox(SandboxSettings(enabled=True, required=True), none, AROUND)
 
     with pytest.raises(ToolFault, match="is set, and there is no sandbox here"):
         await sandbox.confine("true", START, str(tmp_path))
@@ -698,7 +702,7 @@ async def test_where_the_workspace_is_a_protected_place_commands_and_edits_are_a
     said, edits = {}, {}
     for name in (".local/bin", "project"):
         around = SandboxSurroundings(folders=(str(home / name),), home=str(home))
-        sandbox = CommandSandbox(SandboxWishes(enabled=True), find_means(), around)
+        sandbox = CommandSandbox(SandboxSettings(enabled=True), find_means(), around)
         said[name] = sandbox.judge("true", leave=False)
         edits[name] = MachineWalls((str(home / name),), str(home)).edits
         await sandbox.aclose()
@@ -711,6 +715,6 @@ def test_memory_files_between_two_working_folders_are_held_too(tmp_path):
     root = tmp_path.resolve()
     (root / "a" / "b").mkdir(parents=True)
 
-    found = find_places(SandboxWishes(), folders=[str(root), str(root / "a" / "b")], temporary=str(root))
+    found = find_places(SandboxSettings(), folders=[str(root), str(root / "a" / "b")], temporary=str(root))
 
     assert {f"{root}{below}/AGENTS.md" for below in ("", "/a", "/a/b")} <= set(found.traps)

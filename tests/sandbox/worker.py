@@ -22,7 +22,7 @@ from everturn.ports.tasks import Tasks
 from everturn.ports.tool import Inquiry, ToolContext
 from everturn.sandbox.command_sandbox import CommandSandbox, SandboxSurroundings
 from everturn.sandbox.probe import find_means
-from everturn.sandbox.settings import parse_wishes
+from everturn.sandbox.settings import parse_sandbox_settings
 from everturn.tools.bash import bash_tool
 
 PR_SET_DUMPABLE = 4
@@ -56,7 +56,7 @@ async def run_job(job: dict[str, Any]) -> dict[str, Any]:
     if "landlock" in job:
         means = replace(means, version=job["landlock"])
     sandbox = CommandSandbox(
-        parse_wishes({"enabled": True, **job.get("settings", {})}, folder, job.get("home", "/nonexistent")),
+        parse_sandbox_settings({"enabled": True, **job.get("settings", {})}, folder, job.get("home", "/nonexistent")),
         means,
         SandboxSurroundings(
             folders=(folder,),

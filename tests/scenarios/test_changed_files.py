@@ -48,7 +48,10 @@ async def test_a_file_that_is_gone_is_told(bench):
 
     run = await bench.go_on(bench.engine(), on_event=remove)
 
-    assert [attached.detail for attached in run.of("attachment")] == [{"paths": [str(path)]}]
+    assert [attached.detail for attached in run.of("attachment")] == [{"paths": [str(path)], "gone": True}]
+    [text_] = told(bench)
+    assert "no longer there" in text_
+    assert "read them again" not in text_
 
 
 def told(bench, place=-1):

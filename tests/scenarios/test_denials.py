@@ -11,7 +11,7 @@ from everturn.ports.policy import Ruling, Verdict
 
 pytestmark = pytest.mark.needs("Landlock")
 NOBODY = "and nobody is here to approve it."
-PYTHON = "The user can allow it with the rule Bash(python *), for any such code; no narrower rule would do."
+PYTHON = "The user can allow it with the rule Bash(python *), which allows any such code; there is no narrower one."
 PYTEST = "Allowed are commands by the rule Bash(pytest *), and those that only read."
 LONG = f"python -c 'print({'1 + ' * 40}1)'"
 TRY = "To try code out, put it into a test and run that."
@@ -44,8 +44,8 @@ async def denied(bench, name, fields, **options):
         ),
         (
             "python $TMPDIR/x.py",
-            (f"no rule allows 'python $TMPDIR/x.py', {NOBODY} The user can allow it with the rule Bash(python $TMPDIR/*), for any "
-            f"such code; no narrower rule would do. {PYTEST} {TRY}"),
+            (f"no rule allows 'python $TMPDIR/x.py', {NOBODY} The user can allow it with the rule Bash(python $TMPDIR/*), which "
+            f"allows any such code; there is no narrower one. {PYTEST} {TRY}"),
         ),
         (
             "make && npm test; true",
@@ -230,7 +230,7 @@ async def test_what_is_said_to_need_no_approval_there_needs_none(bench):
     [
         ("make", "'make' may change something"),
         ("git log && python -m pytest -q", "'python -m pytest -q' may change something"),
-        ("cat /etc/passwd", "'cat /etc/passwd' reads /etc/passwd, and no rule covers that file"),
+        ("cat /etc/passwd", "'cat /etc/passwd' reads /etc/passwd, which is outside the working folder"),
         ("cat a | tee b", "it would write '{folder}/b'"),
         ("rm -rf $T", "what 'rm -rf $T' removes is not known before it runs: no rule and no mode approves it"),
         ("if", "not understood: it cannot be parsed"),

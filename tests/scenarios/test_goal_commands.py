@@ -14,7 +14,7 @@ from everturn.core.errors import OptionError
 from everturn.core.messages import Kind
 from everturn.core.state import AbortCause, Reason
 from everturn.modelserver import call, text
-from everturn.permissions.rules.parsing import parse_rule
+from everturn.permissions.rules.rule_parser import parse_rule
 from everturn.ports.policy import Ruling, Verdict
 
 

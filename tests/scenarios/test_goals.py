@@ -83,6 +83,7 @@ async def test_the_same_output_three_times_ends_the_query(bench):
     assert (run.result.goal, run.result.goal_attempts) == ("not_met", 3)
     assert [event.stuck for event in run.of("verification_end")] == [False, False, True]
     assert "python3 check.py" in run.result.errors[0]
+    assert (run.result.answered, run.result.text) == (True, "I stop.")
     assert "same as last time" in bench.sent[2][-1]["content"][0]["text"]
 
 
@@ -225,10 +226,14 @@ async def test_a_goal_is_done_with_once_it_is_met_and_one_of_the_options_holds_f
     assert engine.notes.goal is None
 
     assert (await bench.go_on(engine)).result.goal == "met"
+    assert "is met or was removed" not in str(bench.sent[-1])
     await engine.aclose()
     later = bench.engine(resume=engine.session_id)
 
     assert (await bench.go_on(later)).result.goal == ""
+    assert str(bench.sent[-1]).count("is met or was removed: no command runs any more") == 1
+    assert (await bench.go_on(later, "And now?")).result.goal == ""
+    assert str(bench.sent[-1]).count("is met or was removed: no command runs any more") == 1
 
 
 async def test_a_goal_that_was_not_met_stays_with_the_session(bench):
@@ -243,6 +248,29 @@ async def test_a_goal_that_was_not_met_stays_with_the_session(bench):
     run = await bench.go_on(later)
 
     assert (run.result.goal, run.result.goal_attempts) == ("met", 1)
+
+
+async def approve(_call, _reason):
+    return True
+
+
+@pytest.mark.parametrize(
+    ("options", "is_told"),
+    [
+        ({"permission_mode": "default"}, True),
+        ({"permission_mode": "default", "allowed_tools": ["Edit(src/**)"]}, False),
+        ({"permission_mode": "default", "approver": approve}, False),
+        ({"permission_mode": "acceptEdits"}, False),
+    ],
+)
+async def test_a_goal_for_which_no_file_may_be_changed_is_told_at_the_start(bench, options, is_told):
+    engine = goal(bench, **options)
+    (bench.folder / "left").write_text("0")
+    bench.model(text("Done."))
+
+    run = await bench.go_on(engine)
+
+    assert any("may not change files" in notice.text for notice in run.of("notice")) is is_told
 
 
 @pytest.mark.parametrize(

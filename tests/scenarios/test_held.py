@@ -310,7 +310,7 @@ async def test_git_reads_the_repository_around_the_folder_and_others_do_not(benc
 
     assert " M ../above.txt" in answers(bench, 1)[0]
     assert "First" in answers(bench, 1)[0]
-    assert "no rule covers that file" in answers(bench, 2)[0]
+    assert "which is outside the working folder" in answers(bench, 2)[0]
 
 
 async def test_a_repository_elsewhere_that_a_file_names_is_asked_about(bench, repository):

@@ -54,6 +54,17 @@ async def test_a_folder_that_an_unasked_command_went_to_is_named_in_the_next_que
 
 
 @pytest.mark.needs("Landlock")
+async def test_a_line_that_goes_to_a_folder_itself_is_not_said_to_run_where_the_shell_stands(bench, vendor):
+    approver = Approver(lambda _: Ruling.DENY)
+    there = bench.folder.resolve()
+    bench.model(bash("cd vendor"), bash(f"cd {there} && make test"), bash(f"cd {there}; make test"), text("Done."))
+
+    await bench.run(approver=approver)
+
+    assert ["it would run in" in reason for _, reason in approver.asked] == [False, True]
+
+
+@pytest.mark.needs("Landlock")
 async def test_a_folder_that_was_gone_when_a_person_was_asked_does_not_come_back_before_the_command_runs(bench, vendor):
     away = vendor.with_name("away")
 

@@ -4,7 +4,7 @@ import pytest
 
 from everturn.core.state import Reason
 from everturn.modelserver import call, text, too_long
-from everturn.permissions.rules.parsing import parse_rule
+from everturn.permissions.rules.rule_parser import parse_rule
 from everturn.ports.hooks import CompactInput, CompactVerdict
 from everturn.ports.policy import Ruling
 

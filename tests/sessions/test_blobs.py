@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everturn.core.messages import Kind, Message, decode_block, encode_block, result_block, text_block
-from everturn.core.records import record_message
+from everturn.core.record_codec import record_message
 from everturn.modelserver import text
 from everturn.sessions.blobs import MIN_SIZE
 from everturn.sessions.journal import FileJournal

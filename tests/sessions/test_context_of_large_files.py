@@ -4,7 +4,8 @@ from tests.context.transcripts import called, note, prompt
 
 from everturn.context.fact_tracker import FactTracker
 from everturn.core.messages import Kind
-from everturn.core.records import ResultsCleared, ResultSpilled, record_message
+from everturn.core.record_codec import record_message
+from everturn.core.records import ResultsCleared, ResultSpilled
 from everturn.sessions.lines import LineEncoder
 from everturn.sessions.replay import ReplayFold
 

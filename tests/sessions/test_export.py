@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from everturn.core.masking import mask_keys
 from everturn.core.messages import Answer, Kind, Message, result_block, text_block
-from everturn.core.records import MessageRetracted, Rewound, record_message
+from everturn.core.record_codec import record_message
+from everturn.core.records import MessageRetracted, Rewound
 from everturn.modelserver import call, cut, say, text, thinking
 from everturn.sessions.export.document import render_document
 from everturn.sessions.export.markdown import render_markdown

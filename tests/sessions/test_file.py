@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from everturn.core.errors import JournalError
 from everturn.core.messages import Kind, Message, text_block
-from everturn.core.records import FORMAT, SessionOpened, record_message
+from everturn.core.record_codec import record_message
+from everturn.core.records import FORMAT, SessionOpened
 from everturn.sessions.journal import FileJournal
 from everturn.sessions.lines import LineEncoder
 from everturn.sessions.places import UnkeptError, find_session_file, session_file

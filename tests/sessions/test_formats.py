@@ -17,6 +17,7 @@ from everturn.core.facts import Facts
 from everturn.core.messages import Answer, Kind, Message, decode_block, text_block
 from everturn.core.notes import Notes
 from everturn.core.prefix import Sent
+from everturn.core.record_codec import record_message
 from everturn.core.records import (
     FORMAT,
     AnyRecord,
@@ -27,7 +28,6 @@ from everturn.core.records import (
     SeenFile,
     SessionOpened,
     UsageCharged,
-    record_message,
 )
 from everturn.core.state import Guards, Transition
 from everturn.core.tokens import Scale

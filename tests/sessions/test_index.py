@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from everturn.core.budget import Usage
 from everturn.core.errors import JournalError
 from everturn.core.messages import Answer, Kind, Message, result_block, text_block
+from everturn.core.record_codec import encode_record, record_message
 from everturn.core.records import (
     FORMAT,
     MessageRetracted,
@@ -24,8 +25,6 @@ from everturn.core.records import (
     Rewound,
     SessionOpened,
     UsageCharged,
-    encode_record,
-    record_message,
 )
 from everturn.modelserver import call, cut, text
 from everturn.sessions.index.card import MAX_TITLE_LENGTH, Gathered, plan_short_ids
@@ -380,7 +379,7 @@ def test_an_index_that_was_ruined_is_made_anew_and_that_is_said(tmp_path, ruin):
     with SessionIndex(tmp_path) as index:
         assert index.cards() == before
         [notice] = index.notices
-    assert "was made anew" in notice
+    assert "was built again" in notice
     with SessionIndex(tmp_path) as index:
         assert (index.cards(), index.notices) == (before, [])
 

@@ -13,7 +13,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from everturn.core.messages import Kind, Message, text_block
-from everturn.core.records import record_message
+from everturn.core.record_codec import record_message
 from everturn.sessions.journal import FileJournal
 
 journal = FileJournal(Path(sys.argv[1]) / "s.jsonl", "s")

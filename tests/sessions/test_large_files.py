@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from everturn.core.errors import JournalError
 from everturn.core.messages import Kind, Message, text_block
-from everturn.core.records import record_message
+from everturn.core.record_codec import record_message
 from everturn.sessions.journal import FileJournal
 from everturn.sessions.line_reader import MAX_LINE_LENGTH, read_lines
 from everturn.sessions.lines import LineEncoder

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from everturn.core.errors import JournalError
 from everturn.sessions.index.card import Card, Gathered
 from everturn.sessions.index.name_lookup import judge_name
-from everturn.sessions.index.removal import Retention, Weighed, load_weights, plan_removal, remove_session
+from everturn.sessions.index.removal import Retention, SizedSession, load_weights, plan_removal, remove_session
 from everturn.sessions.journal import FileJournal
 
 
@@ -56,7 +56,7 @@ def test_the_latest_is_one_of_this_folder_in_which_something_was_said():
 
 WEIGHED = st.lists(
     st.builds(
-        lambda number, size, written, opened, ours, newer: Weighed(
+        lambda number, size, written, opened, ours, newer: SizedSession(
             card=card(f"s{number}", written=written, opened=opened, ours=ours, newer=newer), size=size
         ),
         st.integers(0, 999),

@@ -12,6 +12,7 @@ from everturn.core.contexts import Contexts
 from everturn.core.errors import JournalError
 from everturn.core.messages import Answer, Kind, Message, text_block
 from everturn.core.notes import Notes
+from everturn.core.record_codec import record_message
 from everturn.core.records import (
     FORMAT,
     CallIntended,
@@ -34,7 +35,6 @@ from everturn.core.records import (
     SessionOpened,
     TransitionTaken,
     UsageCharged,
-    record_message,
 )
 from everturn.core.state import Guards
 from everturn.core.transcript import view_of

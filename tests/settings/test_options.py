@@ -135,11 +135,19 @@ def test_what_is_right_is_taken(fields):
         ({"base_url": "http://host:99999"}, "base_url: must be an http or https URL"),
         (
             {"tools": [print]},
-            "tools: holds an entry that must be a function that somebody wrote, not <built-in function print> or must have name, description, schema, result_limit, deferred, settle, parse, parse_approved, traits, line, check, run, done",
+            "tools: holds an entry that is neither a function written in Python nor a tool made by the decorator @tool: <built-in function print>",
+        ),
+        (
+            {"tools": ["Read"]},
+            "tools: holds an entry that is neither a function written in Python nor a tool made by the decorator @tool: 'Read'; built-in tools are named in builtin_tools",
         ),
         (
             {"approver": print},
-            "approver: must be a function that somebody wrote, not <built-in function print> or must have approve: an approver answers approve(call, reason)",
+            "approver: must be a function of the call and the reason, or an object with such a method `approve`, not <built-in function print>",
+        ),
+        (
+            {"approver": lambda call: call},
+            "approver: must be a function of the call and the reason, or an object with such a method `approve`, not <function",
         ),
         ({"cwd": ""}, "cwd: must be a path, not ''"),
     ],
@@ -153,6 +161,20 @@ def test_an_unknown_name_is_told_with_the_one_that_was_meant():
         Options.of(max_turn=3)
     with pytest.raises(TypeError, match="max_turn"):
         Options(max_turn=3)
+
+
+def test_an_unknown_name_a_wrong_value_and_a_contradiction_are_told_together():
+    with pytest.raises(OptionError) as caught:
+        Options.of(max_turn=3, max_budget_usd=-1, goal="All tests pass.", fork_session=True)
+
+    assert [error.field for error in caught.value.all] == ["max_turn", "max_budget_usd", "fork_session", "goal"]
+
+
+def test_a_field_that_is_wrong_is_told_once():
+    with pytest.raises(OptionError) as caught:
+        Options(resume="", persist=False)
+
+    assert [str(error) for error in caught.value.all] == ["resume: must be a text that is not empty"]
 
 
 def test_no_credential_is_ever_shown():

@@ -11,7 +11,7 @@ from pathlib import Path
 from everturn.ports.abort import AbortSignal
 from everturn.ports.files import FileStates
 from everturn.ports.tool import ToolContext, ToolResult
-from everturn.tools.glob import PATIENCE_S, glob_tool
+from everturn.tools.glob import MAX_WAIT_S, glob_tool
 from everturn.tools.grep import grep_tool
 
 FOLDERS = 1_000
@@ -64,7 +64,7 @@ async def search(root: Path) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    print(f"planting {FOLDERS * FILES:,} files; Glob gives up after {PATIENCE_S:g} s")  # noqa: T201 - what it is for
+    print(f"planting {FOLDERS * FILES:,} files; Glob gives up after {MAX_WAIT_S:g} s")  # noqa: T201 - what it is for
     with tempfile.TemporaryDirectory(dir=arguments[0] if arguments else None) as root:
         plant(Path(root))
         asyncio.run(search(Path(root)))

@@ -137,7 +137,7 @@ async def test_a_tree_that_takes_too_long_is_answered_in_part(desk):
     for number in range(2_500):
         (desk.folder / str(number)).touch()
 
-    part = find_files(str(desk.folder), "*", desk.abort, patience_s=0)
+    part = find_files(str(desk.folder), "*", desk.abort, max_wait_s=0)
     whole = find_files(str(desk.folder), "*", desk.abort)
 
     assert (part.complete, part.total) == (False, 0)

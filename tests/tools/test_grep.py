@@ -207,7 +207,7 @@ async def test_a_pattern_that_never_ends_is_ended_with_its_process(desk):
     query = plan_query(TOOL.parse({"pattern": "(a+)+$"}), str(desk.folder), None)
 
     with pytest.raises(ToolFault, match="took longer than 3 s"):
-        await run_python(query, desk.abort, patience_s=3)
+        await run_python(query, desk.abort, max_wait_s=3)
 
 
 async def test_an_abort_ends_a_pattern_that_never_ends(desk):
@@ -225,7 +225,7 @@ def test_a_tree_that_takes_too_long_is_answered_in_part(desk):
     desk.write("a.txt", "needle\n")
     query = plan_query(TOOL.parse({"pattern": "needle"}), str(desk.folder), None)
 
-    assert search_tree(query, patience_s=-1) == Matches(files=(), complete=False)
+    assert search_tree(query, max_wait_s=-1) == Matches(files=(), complete=False)
 
 
 def slow_program(desk, output):
@@ -237,7 +237,7 @@ def slow_program(desk, output):
 
 async def test_a_program_that_takes_too_long_is_ended_and_its_rows_are_kept(desk):
     output = await run_program(
-        [slow_program(desk, r"a.txt\0")], str(desk.folder), desk.abort, most_bytes=100, patience_s=3
+        [slow_program(desk, r"a.txt\0")], str(desk.folder), desk.abort, most_bytes=100, max_wait_s=3
     )
 
     assert (output.data, output.complete) == (b"a.txt\0", False)
@@ -245,7 +245,7 @@ async def test_a_program_that_takes_too_long_is_ended_and_its_rows_are_kept(desk
 
 async def test_a_program_that_says_too_much_is_ended(desk):
     output = await run_program(
-        [slow_program(desk, "x" * 200)], str(desk.folder), desk.abort, most_bytes=100, patience_s=60
+        [slow_program(desk, "x" * 200)], str(desk.folder), desk.abort, most_bytes=100, max_wait_s=60
     )
 
     assert (output.complete, len(output.data)) == (False, 200)

@@ -8,7 +8,7 @@ import pytest
 
 from everturn.core.errors import ToolFault
 from everturn.permissions.policy import RulePolicy
-from everturn.permissions.rules.parsing import parse_rule
+from everturn.permissions.rules.rule_parser import parse_rule
 from everturn.ports import unsettled
 from everturn.ports.judged_paths import JudgedPath
 from everturn.ports.policy import Ruling

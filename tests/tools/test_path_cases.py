@@ -18,7 +18,7 @@ from tests.tools.path_world import World, load_cases
 from everturn.core.errors import EverturnError, InputFault
 from everturn.frontends.harmless import make_line
 from everturn.permissions.policy import RulePolicy
-from everturn.permissions.rules.parsing import RuleProblem
+from everturn.permissions.rules.rule_parser import RuleProblem
 from everturn.ports.abort import AbortSignal
 from everturn.ports.files import FileStates
 from everturn.ports.judged_paths import JudgedPath

@@ -45,6 +45,17 @@ async def test_any_list_replaces_the_one_before_and_leaves_the_other_notes(befor
     assert made.line(call).isprintable()
 
 
+def test_the_entry_that_does_not_fit_is_shown():
+    good = {"content": "first", "status": "pending", "activeForm": "b"}
+
+    with pytest.raises(InputFault) as fault:
+        todo_write_tool().parse({"todos": [good, {"content": "second", "status": "pending"}]})
+
+    assert str(fault.value).startswith("`todos[1]`")
+    assert "second" in str(fault.value)
+    assert "first" not in str(fault.value)
+
+
 @pytest.mark.parametrize(
     ("todos", "problem"),
     [

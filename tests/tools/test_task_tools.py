@@ -160,10 +160,23 @@ async def test_an_abort_of_the_query_leaves_it_and_the_end_of_the_session_does_n
     await desk.context.tasks.aclose()
 
 
+async def test_a_command_in_the_background_says_in_which_folder_it_runs_where_the_shell_has_moved(desk):
+    (desk.folder / "tests").mkdir()
+    tool = bash_tool()
+    await desk.use(tool, command="cd tests")
+
+    result = await desk.use(tool, command="pwd", run_in_background=True)
+    await desk.context.tasks.get(result.shown.background_task_id).wait()
+
+    assert "It runs in tests/." in result.content
+    await desk.context.tasks.aclose()
+
+
 async def test_a_command_in_the_background_changes_neither_folder_nor_variables(desk):
     tool = bash_tool()
     result = await desk.use(tool, command="cd /; export A=1", run_in_background=True)
     await desk.context.tasks.get(result.shown.background_task_id).wait()
 
+    assert "It runs in" not in result.content
     assert (await desk.use(tool, command='echo "$PWD$A"')).content == str(desk.folder)
     await desk.context.tasks.aclose()

@@ -149,7 +149,7 @@ async def test_a_partly_read_file_may_be_edited_and_stays_partly_read(desk):
 @pytest.mark.parametrize(
     ("content", "fields", "text"),
     [
-        ("a b a", {"old_string": "a", "new_string": "c"}, "`old_string` occurs 2 times (2 places, lines 1, 1)"),
+        ("a b a", {"old_string": "a", "new_string": "c"}, "`old_string` occurs 2 times (2 places, line 1)"),
         (
             "x\n" * 9,
             {"old_string": "x", "new_string": "y"},
@@ -202,7 +202,7 @@ async def test_all_occurrences_are_replaced_on_request(desk):
     result = await desk.use(EDIT, file_path="a.txt", old_string="a", new_string="\\1", replace_all=True)
 
     assert path.read_text() == "\\1 b \\1\n\\1"
-    assert result.content == f"Edited {path}: 3 places, lines 1, 1, 2."
+    assert result.content == f"Edited {path}: 3 places, lines 1, 2."
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ async def test_a_byte_now_and_then_stops_at_the_time_limit(site, net):
     site.pages["/slow"] = slow
 
     with pytest.raises(ToolFault, match=r"did not send the page within 0\.2 s"):
-        await run_fetch(net, plan_url("https://example.com/slow"), patience_s=0.2)
+        await run_fetch(net, plan_url("https://example.com/slow"), max_wait_s=0.2)
 
 
 def test_the_copy_holds_all_cases():

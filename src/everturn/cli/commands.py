@@ -155,7 +155,7 @@ COMMANDS: tuple[ProgramCommand, ...] = (
                 offer=CompletionOffer.MODELS,
                 help="as in a run with this model",
             ),
-            Flag(name="--person", help="as in a run with somebody at a terminal"),
+            Flag(name="--person", help="as in a run with a person at a terminal"),
             Flag(name="--trust", help="as in a folder that you trust"),
             Flag(name="--counts", help="only the table of tokens"),
             JSON,

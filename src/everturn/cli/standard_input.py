@@ -9,7 +9,7 @@ from everturn.cli.console import complain
 from everturn.cli.errors import HELP, UsageError
 
 MAX_BYTES = 10_000_000
-PATIENCE_S = 3.0
+MAX_WAIT_S = 3.0
 STANDARD_INPUT = "-"
 """In place of a prompt, as with other programs."""
 _PIECE = 1 << 16
@@ -53,7 +53,7 @@ def load_piped(*, is_addition: bool, is_named: bool) -> str:
 
 def _say_when_waiting(descriptor: int) -> None:
     """A caller that forgot to close our standard input would wonder why nothing happens."""
-    ready, _, _ = select.select([descriptor], [], [], PATIENCE_S)
+    ready, _, _ = select.select([descriptor], [], [], MAX_WAIT_S)
     if not ready:
         complain("waiting for standard input to end; if there is none, add < /dev/null")
 

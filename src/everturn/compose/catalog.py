@@ -1,4 +1,4 @@
-"""The model catalogue as the options extend it, the name of the model that a setup means, and whether it can what is demanded."""
+"""The model catalogue, extended by the options; resolves the name of a model, and checks that the model has the abilities that the options ask for."""
 
 import os
 from collections.abc import Callable

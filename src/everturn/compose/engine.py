@@ -24,8 +24,8 @@ from everturn.compose.guard import (
     watch_settings,
 )
 from everturn.compose.hooks import HookPlace, build_hooks, build_investigation
-from everturn.compose.policy import advise
-from everturn.compose.prompt import Surroundings, plan_briefing, plan_prompting
+from everturn.compose.policy import advise, advise_goal
+from everturn.compose.prompt import EnvironmentFinder, plan_briefing, plan_prompting
 from everturn.compose.session import build_session_file, open_session
 from everturn.compose.system import RandomIds, SystemClock, begin_count
 from everturn.compose.toolbox import build_web, choose_tools
@@ -77,7 +77,7 @@ WEAK_KEY = (
 )
 
 
-class Lasting(msgspec.Struct, kw_only=True):
+class LastingParts(msgspec.Struct, kw_only=True):
     """What goes on in the conversation that follows after `clear`."""
 
     live: LiveRules | None = None
@@ -118,12 +118,12 @@ def build_parts(
     world: World,
     *,
     name_option: Callable[[str], str] = str,
-    lasting: Lasting | None = None,
+    lasting: LastingParts | None = None,
     after: str = "",
 ) -> EngineParts:
     """`name_option`: how the person who chose an option knows it; notices use this name. `after`: the session that was cleared."""
     options, env, notices = setup.options, world.env, Notices()
-    lasting = lasting or Lasting(live=LiveRules(world.live) if world.live is not None else None)
+    lasting = lasting or LastingParts(live=LiveRules(world.live) if world.live is not None else None)
     clock, ids = world.clock or SystemClock(), world.ids or RandomIds()
     catalog = build_catalog(options)
     main = resolve_model(setup.model, setup, catalog)
@@ -205,9 +205,11 @@ def build_parts(
         notices.add(WEAK_KEY)
     add_all(notices, guard.warnings)
     add_all(notices, advise(policy, {*NAMES, *(tool.name for tool in own_tools)}, name_option))
+    if goal is not None:
+        add_all(notices, advise_goal(policy, asks=options.approver is not None))
     guard.scratch.plan(session.id)
     briefing = plan_briefing(setup, (*tools, *deferred))
-    surroundings = Surroundings(
+    surroundings = EnvironmentFinder(
         setup,
         briefing,
         policy=policy,

@@ -6,7 +6,7 @@ from typing import Any
 
 from everturn.ports.policy import Approver, Call, Verdict
 from everturn.ports.tool import Tool
-from everturn.settings.checks import function
+from everturn.settings.checks import is_function
 from everturn.tools.definition.decorator import FunctionTool
 
 
@@ -32,4 +32,4 @@ def adopt_tools(tools: Iterable[Tool | Callable[..., Any]]) -> tuple[Tool, ...]:
 
 
 def adopt_tool(tool: Any) -> Tool:
-    return FunctionTool(tool) if function(tool) is None else tool
+    return FunctionTool(tool) if is_function(tool) else tool

@@ -1,4 +1,4 @@
-"""What decides about the calls of an engine, and what holds its commands: policy, sandbox, holder, and what changes them."""
+"""What decides about the calls of an engine and confines its commands: policy, sandbox, holder, and what changes them."""
 
 import os
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What holds the commands of an engine that nobody approved: made when the first command needs it."""
+"""The holder of an engine, which confines commands that nobody approved; made when the first such command comes."""
 
 import os
 from collections.abc import Callable, Mapping

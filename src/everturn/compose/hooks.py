@@ -83,7 +83,7 @@ def build_dispatch(
     setup: Setup, place: HookPlace, functions: Mapping[str, tuple[Callable[..., Any], ...]] | None = None
 ) -> "tuple[Dispatch, tuple[str, ...]]":
     from everturn.hooks.configuration import select_hooks
-    from everturn.hooks.dispatch import Desk, Dispatch, build_function_hooks
+    from everturn.hooks.dispatch import Dispatch, DispatchParts, build_function_hooks
     from everturn.permissions.conditions import CallFilter
     from everturn.tools.bash.hook_variables import HookVariables
     from everturn.tools.bash.programs import LocalPrograms
@@ -104,7 +104,7 @@ def build_dispatch(
         return fields | ({"effort": {"level": setup.options.effort}} if setup.options.effort else {})
 
     covers, programs = CallFilter(folder, find_folder), LocalPrograms()
-    desk = Desk(
+    desk = DispatchParts(
         describe=describe,
         show=place.show,
         warn=place.warn,

@@ -1,4 +1,4 @@
-"""The policy without an engine: for whoever wants to know what would happen to a call."""
+"""The policy without an engine, for `everturn permissions test`: what would happen to a call."""
 
 import atexit
 import os

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from everturn.compose.hooks import list_own_files
 from everturn.core.modes import PermissionMode
 from everturn.permissions.policy import RulePolicy
-from everturn.permissions.rules.loading import advise_rule, find_strangers, parse_given
+from everturn.permissions.rules.given_rules import advise_rule, find_strangers, parse_given
 from everturn.permissions.rules.names import find_alike
 from everturn.permissions.rules.rule import Rule, Source
 from everturn.permissions.rules.written import find_missing, join_rules
@@ -19,6 +19,10 @@ from everturn.settings.setup import Setup
 
 GIVEN = {Ruling.ALLOW: "allowed_tools", Ruling.ASK: "ask_tools", Ruling.DENY: "disallowed_tools"}
 """Options that hold rules."""
+UNREACHABLE = (
+    "There is a goal, but the model may not change files: nobody can be asked, and neither the permission mode nor a rule allows "
+    "it. Give the mode acceptEdits, or a rule such as Edit(src/**)."
+)
 
 
 def build_policy(
@@ -63,6 +67,15 @@ def advise(policy: RulePolicy, known: Collection[str], name_option: Callable[[st
         for rule in find_strangers(rules, known)
     ]
     return told + [f"{_origin(rule, name_option)}: {advice}" for rule in rules if (advice := advise_rule(rule))]
+
+
+def advise_goal(policy: RulePolicy, *, asks: bool) -> list[str]:
+    """What to tell of a goal that the model can hardly reach. `asks`: a person or the program can approve what it wants to change."""
+    changes = policy.mode in {PermissionMode.ACCEPT_EDITS, PermissionMode.BYPASS}
+    allowed = any(
+        rule.ruling is Ruling.ALLOW and rule.tool in {"Edit", "Write", "NotebookEdit"} for rule in policy.rules.rules
+    )
+    return [] if asks or changes or allowed else [UNREACHABLE]
 
 
 def _alike(tool: str, known: Collection[str]) -> str:

@@ -72,7 +72,7 @@ def list_prompt_parts(engine: "Engine", setup: Setup) -> "tuple[PromptPart, ...]
     )
 
 
-class Surroundings:
+class EnvironmentFinder:
     """Looks at the world for the environment."""
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The sandbox of an engine: what the settings want, with what the machine has."""
+"""The sandbox of an engine: chosen by the settings and by what works on the machine."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,7 +14,7 @@ from everturn.ports.policy import Ruling
 from everturn.ports.scratch import NO_SCRATCH, Scratch
 from everturn.sandbox.command_sandbox import CommandSandbox, SandboxRules, SandboxSurroundings
 from everturn.sandbox.probe import find_means
-from everturn.sandbox.settings import parse_wishes
+from everturn.sandbox.settings import parse_sandbox_settings
 from everturn.settings.environment import find_shell_home
 from everturn.settings.setup import Setup
 
@@ -39,11 +39,11 @@ def build_sandbox(
     """
     options, folder = setup.options, str(setup.folder)
     user_home = find_shell_home()
-    wishes = parse_wishes(options.sandbox or False, folder, user_home)
-    if not wishes.enabled:
+    settings = parse_sandbox_settings(options.sandbox or False, folder, user_home)
+    if not settings.enabled:
         return None, ""
-    means = find_means(wishes.program, folders=policy.folders)
-    if means.kind == "none" and wishes.required:
+    means = find_means(settings.program, folders=policy.folders)
+    if means.kind == "none" and settings.required:
         raise OptionError("sandbox", f"is required, and there is none here: {means.why}")
     surroundings = SandboxSurroundings(
         folders=(folder,), home=user_home, own=list_own_folders(setup, env), code=list_own_files(setup)
@@ -52,16 +52,16 @@ def build_sandbox(
     if means.kind != "none":
         by_rules = means.kind == "landlock"
         told = (
-            NO_NETWORK.format(means.why) if by_rules and wishes.has_network else "",
-            STILL_ASKED.format(means.why) if by_rules and wishes.auto_allow is None else "",
+            NO_NETWORK.format(means.why) if by_rules and settings.has_network else "",
+            STILL_ASKED.format(means.why) if by_rules and settings.auto_allow is None else "",
         )
         warning = " ".join(filter(None, told))
-    ruled = RulesNow(policy, folder, user_home)
+    ruled = CurrentSandboxRules(policy, folder, user_home)
     asks = options.approver is not None
-    return CommandSandbox(wishes, means, surroundings, ruled, asks=asks, scratch=scratch), warning
+    return CommandSandbox(settings, means, surroundings, ruled, asks=asks, scratch=scratch), warning
 
 
-class RulesNow:
+class CurrentSandboxRules:
     """What the policy's rules say to the sandbox; looked up again when they have changed."""
 
     def __init__(self, policy: RulePolicy, folder: str, user_home: str) -> None:
@@ -80,7 +80,7 @@ class RulesNow:
                 find_unread=Finder(self._policy.find_coverage("read", Ruling.DENY)),
                 find_unwritten=Finder(self._policy.find_coverage("write", Ruling.DENY)),
                 folders=self._policy.folders[1:],
-                object_to=DomainObjections(denied),
+                object_to=DeniedHosts(denied),
             )
         return self._ruled
 
@@ -99,7 +99,7 @@ class Finder:
         return self._coverage.find(walk_folders)
 
 
-class DomainObjections:
+class DeniedHosts:
     """What may not be fetched may not be reached by commands, either: rules such as `WebFetch(domain:example.com)`."""
 
     def __init__(self, denied: Iterable[Rule]) -> None:

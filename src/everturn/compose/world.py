@@ -1,14 +1,15 @@
-"""What an engine meets outside of itself. Each field stands in for the real thing, in tests and in programs that embed it."""
+"""The outside world of an engine (environment, disk, clock, ids, model). Tests and embedding programs replace its fields."""
 
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from everturn.core.errors import OptionError
 from everturn.core.sources import QuerySource, SourceKind
-from everturn.settings.options import Options, refuse_strangers
+from everturn.settings.options import Options, make_options
 from everturn.settings.setup import WrittenSettings
 
 if TYPE_CHECKING:
@@ -52,7 +53,6 @@ KEYWORDS = ("model", "env", "ledger", "disk", "clock", "ids")
 
 def split_named(options: Options | None, named: Mapping[str, Any]) -> tuple[Options, World]:
     """What belongs to the world, and what is an option. Raises `OptionError`, also for a name that is neither."""
-    refuse_strangers(named, (*Options.__struct_fields__, *World.__struct_fields__))
     # The name of a model is an option; a client stands in for the world's.
     is_client = "model" in named and not isinstance(named["model"], str | None)
     places = {name: value for name, value in named.items() if name in World.__struct_fields__}
@@ -61,9 +61,8 @@ def split_named(options: Options | None, named: Mapping[str, Any]) -> tuple[Opti
     fields = {name: value for name, value in named.items() if name not in places}
     if options is not None and not isinstance(options, Options):
         raise OptionError("options", f"must be an Options, not {options!r:.60}")
-    if options is None:
-        options = Options.of(**fields)
-    elif fields:
-        options = options.with_changes(**fields)
+    if fields or options is None:
+        make = Options if options is None else partial(msgspec.structs.replace, options)
+        options = make_options(make, fields, other_names=KEYWORDS)
     env = places.get("env")
     return options, World(**{**places, "env": os.environ if env is None else env})

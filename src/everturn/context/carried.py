@@ -1,4 +1,4 @@
-"""What no request has carried yet: the last answer and all that came after it. No stage may take that out of sight.
+"""The messages that no request has sent yet: the last answer and everything after it. No stage may remove them.
 
 The answer itself is the model's own: a compaction, whose request carries it, keeps it only where there is room.
 Where the window cannot hold it, results go into files before anything else is lost. Where even that is not enough and the

@@ -1,4 +1,4 @@
-"""What the stages share: the conversation as it is sent, and what is known of it."""
+"""What the stages share: the view, and what is known of it."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,7 +10,7 @@ from everturn.context.accounting import (
 )
 from everturn.context.collapse import CollapseStore, View
 from everturn.context.fact_tracker import FactTracker
-from everturn.context.retention import NotingShelf
+from everturn.context.retention import RecordingShelf
 from everturn.context.view_index import ViewIndex
 from everturn.core.messages import Block, Message
 from everturn.core.notes import Notes
@@ -26,7 +26,7 @@ class ContextState:
 
     def __init__(self, collapses: CollapseStore, shelf: Shelf | None) -> None:
         self.collapses = collapses
-        self.aside = NotingShelf(shelf) if shelf is not None else None
+        self.aside = RecordingShelf(shelf) if shelf is not None else None
         """For what is put aside after it came in."""
         self.cleared: dict[str, str] = {}
         """Lines that stand for stale results, by the ids of their calls."""

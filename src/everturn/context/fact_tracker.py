@@ -1,4 +1,4 @@
-"""What the stages know of the messages without searching them each turn: folded from each message once."""
+"""What the stages know of the messages: folded from each message once, so that no turn searches all of them."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -7,8 +7,9 @@ from typing import Any
 
 import msgspec
 
-from everturn.core.commands import DENIED, SENT_MEANWHILE
+from everturn.core.commands import SENT_MEANWHILE
 from everturn.core.contexts import REMINDER, find_change
+from everturn.core.denials import DENIED
 from everturn.core.facts import Facts, Failing, Said
 from everturn.core.marks import harmless
 from everturn.core.messages import UNSENT, Kind, Message, Text, ToolResult, ToolUse, result_text

@@ -1,4 +1,4 @@
-"""Which stretches of work are finished: a closed task, a test that passes at last, a search that led somewhere, a prompt's work."""
+"""Finds finished stretches of work: a closed task, a test that passes after failures, a search that found something, the work on an answered prompt."""
 
 import msgspec
 

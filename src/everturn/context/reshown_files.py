@@ -1,4 +1,4 @@
-"""After a compaction the files read last are shown again, from disk, so that the work need not begin with reading them anew."""
+"""After a compaction, the files that were read last are read from disk and shown again, so that the model need not read them once more."""
 
 from collections.abc import Sequence
 

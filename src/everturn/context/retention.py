@@ -1,4 +1,4 @@
-"""What no stage may lose is put back word for word, where it would no longer be sent. No model is trusted with it."""
+"""What no stage may lose: where a stage would remove it from the request, it is added again word for word, without asking a model."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -122,7 +122,7 @@ def shorten_part(part: str, most: int, shelf: Shelf | None) -> str:
     return f"{part[:half]}\n[… {len(part) - 2 * half:,} characters are left out here; {where} …]\n{part[-half:]}"
 
 
-class NotingShelf:
+class RecordingShelf:
     """A shelf that remembers what was put there, for the journal."""
 
     def __init__(self, shelf: Shelf) -> None:

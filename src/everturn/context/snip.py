@@ -1,4 +1,4 @@
-"""Stage three: above a budget that the user sets, the oldest finished rounds are no longer sent. Nothing is asked for it."""
+"""Stage three: above a budget that the user sets, the oldest finished rounds are no longer sent. No model is called."""
 
 from collections.abc import Collection
 from itertools import accumulate

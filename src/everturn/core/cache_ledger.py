@@ -20,7 +20,7 @@ _SPOKEN = {"signatures": "model"}
 """A stage whose name says less than what made it act."""
 
 
-class Warmth(msgspec.Struct, frozen=True, kw_only=True):
+class CacheContents(msgspec.Struct, frozen=True, kw_only=True):
     """What the cache holds of a session, as far as its journal tells."""
 
     sent: Sent
@@ -126,16 +126,16 @@ class CacheStory(msgspec.Struct, frozen=True, kw_only=True):
         return {cause: tuple(found) for cause, found in dearest}
 
 
-def fold_warmth(warmth: Warmth | None, record: Record) -> Warmth | None:
+def fold_cache_contents(cache_contents: CacheContents | None, record: Record) -> CacheContents | None:
     match record:
         case UsageCharged(sent=Sent() as sent, usage=usage):
-            return Warmth(sent=sent, tokens=usage.cache_read + usage.cache_write)
-        case ContextAltered(stage=stage) if warmth is not None and stage not in HARMLESS_STAGES:
-            return msgspec.structs.replace(warmth, reported=(*warmth.reported, stage))
-        case Rewound() if warmth is not None:
-            return msgspec.structs.replace(warmth, reported=(*warmth.reported, REWOUND))
+            return CacheContents(sent=sent, tokens=usage.cache_read + usage.cache_write)
+        case ContextAltered(stage=stage) if cache_contents is not None and stage not in HARMLESS_STAGES:
+            return msgspec.structs.replace(cache_contents, reported=(*cache_contents.reported, stage))
+        case Rewound() if cache_contents is not None:
+            return msgspec.structs.replace(cache_contents, reported=(*cache_contents.reported, REWOUND))
         case _:
-            return warmth
+            return cache_contents
 
 
 def share_of(usage: Usage) -> float:

@@ -10,8 +10,6 @@ MAIN = "main"
 
 SENT_MEANWHILE = "The user sent this while you were working:"
 """Stands before a queued command's words where the model reads them."""
-DENIED = "Permission denied:"
-"""Stands before the reason, which may be the person's own words."""
 
 
 class CommandState(StrEnum):

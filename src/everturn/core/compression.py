@@ -1,4 +1,4 @@
-"""Undoes gzip and deflate while a body comes, in small steps, so that a bomb costs no more than one step at a time. Pure."""
+"""Decompresses gzip and deflate in small steps while a body is received, so that a small body that expands to a huge one is noticed early. Pure."""
 
 import zlib
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The texts that stand before a conversation: what of them changed, and how a message that tells of it is known. Pure."""
+"""The texts before a conversation: which of them changed, and how the message about a change is recognised later. Pure."""
 
 from collections.abc import Callable, Iterator, Mapping
 

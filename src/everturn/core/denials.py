@@ -5,6 +5,9 @@ from typing import Any
 
 import msgspec
 
+DENIED = "Permission denied:"
+"""Beginning of what the model reads when a call is denied; the reason follows."""
+
 
 class DenialCause(StrEnum):
     """Kind of the reason for which a call is denied or asked about. The names are written to sessions and to JSON output."""

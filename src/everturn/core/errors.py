@@ -17,6 +17,7 @@ EverturnError
 The library raises nothing else. The texts never contain a credential: text from elsewhere is masked before it goes into one.
 """
 
+from collections.abc import Sequence
 from enum import StrEnum
 
 
@@ -35,6 +36,12 @@ class OptionError(EverturnError):
         self.field = field
         self.problem = problem
         self.others = others
+
+    @classmethod
+    def join(cls, errors: Sequence["OptionError"]) -> "OptionError":
+        """One error for at least one."""
+        first, *others = errors
+        return cls(first.field, first.problem, tuple(others))
 
     @property
     def all(self) -> tuple["OptionError", ...]:

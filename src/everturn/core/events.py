@@ -494,7 +494,7 @@ class ResultEvent(Event, frozen=True, kw_only=True, tag="result"):
     deferred_tool_use: Any = None
     """The call that a hook deferred, with its `id`, `name` and `input`; None where there is none."""
     answered: bool = False
-    """A limit ended the query, but the answer in `text` is complete."""
+    """A limit ended the query, or its goal was not met, but the answer in `text` is complete."""
     rounds: int = 0
     """Rounds with the model in this query, as `max_turns` counts them; 0 where it was not asked."""
     denied_before: int = 0

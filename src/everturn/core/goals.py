@@ -1,4 +1,4 @@
-"""When a goal's command is stuck: the same output again, but for what differs from run to run by itself. Pure."""
+"""When a goal's command is stuck: it printed the same output again, apart from times, addresses and temporary paths. Pure."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""How a session that nobody watches is doing, for a list of such sessions. Pure."""
+"""The state of a session without a person (working, needs input, done, failed), for lists of sessions. Pure."""
 
 from enum import StrEnum
 

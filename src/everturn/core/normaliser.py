@@ -1,4 +1,4 @@
-"""Normalising a conversation that grows: what was sent before is not made again, so that a turn costs what is new in it."""
+"""Normalises a growing conversation: only new messages are normalised, so the cost of a turn does not grow with the conversation."""
 
 from collections.abc import Mapping, Sequence
 from operator import is_

@@ -1,4 +1,4 @@
-"""The outcomes of actions. The loop fills in the facts; `decide` asks nobody."""
+"""The outcomes of actions. They hold everything that `decide` needs to know besides the guards."""
 
 from typing import ClassVar
 

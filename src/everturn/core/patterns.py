@@ -1,4 +1,4 @@
-"""Regular expressions that are compiled when they are first used: most commands need few of the hundreds that there are."""
+"""Regular expressions that are compiled at their first use, because most runs need few of the hundreds that exist."""
 
 import re
 from typing import Any, AnyStr, cast

@@ -1,4 +1,4 @@
-"""Who asks the model: the source of a query, and what depends on it. Pure."""
+"""The source of a query (main loop, agent, summary, …), and what depends on it. Pure."""
 
 from enum import StrEnum
 

@@ -1,4 +1,4 @@
-"""What is carried from turn to turn: a sequence that grows at its end without being copied or searched again."""
+"""The messages that are sent: a sequence that grows at its end and is neither copied nor searched again from turn to turn."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice

@@ -1,4 +1,4 @@
-"""Where the window goes: what each kind of content takes of it, what is kept free for the answer, and what is left."""
+"""What fills the window: the tokens of each kind of content, the room kept for the answer, and what is left."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

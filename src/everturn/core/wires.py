@@ -1,4 +1,4 @@
-"""The messages of one request, whose beginning was encoded for those before it: a long conversation is not walked again."""
+"""The encoded messages of one request. The messages of earlier requests are not encoded again."""
 
 from collections.abc import Mapping, Sequence
 

@@ -24,11 +24,12 @@ class Attachments:
 
     def collect(self, address: str) -> list[Message]:
         """Adds attachments to the transcript and returns them; the caller adds them to the view."""
-        queued, (changed, own), finished = self._queued(address), self._find_changed(), self._finished()
+        queued, (changed, own, gone), finished = self._queued(address), self._find_changed(), self._finished()
         told = [wording.changed_files(changed)] if changed else []
+        told += [wording.removed_files(gone)] if gone else []
         told += [wording.files_changed_by_command(own)] if own else []
         told += map(wording.hook_async, self._deps.hooks.take_context())
-        return self._attach([*queued, *told, *finished, *self._hidden()], changed)
+        return self._attach([*queued, *told, *finished, *self._hidden()], (*changed, *gone))
 
     def collect_finished(self) -> list[Message]:
         """Adds the reports of background tasks that ended between two prompts."""
@@ -48,11 +49,13 @@ class Attachments:
         return self._attach(list(dict.fromkeys(texts)))
 
     def attach_goal(self) -> None:
-        """Tells the model about the goal, if it does not know it yet."""
-        if (goal := self._recorder.notes.goal) is None:
+        """Tells the model about the goal, if it does not know it yet, and that one it knows no longer applies."""
+        goal = self._recorder.notes.goal
+        told = wording.goal_set(goal) if goal is not None else wording.goal_over()
+        heard = [m.text for m in self._recorder.view if m.kind is Kind.ATTACHMENT and wording.is_about_goal(m.text)]
+        if not heard and goal is None:
             return
-        told = wording.goal_set(goal)
-        if not any(told in m.text for m in self._recorder.view if m.kind is Kind.ATTACHMENT):
+        if not heard or told not in heard[-1]:
             self._attach([told])
 
     def attach_hidden(self) -> None:
@@ -76,6 +79,9 @@ class Attachments:
         if path:
             self._recorder.emit(Attached(kind="gone_files", detail={"paths": [path]}))
             self._attach([wording.gone_scratch(path)])
+            for file, _ in self._files:
+                if file.startswith(f"{path}/"):
+                    self._files.note_outdated(file)
 
     def _is_named(self, path: str) -> bool:
         written = msgspec.json.encode(path)[1:-1]
@@ -97,19 +103,23 @@ class Attachments:
             texts.append(wording.queued_command(command.text))
         return texts
 
-    def _find_changed(self) -> tuple[list[str], list[str]]:
-        """Files that changed since the model read them, by anybody, and those that changed while a command of the model ran."""
+    def _find_changed(self) -> tuple[list[str], list[str], list[str]]:
+        """Files that the model has read: those that somebody changed, those that changed while a command of the model ran, those that are gone."""
         changed: list[str] = []
         own: list[str] = []
+        gone: list[str] = []
         for path, state in self._files:
-            if not state.outdated and self._deps.files.changed(path, state.stamp):
+            if state.outdated or not self._deps.files.changed(path, state.stamp):
+                continue
+            self._files.note_outdated(path)
+            if self._deps.files.is_gone(path):
+                gone.append(path)
+            else:
                 (own if self._is_left_so(path, state) else changed).append(path)
-                self._files.note_outdated(path)
-        if changed:
-            self._recorder.emit(Attached(kind="changed_files", detail={"paths": changed}))
-        if own:
-            self._recorder.emit(Attached(kind="changed_files", detail={"paths": own, "by_command": True}))
-        return changed, own
+        for paths, more in ((changed, {}), (own, {"by_command": True}), (gone, {"gone": True})):
+            if paths:
+                self._recorder.emit(Attached(kind="changed_files", detail={"paths": paths, **more}))
+        return changed, own, gone
 
     def _is_left_so(self, path: str, state: FileState) -> bool:
         """Whether the file is as it was at the end of the command that changed it."""

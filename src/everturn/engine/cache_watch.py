@@ -5,7 +5,15 @@ from collections.abc import Sequence
 import msgspec
 
 from everturn.core.budget import Prices, Usage
-from everturn.core.cache_ledger import HARMLESS_STAGES, LIFETIMES_S, RESUMED, Break, Circumstances, Warmth, judge_break
+from everturn.core.cache_ledger import (
+    HARMLESS_STAGES,
+    LIFETIMES_S,
+    RESUMED,
+    Break,
+    CacheContents,
+    Circumstances,
+    judge_break,
+)
 from everturn.core.messages import Block
 from everturn.core.prefix import IMAGES, Look, Prefixes, Segment
 from everturn.core.transcript import Wire
@@ -27,10 +35,10 @@ class CacheWatch:
         self._resumed = False
         self._anchors: list[tuple[Block, int | None]] = []
 
-    def restore(self, warmth: Warmth | None) -> None:
-        if warmth is not None:
-            self._prefixes.restore(warmth.sent)
-            self._expected, self._reported, self._resumed = warmth.tokens, list(warmth.reported), True
+    def restore(self, cache_contents: CacheContents | None) -> None:
+        if cache_contents is not None:
+            self._prefixes.restore(cache_contents.sent)
+            self._expected, self._reported, self._resumed = cache_contents.tokens, list(cache_contents.reported), True
 
     def report(self, stage: str) -> None:
         """Notes that a stage changes what is sent next."""

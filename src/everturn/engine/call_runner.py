@@ -1,4 +1,4 @@
-"""One call of an answer: read, judged, its intent written, run, and its result shown to hooks."""
+"""Runs one call of an answer: parses its input, asks hooks and the gate, writes the intent, runs the tool, and gives the result to hooks."""
 
 import asyncio
 from collections.abc import Collection
@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 
-from everturn.core.commands import DENIED
 from everturn.core.errors import ApproverError, InputFault
 from everturn.core.events import CallBegan, CallProgressed, Level, Noticed, TaskBegan, TaskEnded
 from everturn.core.received_json import INVALID_JSON, is_invalid, parse_input
@@ -133,7 +132,7 @@ class CallRunner:
         self._round.stopped_by = self._round.stopped_by or self._gate.interrupted_by
         if verdict.ruling is not Ruling.ALLOW:
             self._round.said_no = self._round.said_no or verdict.by_person
-            raise refuse(verdict)
+            raise Refusal(wording.call_denied(verdict.reason, verdict.advice))
         input_ = msgspec.Raw(msgspec.json.encode(call.input)) if slot.rewritten else slot.use.input
         if verdict.input is not None:
             given = call.without_derived(verdict.input)
@@ -143,7 +142,7 @@ class CallRunner:
             if slot.input_changed and not call.traits.needs_person:
                 verdict = self._gate.judge_changed(call, verdict)
                 if verdict.ruling is not Ruling.ALLOW:
-                    raise refuse(verdict)
+                    raise Refusal(wording.call_denied(verdict.reason, verdict.advice))
         if self._signal.raised:
             raise Refusal(wording.CALL_NOT_RUN)
         slot.running = True
@@ -347,8 +346,3 @@ class CallRunner:
             return why_not
 
         return inquire
-
-
-def refuse(verdict: Verdict) -> Refusal:
-    """For a call that is denied: the reason, and what the model may do instead."""
-    return Refusal(" ".join(filter(None, (f"{DENIED} {verdict.reason}.", verdict.advice))))

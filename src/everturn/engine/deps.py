@@ -1,4 +1,4 @@
-"""The parts of an engine: the ports to the world, the settings of a query, and the parts of a request."""
+"""The parts of an engine: ports to the outside world, the settings of a query, and the parts of a request."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING

@@ -199,7 +199,7 @@ class Engine:
 
     def clear_goal(self) -> Goal | None:
         """The goal of the session that is done with, met or not; one of the options stays. Raises `BusyError`."""
-        self._refuse_while_busy("a goal is taken back between two prompts")
+        self._refuse_while_busy("a goal is removed between two prompts")
         before = self.notes.goal
         self._conversation.keep_goal(None)
         return before

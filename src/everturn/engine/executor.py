@@ -53,7 +53,7 @@ class Executor:
         running: dict[str, None] | None = None,
         resources: Resources | None = None,
     ) -> None:
-        """`background`: hooks that nobody waits for."""
+        """`background`: runs hooks that are not awaited."""
         self._deps = deps
         self._config = config
         self._recorder = recorder
@@ -108,7 +108,7 @@ class Executor:
 
     @property
     def deferral(self) -> ToolUse | None:
-        """The call that a hook deferred; no other stands beside it."""
+        """The call that a hook deferred; it is the only call of its answer."""
         return next((slot.use for slot in self._slots if slot.deferred), None)
 
     def take_told(self) -> list[str]:
@@ -135,7 +135,7 @@ class Executor:
 
     @property
     def calls(self) -> tuple[tuple[ToolUse, Call | None], ...]:
-        """Each with what it became: a hook or a person may have put another input in its place."""
+        """Each call with what it became: a hook or a person may have replaced its input."""
         return tuple((slot.use, slot.call) for slot in self._slots)
 
     @property

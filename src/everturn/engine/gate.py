@@ -11,7 +11,8 @@ from everturn.core.denials import Denial, DenialCause
 from everturn.core.errors import ApproverError
 from everturn.core.events import CallDenied, Level, ModeSwitched, Noticed, PermissionAsked
 from everturn.core.modes import PermissionMode
-from everturn.core.records import ModeChanged, record_denial
+from everturn.core.record_codec import record_denial
+from everturn.core.records import ModeChanged
 from everturn.engine import wording
 from everturn.engine.crew import Crew
 from everturn.engine.deps import Deps
@@ -40,7 +41,7 @@ class Gate:
     def __init__(
         self, deps: Deps, recorder: Recorder, denials: list[Denial], *, folder: str = "", background: Crew | None = None
     ) -> None:
-        """`background`: hooks that nobody waits for."""
+        """`background`: runs hooks that are not awaited."""
         self._deps = deps
         self._folder = folder
         self._background = background or Crew()

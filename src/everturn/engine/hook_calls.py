@@ -1,4 +1,4 @@
-"""The occasions at which the engine asks hooks: the fields that they are given, and how their answers reach the model."""
+"""The calls of hooks around tools: the fields that hooks get, and how their answers reach the model."""
 
 import os
 from collections.abc import Sequence

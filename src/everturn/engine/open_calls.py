@@ -1,4 +1,4 @@
-"""Calls that a crash or a closed iterator left without a result: each gets one that says what is not known."""
+"""Calls that a crash or a closed iterator left without a result: each gets a result that says what is unknown."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Takes what the context pipeline made into the transcript, the journal and the turn."""
+"""Applies the result of the context pipeline to the transcript, the journal and the turn."""
 
 from contextlib import suppress
 

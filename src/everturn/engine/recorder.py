@@ -33,6 +33,7 @@ from everturn.core.messages import Block, Kind, Message, text_block
 from everturn.core.notes import Notes
 from everturn.core.outcomes import Problem
 from everturn.core.prefix import Look, Sent
+from everturn.core.record_codec import record_message
 from everturn.core.records import (
     CacheBroken,
     CallIntended,
@@ -44,7 +45,6 @@ from everturn.core.records import (
     NotesKept,
     Record,
     UsageCharged,
-    record_message,
 )
 from everturn.core.stream import Fold
 from everturn.core.transcript import view_of

@@ -1,4 +1,4 @@
-"""The last event of a query: what came of it, how long it took and what it cost."""
+"""The last event of a query: its outcome, duration and cost."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -54,16 +54,20 @@ def plan_result(
         session_id=session_id,
         structured_output=last.structured if last else None,
         deferred_tool_use=describe_deferred(last),
-        answered=last is not None and _crossed_with_answer(last, reason),
+        answered=last is not None and _ended_with_answer(last, reason),
         goal=goal.state if goal else "",
         goal_attempts=goal.attempts if goal else 0,
         goal_files=goal.files if goal else (),
     )
 
 
-def _crossed_with_answer(last: Turn, reason: Reason) -> bool:
-    """Whether the call that crossed a limit also brought the complete answer. An answer that never fitted its schema is none."""
-    return last.answered and last.parts.signal.limit is not None and reason is not Reason.STRUCTURED_OUTPUT_RETRIES
+def _ended_with_answer(last: Turn, reason: Reason) -> bool:
+    """Whether an error ended the query and there is a complete answer all the same: it crossed a limit, or the goal was not met.
+
+    An answer that never fitted its schema is none.
+    """
+    by_limit = last.parts.signal.limit is not None and reason is not Reason.STRUCTURED_OUTPUT_RETRIES
+    return last.answered and (by_limit or reason is Reason.GOAL_NOT_MET)
 
 
 def describe_deferred(last: Turn | None) -> dict[str, Any] | None:

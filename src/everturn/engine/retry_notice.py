@@ -1,4 +1,4 @@
-"""What is said about a failed attempt: that another one follows, or from when on one makes sense."""
+"""The notice about a failed attempt: that another attempt follows, or when a new one makes sense."""
 
 import time
 

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from everturn.core.commands import DENIED, SENT_MEANWHILE
+from everturn.core.commands import SENT_MEANWHILE
 from everturn.core.contexts import ChangedEntry
+from everturn.core.denials import DENIED
 from everturn.core.hiding import MARK
 from everturn.core.marks import harmless, one_line, reminder, reminder_of_words, tool_error
 from everturn.core.notes import Goal
@@ -34,6 +35,8 @@ SCHEMA_SHOWN = 20_000
 LONG_S = 10
 """Seconds from which on a message says how long something took."""
 USER_CONTEXT = "Context of this conversation:"
+GOAL_SET = "The user set a goal for this work."
+GOAL_OVER = "The goal that the user set before is met or was removed: no command runs any more when you stop."
 TASK_OUTPUT = 4_000
 """Characters from the end of a finished task's output that the model gets without asking."""
 
@@ -83,6 +86,11 @@ def _about(call: str) -> str:
     return f" about {one_line(call)}" if call else ""
 
 
+def call_denied(reason: str, advice: str) -> str:
+    """The reason of the policy, the person or a PermissionRequest hook, and what the model may do instead."""
+    return f"{DENIED} {reason}. {advice}".rstrip()
+
+
 def hook_denied(text: str) -> str:
     return (
         f"{DENIED} a PreToolUse hook of the user says: {text}"
@@ -113,11 +121,20 @@ def budget_nudge(percent: int) -> str:
 
 def goal_set(goal: Goal) -> str:
     return reminder_of_words(
-        "The user set a goal for this work. Whenever you stop, the command behind `Verified by:` runs in the working folder: "
+        f"{GOAL_SET} Whenever you stop, the command behind `Verified by:` runs in the working folder: "
         "exit code 0 means that the goal is met; else you are given the end of its output and go on. The user is shown which "
         "of the files that the command reads, such as tests, you have changed. The goal:",
         f"{goal.text}\nVerified by: {goal.command}",
     )
+
+
+def goal_over() -> str:
+    return reminder(GOAL_OVER)
+
+
+def is_about_goal(told: str) -> bool:
+    """Whether it says that there is a goal, or that there is none any more."""
+    return GOAL_SET in told or GOAL_OVER in told
 
 
 def goal_failed(
@@ -155,6 +172,11 @@ def pinned(text: str) -> str:
 
 def unpinned(text: str) -> str:
     return reminder_of_words("The user removed this note; it no longer applies:", text)
+
+
+def removed_files(paths: list[str]) -> str:
+    listing = "\n".join(f"- {one_line(path)}" for path in paths)
+    return reminder(f"These files, which you had read, are no longer there:\n{listing}")
 
 
 def changed_files(paths: list[str]) -> str:
@@ -203,7 +225,8 @@ def gone_file(path: str) -> str:
 
 def finished_task(report: TaskReport) -> str:
     output = report.output
-    if len(output) > TASK_OUTPUT:
+    # A notice about a few characters would be as long as they are.
+    if len(output) > TASK_OUTPUT * 1.1:
         # A part of the output does not say how much is left out.
         left = (
             f"all but the last {TASK_OUTPUT:,} characters of {report.size:,} bytes are"

@@ -1,4 +1,4 @@
-"""Where the window goes, as a picture: a grid of cells by category with a legend of figures, and the same as JSON."""
+"""The use of the window as a picture: a grid of cells by category with a legend, and the same as JSON."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Foreign text made fit for a terminal: words of the model and of tools can neither move the cursor nor hide a line, and show no key."""
+"""Makes foreign text safe for a terminal: it cannot move the cursor, hide a line or show a key."""
 
 import re
 

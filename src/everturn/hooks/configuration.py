@@ -1,4 +1,4 @@
-"""From the hooks of settings files, as they are written, to checked ones. What is wrong is told and passed over. Pure."""
+"""Checks the hooks of settings files. A wrong entry becomes a warning and is skipped. Pure."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from everturn.hooks.matching import Matcher
+from everturn.hooks.matcher import Matcher
 from everturn.ports.hook_events import (
     AGENT_S,
     HOOK_EVENTS,

@@ -1,4 +1,4 @@
-"""All hooks of a session that are asked by the name of an event: found, run in parallel, and heard as one."""
+"""The hooks of one event: found, run in parallel, and their answers joined into one."""
 
 import asyncio
 import json
@@ -10,7 +10,7 @@ import msgspec
 from everturn.core.events import HookRan
 from everturn.hooks.answers import HookAnswer, merge, name_decision
 from everturn.hooks.handlers import FunctionHook, Handler, HookCall, within
-from everturn.hooks.matching import list_file_names, list_names
+from everturn.hooks.matcher import list_file_names, list_names
 from everturn.ports.hook_events import MAX_SESSION_END_S, SESSION_END_S
 from everturn.ports.hooks import NOTHING_SAID, Covers, GivenVariables, HookInput, HookVerdict, Occasion, Programs
 
@@ -19,7 +19,7 @@ MAX_TEXT = 10_000
 _KEPT_MATCHES = 1_024
 
 
-class Desk(msgspec.Struct, frozen=True, kw_only=True):
+class DispatchParts(msgspec.Struct, frozen=True, kw_only=True):
     """What dispatch needs of the session around it."""
 
     describe: Callable[[], dict[str, Any]]
@@ -39,8 +39,8 @@ class Desk(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Dispatch:
-    def __init__(self, handlers: Iterable[Handler], desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, handlers: Iterable[Handler], parts: DispatchParts) -> None:
+        self._parts = parts
         self._by_event: dict[str, list[Handler]] = {}
         for handler in handlers:
             self._by_event.setdefault(handler.spec.event.name, []).append(handler)
@@ -80,7 +80,7 @@ class Dispatch:
                 self._matches.clear()
             found = self._matches[key] = await self._match(handlers, value)
         if found and occasion.call is not None and any(handler.spec.condition for handler in found):
-            call, covers = occasion.call, self._desk.covers
+            call, covers = occasion.call, self._parts.covers
             found = tuple(one for one in found if not one.spec.condition or covers(one.spec.condition, call))
         return found
 
@@ -103,7 +103,7 @@ class Dispatch:
         from everturn.hooks.long_searches import search
 
         patterns = [spec.matcher.pattern for spec in long.values()]
-        said = await search(patterns, list_names(value), self._desk.programs)
+        said = await search(patterns, list_names(value), self._parts.programs)
         for spec, answer in zip(long.values(), said, strict=True):
             if answer is None:
                 self._warn_once(
@@ -128,8 +128,8 @@ class Dispatch:
                 self._start(handler, told)
             else:
                 awaited.append(handler)
-        if self._desk.variables is not None and awaited and awaited[0].spec.event.sets_variables:
-            return await self._run_setting(awaited, told, self._desk.variables)
+        if self._parts.variables is not None and awaited and awaited[0].spec.event.sets_variables:
+            return await self._run_setting(awaited, told, self._parts.variables)
         return await self._run_all(awaited, told)
 
     async def _run_all(self, awaited: list[Handler], told: HookCall) -> HookVerdict:
@@ -147,7 +147,7 @@ class Dispatch:
         try:
             verdict = await self._run_all(awaited, msgspec.structs.replace(told, variable_file=path))
             if problem := await variables.take(path):
-                self._desk.warn(f"{told.input.event} hooks: their variables do not count: {problem}")
+                self._parts.warn(f"{told.input.event} hooks: their variables do not count: {problem}")
         finally:
             variables.remove(path)
         return verdict
@@ -160,7 +160,7 @@ class Dispatch:
             task.cancel()
         if self._unawaited:
             await asyncio.wait(self._unawaited)
-        await self._desk.programs.aclose()
+        await self._parts.programs.aclose()
 
     @staticmethod
     def _limit(handler: Handler, found: Iterable[Handler]) -> float:
@@ -171,7 +171,7 @@ class Dispatch:
         return min(max(asked, SESSION_END_S), MAX_SESSION_END_S)
 
     def _tell(self, occasion: Occasion) -> HookCall:
-        common = self._desk.describe() | {"hook_event_name": occasion.event}
+        common = self._parts.describe() | {"hook_event_name": occasion.event}
         if self._prompt_id:
             common["prompt_id"] = self._prompt_id
         fields = common | occasion.fields
@@ -192,7 +192,7 @@ class Dispatch:
         task.add_done_callback(self._unawaited.discard)
 
     async def _run(self, handler: Handler, told: HookCall, limit_s: float, *, is_async: bool = False) -> HookVerdict:
-        spec, began = handler.spec, self._desk.now()
+        spec, began = handler.spec, self._parts.now()
         try:
             answer = await within(limit_s, handler.answer(told))
         except Exception as error:  # noqa: BLE001 (a hook that fails never ends the loop)
@@ -202,25 +202,25 @@ class Dispatch:
         if is_async:
             woken = (verdict.block or verdict.reason,) if spec.wakes and answer.exit_code == 2 else ()  # noqa: PLR2004 (see answers)
             verdict = HookVerdict(context=tuple(filter(None, (*verdict.context, *woken))), notices=verdict.notices)
-        name = handler.name if isinstance(handler, FunctionHook) else self._desk.hide(spec.label)
-        self._desk.show(
+        name = handler.name if isinstance(handler, FunctionHook) else self._parts.hide(spec.label)
+        self._parts.show(
             HookRan(
                 hook=spec.event.name,
                 kind="function" if isinstance(handler, FunctionHook) else str(spec.kind),
                 name=name,
                 source=spec.source,
-                duration_s=self._desk.now() - began,
+                duration_s=self._parts.now() - began,
                 exit_code=answer.exit_code,
                 decision=name_decision(verdict),
                 problem=answer.problem,
             )
         )
         if answer.problem:
-            self._desk.warn(f"{spec.event.name} hook `{name}`: {answer.problem}")
+            self._parts.warn(f"{spec.event.name} hook `{name}`: {answer.problem}")
         if answer.remark:
             self._warn_once(f"{spec.event.name} hook `{name}`: {self._clean_text(answer.remark)}")
         for notice in verdict.notices:
-            self._desk.warn(f"{spec.event.name} hook: {notice}")
+            self._parts.warn(f"{spec.event.name} hook: {notice}")
         return verdict
 
     def _clean(self, answer: HookAnswer) -> HookAnswer:
@@ -233,17 +233,17 @@ class Dispatch:
                 block=None if verdict.block is None else clean(verdict.block),
                 stop=None if verdict.stop is None else clean(verdict.stop),
                 context=tuple(map(clean, verdict.context)),
-                output=None if verdict.output is None else self._desk.hide(verdict.output),
+                output=None if verdict.output is None else self._parts.hide(verdict.output),
                 notices=tuple(map(clean, verdict.notices)),
             )
         return msgspec.structs.replace(answer, verdict=verdict, problem=clean(answer.problem))
 
     def _clean_text(self, text: str) -> str:
-        text = self._desk.hide(text)
+        text = self._parts.hide(text)
         if len(text) <= MAX_TEXT:
             return text
         try:
-            where = f"the whole of it is in {self._desk.put_aside(text)}"
+            where = f"the whole of it is in {self._parts.put_aside(text)}"
         except OSError as error:
             where = f"it could not be kept: {error}"
         return (
@@ -253,7 +253,7 @@ class Dispatch:
     def _warn_once(self, text: str) -> None:
         if text not in self._told_problems:
             self._told_problems.add(text)
-            self._desk.warn(text)
+            self._parts.warn(text)
 
 
 def build_function_hooks(functions: dict[str, tuple[Callable[..., Any], ...]], timeout_s: float) -> list[Handler]:

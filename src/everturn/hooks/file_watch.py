@@ -1,4 +1,4 @@
-"""Files whose changes hooks wait for: one look at each, whenever somebody asks."""
+"""Files that hooks wait for: each is looked at when the engine asks whether something changed."""
 
 import os
 from collections.abc import Iterable, Iterator

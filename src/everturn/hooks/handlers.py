@@ -242,7 +242,7 @@ class FunctionHook:
     """A function of the embedding program. Where it guards, it fails closed: who wrote it can mend it."""
 
     def __init__(self, event: str, function: Callable[..., Any], timeout_s: float) -> None:
-        from everturn.hooks.matching import Matcher
+        from everturn.hooks.matcher import Matcher
 
         self._function = function
         self._timeout_s = timeout_s

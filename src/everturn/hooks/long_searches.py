@@ -1,4 +1,4 @@
-"""Matchers whose search could go on for ever, held against a value in a process of their own: in ours no time limit would be heard."""
+"""Matchers whose search could take for ever run in a process of their own, because in this process no time limit could stop them."""
 
 import asyncio
 import json

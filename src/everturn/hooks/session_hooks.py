@@ -1,4 +1,4 @@
-"""The hooks of a session: functions called by the names of their call sites, and everything that is asked by the name of an event."""
+"""The hooks of a session: functions by the names of their call sites, everything else by the names of events."""
 
 import asyncio
 import os

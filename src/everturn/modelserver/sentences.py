@@ -89,6 +89,10 @@ def call(name: str, arguments: Any = None, *, call_id: str | None = None) -> Say
 
 def calls(*pairs: tuple[str, Any], **options: Unpack[Delivery]) -> Say:
     """Tool calls of one answer, each a name and its input."""
+    if wrong := [pair for pair in pairs if not isinstance(pair, tuple)]:
+        raise ValueError(
+            f'calls takes names with their inputs, ("Read", {{…}}), not {wrong[0]!r:.60}; say joins the results of call'
+        )
     return say(*(Call(name=name, input=value) for name, value in pairs), **options)
 
 

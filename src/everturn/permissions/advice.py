@@ -73,7 +73,7 @@ def _tell_way(call: Call, judgement: Judgement, helps: Tries) -> str:
             return f"The user can allow it with {way}."
     wide = tuple(dict.fromkeys(filter(None, map(_plan_wide, judgement.refused))))
     if wide and helps(wide, None):
-        return f"The user can allow it with {_name_rules(wide)}, for any such code; no narrower rule would do."
+        return f"The user can allow it with {_name_rules(wide)}, which allows any such code; there is no narrower one."
     return ""
 
 

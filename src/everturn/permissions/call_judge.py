@@ -1,4 +1,4 @@
-"""One call before the rules and the mode of one moment: what is decided, and about which file."""
+"""Judges one call by the rules and the mode that are in force at that moment, and says which file the judgement is about."""
 
 import os
 from collections.abc import Callable
@@ -26,36 +26,36 @@ _SEARCHERS = frozenset({"Glob", "Grep"})
 _READERS = frozenset({"Read"}) | _SEARCHERS
 _EDITORS = frozenset({"Write", "Edit", "NotebookEdit"})
 _OWN_MATTERS = frozenset({"TaskOutput", "TaskStop", "TodoWrite", "ToolSearch"})
-"""They touch only what the session itself has: nobody is asked."""
+"""They only touch the session's own state, so they run without a question."""
 _QUESTIONS = frozenset({"AskUserQuestion", "EnterPlanMode", "ExitPlanMode"})
-"""Asked in plan mode, too: they change nothing but what the person has decided."""
+"""They are allowed in plan mode, too, because the person decides about them."""
 
 
 class JudgedCall(msgspec.Struct, frozen=True, kw_only=True):
     judgement: Judgement
     trace: "Trace | None" = None
-    """Of the file that the call is about."""
+    """All names of the file that the call is about."""
     searches: bool = False
 
 
 class CallJudge(msgspec.Struct, frozen=True, kw_only=True):
-    """Sits for one call."""
+    """Judges one call; made for it."""
 
     in_force: RulesInForce
     mode: PermissionMode
     cwd: str
-    """Where a command would start."""
+    """Folder in which a command would start."""
     shell: ShellFolder
-    """What earlier commands have set."""
+    """Folder and exported variables that earlier commands have left."""
     find_walls: Callable[[], Walls] = lambda: NO_WALLS
-    """What the machine can hold. Asked only about commands."""
+    """Function that finds which confinement works on this machine; called for commands only."""
     walk: "Walk" = lambda _, __: None
-    """Looks through folders for files that rules cover. Asked only about commands that name files in an open way."""
+    """Function that searches folders for files that rules cover; called only for commands whose files are not certain."""
     try_held: bool = False
-    """What would be asked about runs held first."""
+    """A command that would be asked about first runs confined."""
     scratch: Scratch = NO_SCRATCH
     permitted: str = ""
-    """One command that whoever started the session has permitted, exactly as it is written."""
+    """The command of the goal, which may run exactly as it is written."""
 
     def judge(self, call: Call) -> JudgedCall:
         finding = self._judge(call)
@@ -71,7 +71,7 @@ class CallJudge(msgspec.Struct, frozen=True, kw_only=True):
         return self.in_force.files.judge(use, path, self.mode, cwd=self.cwd)
 
     def _judge(self, call: Call) -> JudgedCall:
-        """Rules that name the tool, then the room that knows its kind; whoever is stricter is heard."""
+        """Applies the rules that name the tool, then the judge of its kind of call; the stricter of the two decides."""
         if rule := self._find(call, Ruling.DENY):
             return JudgedCall(judgement=_by_rule(rule))
         asking = self._find(call, Ruling.ASK)
@@ -92,7 +92,7 @@ class CallJudge(msgspec.Struct, frozen=True, kw_only=True):
         return self.in_force.lookup.find(call.name, ruling, call.input)
 
     def _heed_permission(self, call: Call, judgement: Judgement) -> Judgement:
-        """It is for the command as it was meant: in the working folder, and with nothing exported that would make another of it."""
+        """Allows the command of the goal, if it starts in the working folder and no exported variable changes its meaning."""
         if not self.permitted or call.input.get("command") != self.permitted or self.mode is PermissionMode.PLAN:
             return judgement
         is_open = judgement.ruling is Ruling.ASK and judgement.rule is None and not judgement.grave
@@ -109,7 +109,7 @@ class CallJudge(msgspec.Struct, frozen=True, kw_only=True):
         return Judgement(ruling=Ruling.ALLOW, why="it is the command that verifies the goal")
 
     def _judge_confined(self, call: Call) -> Judgement:
-        """What a sandbox changes: inside it nobody need be asked, and to leave it a person always is."""
+        """Judges a call that runs in the sandbox: no question inside it, always a question to leave it."""
         judgement, confinement = self._judge_command(call), call.traits.confinement
         if judgement.ruling is Ruling.ALLOW and confinement is Confinement.ENOUGH:
             # The person has said that the sandbox is enough: it is where the state of these commands is, too.
@@ -137,13 +137,13 @@ class CallJudge(msgspec.Struct, frozen=True, kw_only=True):
         if self.try_held and judgement.ruling is Ruling.ASK and self._may_try(call, judgement):
             return Judgement(
                 ruling=Ruling.ALLOW,
-                why=f"mode {self.mode}: it runs held first (permissions.tryHeld), since {judgement.why}",
+                why=f"mode {self.mode}: it runs confined first (permissions.tryHeld), since {judgement.why}",
                 holding=judgement.trial,
             )
         return judgement
 
     def _may_try(self, call: Call, judgement: Judgement) -> bool:
-        """Where neither a rule nor its gravity wants a person, and nothing is kept from being read that git may still show."""
+        """Whether the call may run confined before a person is asked: no rule asks, it can be undone, and no rule keeps a file from being read."""
         return (
             judgement.trial is not None
             and judgement.rule is None
@@ -155,7 +155,7 @@ class CallJudge(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def _judge_command(self, call: Call, rules: RuleSet | None = None, mode: PermissionMode | None = None) -> Judgement:
-        """`rules` and `mode`: others than those that are in force."""
+        """`rules` and `mode` replace those in force."""
         from everturn.permissions.shell.judge import judge_command
 
         plans = self.mode is PermissionMode.PLAN
@@ -195,13 +195,13 @@ class CallJudge(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(judgement, why=f"mode {self.mode}: {judgement.why}")
 
     def _find_temporary(self, command: object) -> str:
-        """The scratch folder, if `TMPDIR` leads there and the line wants to know."""
+        """The scratch folder, if the line names `TMPDIR` and no command has changed that; else empty."""
         if not isinstance(command, str) or VARIABLE not in command or self.shell.has_changed(VARIABLE):
             return ""
         return self.scratch.make()
 
     def _find_protected(self, path: str) -> str | None:
-        """Most commands in the mode that allows everything are judged without a look at files."""
+        """Loads the judge of files only here: in the mode `bypassPermissions` most commands do not need it."""
         return self.in_force.files.find_protected(path)
 
     def _find_covered(self, use: FileUse) -> tuple[str, ...] | None:
@@ -219,7 +219,7 @@ class CallJudge(msgspec.Struct, frozen=True, kw_only=True):
         return find_far(folder, self.in_force.folders, self.in_force.home)
 
     def _judge_path(self, call: Call, use: FileUse) -> JudgedCall:
-        """A tool's own bare name allows it like any other tool; what is protected stays so."""
+        """Judges a call about a file. A rule with the bare name of the tool allows it, except for protected files."""
         files, searches = self.in_force.files, call.name in _SEARCHERS
         given = call.input.get("path", ".") if searches else call.input.get(_field_of(call))
         if not isinstance(given, str):
@@ -229,10 +229,10 @@ class CallJudge(msgspec.Struct, frozen=True, kw_only=True):
         return JudgedCall(judgement=judgement, trace=trace, searches=searches)
 
     def _judge_other(self, call: Call, *, is_asking: bool) -> Judgement:
-        """What is neither a command nor about a file."""
+        """Judges a call that is neither a command nor about a file."""
         traits = call.traits
         if self.mode is PermissionMode.BYPASS and not traits.needs_person:
-            return self._say(Ruling.ALLOW, "everything that no rule speaks of")
+            return self._say(Ruling.ALLOW, "no rule covers it")
         if self.mode is PermissionMode.PLAN and not traits.read_only and call.name not in _QUESTIONS:
             return self._say(Ruling.DENY, f"{call.name} may change something")
         if traits.needs_person:
@@ -240,14 +240,14 @@ class CallJudge(msgspec.Struct, frozen=True, kw_only=True):
         if not is_asking and (rule := self._find(call, Ruling.ALLOW)):
             return _by_rule(rule)
         if call.name in _OWN_MATTERS and traits.access is Access.READ:
-            return self._say(Ruling.ALLOW, "a matter of the session itself")
+            return self._say(Ruling.ALLOW, "it only touches the session itself")
         is_known = call.name in _READERS
         if self.mode is PermissionMode.PLAN and traits.access is not Access.NETWORK and not is_known:
             return self._say(Ruling.ALLOW, f"{call.name} changes nothing")
         return self._say(Ruling.ASK, f"{call.name} needs approval")
 
     def _judge_question(self, call: Call) -> Judgement:
-        """Nobody is bothered with a switch to where we are."""
+        """Judges a question to the person. A switch to the mode that is on already is refused."""
         if call.name == "EnterPlanMode" and self.mode is PermissionMode.PLAN:
             return Judgement(ruling=Ruling.DENY, why="plan mode is already on")
         if call.name == "ExitPlanMode" and self.mode is not PermissionMode.PLAN:
@@ -263,14 +263,14 @@ def _by_rule(rule: Rule) -> Judgement:
 
 
 def _use_of(call: Call) -> FileUse | None:
-    """Only where the tool does what its name says: an own tool of that name may do something else."""
+    """How the call uses its file. Only for the built-in tool: a tool of the caller with the same name may do something else."""
     if call.name in _READERS and call.traits.access is Access.READ:
         return "read"
     return "write" if call.name in _EDITORS and call.traits.access is Access.EDIT else None
 
 
 def _find_own_programs(folder: str) -> str:
-    """Loaded for commands that git's settings matter to: most need none of it."""
+    """Loaded only for commands to which git's settings matter."""
     from everturn.permissions.git.own_programs import find_own_programs
 
     return find_own_programs(folder)

@@ -1,4 +1,4 @@
-"""A command of several parts, each judged by itself: for people who want to know which of them is the matter."""
+"""The parts of a command line, each judged by itself, so that a person sees which part needs approval."""
 
 import msgspec
 

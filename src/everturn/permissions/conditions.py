@@ -1,4 +1,4 @@
-"""Whether a permission rule covers a call, for those who filter calls by it: where that cannot be told, it does."""
+"""Whether a permission rule covers a call, for filters such as the `if` of a hook. If that cannot be known, the answer is yes."""
 
 import os
 from collections.abc import Callable
@@ -8,8 +8,8 @@ from everturn.core.modes import PermissionMode
 from everturn.core.patterns import compile_late
 from everturn.permissions.policy import RulePolicy
 from everturn.permissions.rules.names import ALIASES, covers_name
-from everturn.permissions.rules.parsing import PATH_TOOLS, RuleProblem, parse_rule
 from everturn.permissions.rules.rule import Rule, RuleSet
+from everturn.permissions.rules.rule_parser import PATH_TOOLS, RuleProblem, parse_rule
 from everturn.permissions.rules_in_force import Workplace
 from everturn.ports.policy import Call, Ruling
 from everturn.ports.shell_folder import ShellFolder
@@ -61,7 +61,7 @@ class CallFilter:
         return RulePolicy(PermissionMode.BYPASS, workplace, shell=shell).judge(call).ruling is Ruling.ALLOW
 
     def _covers_command(self, rule: Rule, call: Call) -> bool:
-        from everturn.permissions.shell.approval.matching import Patterns
+        from everturn.permissions.shell.approval.command_pattern import Patterns
         from everturn.permissions.shell.running.command_doubts import CommandDoubts
         from everturn.permissions.shell.running.survey import survey_command
 

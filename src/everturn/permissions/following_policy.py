@@ -1,4 +1,4 @@
-"""The policy of an engine that works for another one: it has the rules that the other one has at each call."""
+"""The policy of an engine that works for another engine: at each call it uses the rules that the other one has then."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -19,7 +19,7 @@ EDITS_MEANING = (
 
 
 class Grant(msgspec.Struct, frozen=True, kw_only=True):
-    """Not yet tried: whether it would let the call run is for the policy to say."""
+    """A possible grant. Whether it lets the call run is tried on the policy."""
 
     scope: Scope
     rules: tuple[str, ...] = ()
@@ -27,7 +27,7 @@ class Grant(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def plan_grants(call: Call) -> tuple[Grant, ...]:
-    """For this session first, then for always. What touches files is never granted for ever."""
+    """Grants for this session, then for always. Calls that change files are never granted for always."""
     if call.traits.needs_person:
         return ()
     if call.name in _EDITORS:
@@ -40,7 +40,7 @@ def plan_grants(call: Call) -> tuple[Grant, ...]:
 
 
 def find_needed(rules: tuple[str, ...], helps: Callable[[tuple[str, ...]], bool]) -> tuple[str, ...]:
-    """Without those that the call would run without, since another rule allows their part already.
+    """The rules without those that are not needed, because another rule already allows their part.
 
     `helps`: whether the call would run with these.
     """

@@ -1,4 +1,4 @@
-"""What the rooms of the permissions tell each other: a ruling, its reason, the rule behind it, and the world it holds in."""
+"""Values that the judges share: a ruling with its reason and its rule, and what a judge knows about the session (`World`)."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Literal
@@ -21,29 +21,29 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     why: str
     """One clause for people and the model: `Bash(rm:*) denies rm -rf build`."""
     grave: bool = False
-    """What it would do cannot be undone, and nobody should mean it: a yes is not said by a single key."""
+    """The call cannot be undone, so a yes takes more than one key."""
     guarded: bool = False
-    """It is about a place that no rule opens: protected, or by way of the kernel's own links."""
+    """It is about a place that no rule allows: a protected one, or one behind a link of the kernel such as `/proc/self/cwd`."""
     rule: Rule | None = None
-    """The rule that decided; None where mode, built-in knowledge or caution did."""
+    """The rule that decided; None if the mode or a built-in judgement did."""
     by_mode: bool = False
-    """The mode turned into a no what a rule would ask about."""
+    """A rule asks, and the mode turned the question into a denial."""
     holding: Holding | None = None
-    """Nobody approved it: it may run as long as it is held like this."""
+    """How the command is confined if it runs without approval."""
     trial: Holding | None = None
-    """It is asked about, and could be tried held like this."""
+    """How the command could be confined to be tried before the question."""
     refused: tuple[str, ...] = ()
-    """Of a command line that is asked about: the parts that no rule allows, as they are written."""
+    """Parts of a command line that no rule allows, as they are written."""
     movable: bool = False
-    """... and it would write a file that could as well lie in the scratch folder."""
+    """The command writes a file that could be in the scratch folder instead."""
     objection: DenialCause | None = None
-    """What stands against it in particular, where neither a rule nor the mode decided and it is not guarded or grave."""
+    """Cause of a question that neither a rule nor the mode asks, for a call that is neither `guarded` nor `grave`."""
     overruled: Rule | None = None
-    """A rule that would have decided otherwise, had it come first; told where somebody wants an explanation."""
+    """A rule that would have decided otherwise if it had come first; for explanations."""
 
     @property
     def may_lift(self) -> bool:
-        """Neither a rule, nor protection, nor gravity wants a person; only the mode does, or asks nobody."""
+        """Only the mode asks or denies, so a hook or a sandbox may lift it."""
         waits = self.ruling is Ruling.ASK or (self.ruling is Ruling.DENY and self.by_mode)
         return waits and self.rule is None and not self.guarded and not self.grave
 
@@ -56,7 +56,7 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def cause(self) -> DenialCause | None:
-        """What stands against it; None where it may run."""
+        """Why the call is asked about or denied; None if it may run."""
         if self.ruling is Ruling.ALLOW:
             return None
         if self.by_mode:
@@ -79,37 +79,37 @@ def _look_by_names() -> "InsideLook":
 
 
 class JudgedWorld(msgspec.Struct, frozen=True, kw_only=True):
-    """What a judgement may know besides the rules. Nothing here is searched for anew while judging."""
+    """What a judge of commands knows besides the rules. Each value is found once for a call."""
 
     cwd: str
-    """Where the command would start; absolute, links resolved."""
+    """Folder in which the command would start; absolute, links resolved."""
     home: str
     folders: tuple[str, ...]
     """The working folder and those added to it; absolute, links resolved."""
     mode: str
     trusted: bool = False
-    """A person trusts the working folder: what its repository says may count."""
+    """A person trusts the working folder, so settings of its repository may count."""
     judge_file: Callable[[FileUse, str], Judgement]
-    """The paths room: may this file (absolute, or relative to `cwd`) be read or written, by rules, mode and protection?"""
+    """Function that judges a file (absolute, or relative to `cwd`) by rules, mode and protection."""
     find_protected: Callable[[str], str | None]
     """The protected name in an absolute path; None where there is none."""
     look_inside: Callable[[], "InsideLook"] = _look_by_names
-    """A look for what is protected inside folders."""
+    """Function that makes a search for protected files inside folders."""
     find_own_programs: Callable[[str], str] = _find_none
-    """What the repository around a folder would have git run by itself. Empty: nothing, or nothing that matters."""
+    """Function that finds a program that git would run in the repository around a folder; empty if there is none."""
     find_far: Callable[[str], str] = _find_none
-    """What git must read outside the working folders where nobody vouches for it. Empty: nothing."""
+    """Function that finds a place outside the working folders that git would read and that is not known to be safe; empty if there is none."""
     find_around: Callable[[str], str] = _find_none
-    """What of the repository around the working folders git would read. Empty: nothing."""
+    """Function that finds the part of the repository around the working folders that git would read; empty if there is none."""
     find_covered: Callable[[FileUse], tuple[str, ...] | None] = lambda _: None
-    """The files that deny and ask rules keep from being read, or written. None: nobody has looked for them, or there is too much."""
+    """Function that finds the files that deny and ask rules cover, for reading or writing; None if they were not searched, or are too many."""
     walls: Walls = NO_WALLS
-    """What the machine can hold."""
+    """Which confinement works on this machine."""
     exports: Mapping[str, str] = {}
-    """What earlier commands have set for this one, where it is not held."""
+    """Variables that earlier commands have exported; they count if this command is not confined."""
     scratch: str = ""
     """The session's scratch folder, links resolved; empty where it cannot be made."""
     temporary: str = ""
-    """What `TMPDIR` holds when the line begins, where the line names it and that is the scratch folder; else empty."""
+    """Value of `TMPDIR` at the start of the line, if the line names it and it is the scratch folder; else empty."""
     unset: frozenset[str] = frozenset()
-    """What they have taken from it."""
+    """Variables that earlier commands have unset."""

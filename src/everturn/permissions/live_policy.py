@@ -1,4 +1,4 @@
-"""The policy of an engine whose settings files may change: looked at before each call, and asked about where they let more run."""
+"""The policy of an engine whose settings files may change: checks them before each call, and asks a person where they would let more run."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ class LivePolicy:
     """`ports.policy.Policy` and `ports.policy.SettingsConsent`."""
 
     def __init__(self, policy: "RulePolicy", live: LiveRules, *, tell: "Callable[[str], None]", asks: bool) -> None:
-        """`tell` takes a notice for the person; `asks`: there is somebody to ask."""
+        """`tell`: function that shows a notice to the person. `asks`: there is a person to ask."""
         self._policy = policy
         self._live = live
         self._tell = tell
@@ -40,7 +40,7 @@ class LivePolicy:
         return self._policy.judge_apart(call)
 
     def look(self) -> None:
-        """What the files say by now counts from here on, as far as it may."""
+        """Reads changed settings files. Stricter rules count at once, looser ones wait for the person."""
         if (rules := self._live.look(self._tell)) is not None:
             self._policy.replace_rules(rules.rules, rules.paths)
             if problem := self._policy.forbid_bypass(off=bool(rules.no_bypass)):
@@ -100,7 +100,7 @@ class _Held:
 
 
 def _opens_sandbox(held: HeldBack) -> bool:
-    """What commands in the sandbox may write, read or reach follows the folders and what is denied to tools."""
+    """Whether agreeing would let commands in the sandbox write, read or reach more."""
     loosening = held.loosening
     return bool(loosening.folders) or any(
         rule.ruling is Ruling.DENY and rule.tool in _HOLD_COMMANDS for rule in loosening.drops

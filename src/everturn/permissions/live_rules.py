@@ -1,4 +1,4 @@
-"""What of the settings files counts while we run: the state between two looks at them."""
+"""The rules of settings files that are in force during a session, and those that wait for a person."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The policy that the gate asks right before each call: deny, ask, mode, allow, in this order; whatever is left asks."""
+"""The policy that the gate asks right before each call: deny rules, ask rules, mode, allow rules, in this order; everything else is asked about."""
 
 import os
 from collections.abc import Callable, Coroutine, Iterable
@@ -8,6 +8,7 @@ import msgspec
 
 from everturn.core.errors import OptionError
 from everturn.core.modes import PermissionMode
+from everturn.core.patterns import compile_late
 from everturn.permissions.call_judge import CallJudge
 from everturn.permissions.judgement import FileUse, Judgement
 from everturn.permissions.modes import ModeSwitch
@@ -25,6 +26,9 @@ from everturn.workspace.paths import find_start
 if TYPE_CHECKING:
     from everturn.permissions.paths.coverage import Coverage, Walk
     from everturn.permissions.paths.trace import Trace
+
+_GOES_ELSEWHERE = compile_late(r"\s*cd\s+/[^\s;&|]+\s*&&")
+"""A line that says itself where it runs: behind `&&` nothing runs where the shell stood before."""
 
 
 def walk(folders: tuple[str, ...], covers: Callable[[str], bool]) -> tuple[str, ...] | None:
@@ -63,9 +67,9 @@ class RulePolicy(ModeSwitch):
         self._shell = shell or ShellFolder()
         self.find_walls = walls
         self.prepare_walls: Callable[[], Coroutine[Any, Any, None]] | None = None
-        """Finds out whether commands can be held where rules keep files from being read. That may take time."""
+        """Finds out whether a command can be confined so that it does not read the files that rules deny. This may take time."""
         self.walk: Walk = walk
-        """Looks through folders for files that rules cover. Without it, what may be one of them is taken for one."""
+        """Function that searches folders for files that rules cover. Without it, every file that may be covered counts as covered."""
         self._try_held = try_held
         self._scratch = scratch
         self._permitted = permitted
@@ -78,33 +82,33 @@ class RulePolicy(ModeSwitch):
 
     @property
     def rules(self) -> RuleSet:
-        """All that are in force."""
+        """All rules in force."""
         return self._in_force.rules
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """To work in: the working folder first. Real paths."""
+        """The working folders as real paths; the one that the session began in comes first."""
         return self._in_force.folders
 
     def replace_rules(self, rules: Iterable[Rule], folders: Iterable[str] = ()) -> None:
-        """What the settings files say now: rules, and folders to work in. The command line's and this session's stay."""
+        """Replaces the rules and working folders of the settings files. Those of the command line and of this session stay."""
         self._of_files, self._folders_of_files = tuple(rules), tuple(folders)
         self._settle()
 
     def follow(self, other: "RulePolicy") -> None:
-        """The rules and folders of another policy, as they are now, in place of its own."""
+        """Replaces its own rules and folders by those that another policy has now."""
         theirs = (other._given, other._session, other._of_files, other._folders_of_files)  # noqa: SLF001 (its twin)
         if theirs != (self._given, self._session, self._of_files, self._folders_of_files):
             self._given, self._session, self._of_files, self._folders_of_files = theirs
             self._settle()
 
     def add_rule(self, rule: Rule) -> None:
-        """For this session."""
+        """Adds a rule for this session."""
         self._session = (rule, *(known for known in self._session if known != rule))
         self._settle()
 
     def imagine(self, rules: Iterable[Rule] = (), mode: str | None = None) -> "RulePolicy":
-        """What would be if these were rules of this session, too, or the mode another one. Nothing changes here."""
+        """A copy of the policy with more rules, or with another mode. This policy does not change."""
         # Only where somebody wants to know: it is not needed to start.
         from copy import copy
 
@@ -116,13 +120,13 @@ class RulePolicy(ModeSwitch):
         return other
 
     def imagine_alone(self, rules: Iterable[Rule] = (), mode: str | None = None) -> "RulePolicy":
-        """What would be if these were the only rules that allow something, in the default mode unless another is named."""
+        """A copy of the policy without allow rules other than these; its mode is `default` unless `mode` says otherwise."""
         other = self.imagine(mode=PermissionMode.DEFAULT)
         other.drop_allow_rules()
         return other.imagine(rules, mode)
 
     def drop_allow_rules(self) -> None:
-        """Those of the command line, of this session and of the files."""
+        """Removes all allow rules: of the command line, of this session and of the settings files."""
         each = (self._given, self._session, self._of_files)
         self._given, self._session, self._of_files = (
             tuple(rule for rule in rules if rule.ruling is not Ruling.ALLOW) for rules in each
@@ -130,7 +134,7 @@ class RulePolicy(ModeSwitch):
         self._settle()
 
     def prepare(self, call: Call) -> Coroutine[Any, Any, None] | None:
-        """What must be waited for before the call is judged. None almost always."""
+        """Work that must be done before the call is judged; almost always None."""
         if call.name != "Bash" or self.prepare_walls is None or self.find_hides() is None:
             return None
         return self.prepare_walls()
@@ -174,7 +178,7 @@ class RulePolicy(ModeSwitch):
         return other.judge(call)
 
     def advise(self, call: Call) -> str:
-        """For the model, behind a denial that nobody spoke: what would help, and what it may do in place of the call."""
+        """Advice for the model after a denial by a rule or a mode: what would allow the call, and what it may do instead."""
         from everturn.permissions.advice import advise, wants_place
 
         finding = self._call_judge(self._in_force).judge(call)
@@ -203,7 +207,7 @@ class RulePolicy(ModeSwitch):
         return " ".join(told)
 
     def _would_run(self, call: Call, rules: tuple[str, ...], mode: str | None) -> bool:
-        from everturn.permissions.rules.parsing import RuleProblem, parse_rule
+        from everturn.permissions.rules.rule_parser import RuleProblem, parse_rule
 
         try:
             added = [parse_rule(text, Ruling.ALLOW, folder=self._workplace.folder) for text in rules]
@@ -218,7 +222,7 @@ class RulePolicy(ModeSwitch):
     def explain(self, call: Call, folder: str = "") -> Judgement:
         """As `judge` decides; where rules contradict each other, it says which one was overruled.
 
-        `folder`: as if a command would start there.
+        `folder`: the folder in which a command would start, in place of the present one.
         """
         judgement = self._call_judge(self._in_force, folder).judge(call).judgement
         judgement = msgspec.structs.replace(judgement, why=self._say_where(call, judgement, folder))
@@ -232,25 +236,25 @@ class RulePolicy(ModeSwitch):
         return msgspec.structs.replace(judgement, why=why, overruled=other)
 
     def judge_file(self, use: FileUse, path: str) -> Judgement:
-        """Relative paths start where the next command would."""
+        """Judges a file by its path; a relative path starts in the folder of the next command."""
         return self._call_judge(self._in_force).judge_file(use, path)
 
     def only_reads(self, command: str) -> bool:
-        """Whatever the rules say of it, it changes nothing."""
+        """Whether a command changes nothing. Rules do not matter here."""
         from everturn.permissions.shell.readonly.line import only_reads
 
         return only_reads(command, os.path.realpath(self._command_folder()), self._in_force.home)
 
     def find_hides(self) -> Hides | None:
-        """What a held command must not read: real paths that a rule keeps from being read, or not without asking."""
+        """Function that says whether a confined command must not read a real path; None if no rule keeps files from being read."""
         return None if self._in_force.rules.only_allows else self._in_force.files.hidden_from_search()
 
     def find_coverage(self, use: FileUse, *rulings: Ruling) -> "Coverage | None":
-        """The files that rules of these kinds keep from being read, or written. None where there are no such rules."""
+        """The files that rules of these kinds cover, for reading or for writing. None if there are no such rules."""
         return self._in_force.files.find_coverage(use, *rulings)
 
     def removes(self, tool: str) -> bool:
-        """A deny rule covers every call of the tool: the model need not even know of it."""
+        """Whether a deny rule covers every call of the tool. Such a tool is not offered to the model."""
         return self._in_force.lookup.find_whole(tool, Ruling.DENY) is not None
 
     def _call_judge(self, in_force: RulesInForce, folder: str = "") -> CallJudge:
@@ -268,7 +272,7 @@ class RulePolicy(ModeSwitch):
 
     @property
     def home(self) -> str:
-        """The user's."""
+        """The user's home folder."""
         return self._in_force.home
 
     @property
@@ -278,7 +282,7 @@ class RulePolicy(ModeSwitch):
 
     @property
     def elsewhere(self) -> str:
-        """Where the next command starts, if that is not the working folder; else empty."""
+        """The folder in which the next command starts, if it is not the working folder; else empty."""
         folder, project = self._command_folder(), self.folders[0]
         place = folder if folder == project else os.path.realpath(folder)
         return "" if place == project else place
@@ -287,11 +291,11 @@ class RulePolicy(ModeSwitch):
         return find_start(self._shell, self._workplace.folder)
 
     def _say_where(self, call: Call, judgement: Judgement, folder: str = "") -> str:
-        """Why, and in which folder a command would run where that is not to be seen in it."""
+        """The reason of the judgement, with the folder of a command whose text does not show it."""
         if call.name != "Bash" or call.traits.access is not Access.EXECUTE:
             return judgement.why
         place = folder or self.elsewhere
-        if place in {"", self.folders[0]}:
+        if place in {"", self.folders[0]} or _GOES_ELSEWHERE.match(call.input["command"]):
             return judgement.why
         return f"{judgement.why}; it would run in {place!r}, not in the working folder"
 

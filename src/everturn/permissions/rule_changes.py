@@ -17,7 +17,7 @@ _DROPPED = {Ruling.DENY: "no longer denies", Ruling.ASK: "no longer asks about"}
 
 
 class FileRules(msgspec.Struct, frozen=True, kw_only=True):
-    """What settings files say about permissions, parsed."""
+    """The permissions of all settings files, parsed."""
 
     rules: tuple[Rule, ...] = ()
     folders: tuple[WrittenFolder, ...] = ()
@@ -31,11 +31,11 @@ class FileRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Loosening(msgspec.Struct, frozen=True, kw_only=True):
-    """What is held back of changed settings."""
+    """The changes that would let more run, and wait for a person."""
 
     allows: tuple[Rule, ...] = ()
     drops: tuple[Rule, ...] = ()
-    """Rules that deny or ask, and are gone from their files."""
+    """Deny and ask rules that were removed from their files."""
     folders: tuple[WrittenFolder, ...] = ()
     unbans: tuple[WrittenBan, ...] = ()
 
@@ -44,13 +44,13 @@ class Loosening(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def content(self) -> frozenset[object]:
-        """The same for what says the same, on whichever line of a file."""
+        """For comparisons: equal changes are equal here, on whichever lines they are written."""
         rules = (key_of(rule) for rule in (*self.allows, *self.drops))
         return frozenset((*rules, *(folder.path for folder in self.folders), *self.unbans))
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """For a person; each names its file."""
+        """The changes, a line for each with its file, for a person."""
         return (
             *(f"{rule.origin} allows {rule.text}" for rule in self.allows),
             *(f"{_file_of(rule)} {_DROPPED[rule.ruling]} {rule.text}" for rule in self.drops),
@@ -60,18 +60,18 @@ class Loosening(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def summary(self) -> str:
-        """In one line."""
+        """The changes in one line."""
         more = len(self.lines) - MAX_TOLD
         return "; ".join(self.lines[:MAX_TOLD]) + (f"; and {more:,} more" if more > 0 else "")
 
 
 def key_of(rule: Rule) -> RuleKey:
-    """Two rules with the same key say the same, whichever file they stand in."""
+    """Two rules with the same key say the same, in whichever file they are."""
     return rule.ruling, rule.tool, rule.specifier, rule.folder
 
 
 def tighten(held: FileRules, now: FileRules) -> FileRules:
-    """What counts from now on, where `held` counted and the files now say `now`: nothing that was held is let go."""
+    """The rules from now on, where `held` were in force and the files now have `now`: every restriction stays."""
     loose = [rule for rule in held.rules if not _is_firm(rule.source, now)]
     known = {key_of(rule) for rule in loose}
     said = {key_of(rule) for rule in now.rules if not _is_firm(rule.source, now)}
@@ -92,7 +92,7 @@ def tighten(held: FileRules, now: FileRules) -> FileRules:
 
 
 def add_restrictions(held: FileRules, now: FileRules) -> FileRules:
-    """As `tighten`, where `now` may lack what stands in a file that cannot be read: what is missing counts as before."""
+    """As `tighten`, if a file could not be read: its rules stay in force as they were."""
     known = {key_of(rule) for rule in held.rules}
     new = (rule for rule in now.rules if rule.ruling is not Ruling.ALLOW and key_of(rule) not in known)
     bans = (ban for ban in now.no_bypass if ban not in held.no_bypass)
@@ -102,7 +102,7 @@ def add_restrictions(held: FileRules, now: FileRules) -> FileRules:
 
 
 def find_loosening(held: FileRules, now: FileRules) -> Loosening:
-    """What `now` would let run beyond `held`, which is what `tighten` made of it."""
+    """What `now` would let run beyond `held`, the result of `tighten`."""
     counting, said = ({key_of(rule) for rule in one.rules} for one in (held, now))
     return Loosening(
         allows=_once(rule for rule in now.rules if key_of(rule) not in counting),
@@ -113,7 +113,7 @@ def find_loosening(held: FileRules, now: FileRules) -> Loosening:
 
 
 def agree_to(held: FileRules, rules: Iterable[Rule]) -> FileRules:
-    """A person said yes to these: they count as soon as they stand in a file."""
+    """Adds rules that a person has agreed to: they count as soon as a file has them."""
     return msgspec.structs.replace(held, rules=(*held.rules, *rules))
 
 

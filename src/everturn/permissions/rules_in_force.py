@@ -1,4 +1,4 @@
-"""The rules of one moment with the folders that they hold in; each part is made ready when a call needs it first."""
+"""The rules at one moment with the folders in which they count; each part is prepared when a call first needs it."""
 
 import os
 from collections.abc import Iterable
@@ -17,26 +17,26 @@ if TYPE_CHECKING:
     from everturn.permissions.paths.judge import FileJudge
 
 _RANKS = {source: rank for rank, source in enumerate(Source)}
-"""Of two rules that say the same, the one of the higher source is named."""
+"""If two rules say the same, reasons name the one of the higher source."""
 
 
 class Workplace(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the rules hold."""
+    """The folders in which rules count."""
 
     folder: str
-    """The working folder: what `path` in a rule starts from."""
+    """The working folder; `path` in a rule starts there."""
     added: tuple[str, ...] = ()
-    """More folders to work in."""
+    """Further working folders."""
     home: str = ""
-    """The user's; empty = as the system says."""
+    """The user's home folder; empty = the one of the system."""
     own: tuple[str, ...] = ()
-    """Folders of our own settings and sessions: never written to without asking."""
+    """Folders of Everturn's settings and sessions, which are never written without a question."""
     trusted: bool = True
-    """What the repository has git run by itself is none of our business."""
+    """The folder is trusted, so programs that its git settings name are not asked about."""
 
 
 class RulesInForce:
-    """Never changed: other rules make another one."""
+    """Immutable: when rules change, a new one is made."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class RulesInForce:
         known: dict[str, str] | None = None,
         scratch: Scratch = NO_SCRATCH,
     ) -> None:
-        """`known`: where folders led when they were first named. A link that is put in their place later leads nowhere new."""
+        """`known`: real paths of folders at their first use. A link that replaces a folder later does not change them."""
         self._known = {} if known is None else known
         self.rules = RuleSet(sorted(rules, key=lambda rule: _RANKS[rule.source]))
         self.lookup = Lookup(self.rules)
@@ -58,7 +58,7 @@ class RulesInForce:
 
     @cached_property
     def folders(self) -> tuple[str, ...]:
-        """The working folder first; real paths."""
+        """The working folders as real paths, the first one first."""
         given = (self._workplace.folder, *self._workplace.added)
         places = [os.path.join(given[0], folder) for folder in given]  # noqa: PTH118 (a path as text is wanted)
         for place in places:
@@ -81,23 +81,23 @@ class RulesInForce:
 
     @cached_property
     def unallowed(self) -> RuleSet:
-        """Without the allow rules: what passes now is harmless by itself."""
+        """The rules without allow rules: what they allow is harmless by itself."""
         return self.rules.without(Ruling.ALLOW)
 
     @cached_property
     def confined(self) -> RuleSet:
-        """For commands in a sandbox: a rule that asks about every command has its answer there."""
+        """The rules for commands in a sandbox, where a rule that asks about every command does not count."""
         return RuleSet(rule for rule in self.rules.rules if rule.ruling is not Ruling.ASK or not covers_whole(rule))
 
     @cached_property
     def widened(self) -> "RulesInForce":
-        """As if every command were allowed, and every file to it: who is asked about now is asked whatever is allowed ahead of time."""
+        """The rules with every command and every file allowed. What is still asked about then is asked about whatever rules allow."""
         allowing = (Rule(ruling=Ruling.ALLOW, tool=tool, source=Source.SESSION) for tool in ("Bash", "Read", "Edit"))
         rules = (*allowing, *self.unallowed.rules)
         return RulesInForce(rules, self._workplace, self._outputs, self._known, self._scratch)
 
     def weakened(self, ruling: Ruling) -> "RulesInForce":
-        """As if nobody had written rules of this kind."""
+        """The rules without those of this kind."""
         return RulesInForce(
             self.rules.without(ruling).rules, self._workplace, self._outputs, self._known, self._scratch
         )

@@ -1,4 +1,4 @@
-"""A person's yes that holds longer than one call: tried on the policy before it is offered, then added, or written down."""
+"""A yes for more than one call: tried on the policy before it is offered, then added to the session or written to a file."""
 
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
     from everturn.permissions.live_rules import LiveRules
 
 HOST_RULE = "sandbox.network.allowedDomains: "
-"""Stands before a host where a rule would stand."""
+"""Prefix of a host in a list of rules."""
 MAX_REMEMBERED = 200
 MAX_SHOWN = 20
 _NAMES = compile_late(r"[A-Za-z_]\w*")
 _READS_ALL = compile_late(
     r"\$\{!|\b(?:eval|env|printenv|export|declare|typeset|set|compgen|source|(?:ba|da|z|k|a)?sh)\b|(?:^|[;&|\s])\.\s|[\"'\\]\w*[\"'\\]"
 )
-"""Names of variables may be put together there, or all of them be used."""
+"""Commands in which the names of variables may be computed, or all variables be used."""
 _GOES_BACK = compile_late(r"\b(?:cd|pushd)\s+(?:--\s+)?-|~-|OLDPWD")
 UNTRUSTED = "it holds in this session at once; in later ones when you trust this folder: everturn trust"
 ONLY_MANAGED = "only managed settings may allow something for longer than one call"
 
 
 class PolicyGrants:
-    """`ports.policy.Grants`. What it needs is loaded when somebody is asked for the first time."""
+    """`ports.policy.Grants`. Most of its modules are loaded at the first question."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class PolicyGrants:
         return self._tell_surroundings(call) if call.name == "Bash" else call
 
     def _tell_surroundings(self, call: Call) -> Call:
-        """What a command does depends on where it runs, and on what was set before it: whoever says yes must know."""
+        """Adds the folder and the exported variables of a command, which the person must see before a yes."""
         exports = tuple(self._list_exports(call))
         return msgspec.structs.replace(
             call,
@@ -90,7 +90,7 @@ class PolicyGrants:
         )
 
     def _list_exports(self, call: Call) -> Iterable[str]:
-        """What was set by an earlier command, whole, and decides which programs this one runs, or stands in it; and where `cd -` would go."""
+        """Exported variables that decide which programs this command runs, or that it names, with their whole values; and the folder of `cd -`."""
         command = str(call.input.get("command", ""))
         exports = self._shell.list_exports(call.traits.confinement)
         named = exports.keys() if _READS_ALL.search(command) else set(_NAMES.findall(command))
@@ -101,7 +101,7 @@ class PolicyGrants:
             yield f"OLDPWD={self._shell.previous}"
 
     def add(self, rules: tuple[str, ...], scope: Scope) -> str:
-        from everturn.permissions.rules.parsing import RuleProblem
+        from everturn.permissions.rules.rule_parser import RuleProblem
 
         if self._only_managed:
             return f"The rule was not added: {ONLY_MANAGED}."
@@ -139,7 +139,7 @@ class PolicyGrants:
         return ""
 
     def _offer_host(self, call: Call) -> tuple[Offer, ...]:
-        """One host at one port: there is nothing narrower."""
+        """Offers to allow one host at one port, the narrowest rule that exists."""
         if self._only_managed:
             return ()
         host, port = call.input["host"], call.input["port"]
@@ -151,9 +151,9 @@ class PolicyGrants:
         )
 
     def _try(self, call: Call, grant: "Grant") -> Offer | None:
-        """None where it would not help: another rule asks, the path is protected, the command is more than its words."""
+        """The offer for a grant; None if the grant would not let the call run, for example because another rule asks or the path is protected."""
         from everturn.permissions.grants import EDITS_MEANING, describe_rule, find_needed
-        from everturn.permissions.rules.parsing import RuleProblem
+        from everturn.permissions.rules.rule_parser import RuleProblem
 
         if (scratch := self._policy.scratch) and any(scratch in rule for rule in grant.rules):
             # What a file there holds may be another thing when it runs again.
@@ -181,7 +181,7 @@ class PolicyGrants:
         return self._policy.imagine(self._parse(rules), mode).judge(call).ruling is Ruling.ALLOW
 
     def _list_past(self, grant: "Grant") -> tuple[str, ...]:
-        """Calls that a person was asked about, and that the grant by itself would let run: other rules have no part in it."""
+        """Earlier calls that a person was asked about and that this grant alone would allow."""
         without = self._policy.imagine_alone()
         alone = self._policy.imagine_alone(self._parse(grant.rules), grant.mode)
         earlier = (
@@ -196,6 +196,6 @@ class PolicyGrants:
         return path if self._trusted else f"{path} ({UNTRUSTED})"
 
     def _parse(self, rules: Iterable[str]) -> list[Rule]:
-        from everturn.permissions.rules.parsing import parse_rule
+        from everturn.permissions.rules.rule_parser import parse_rule
 
         return [parse_rule(text, Ruling.ALLOW, source=Source.SESSION, folder=self._folder) for text in rules]

@@ -1,4 +1,4 @@
-"""Time and chance, so that tests own both."""
+"""Clock and random numbers, so that tests can replace both."""
 
 from typing import Protocol
 

@@ -1,4 +1,4 @@
-"""Which variables decide what later commands run: by classes, since nobody can list all programs."""
+"""Which environment variables influence what later commands run, by classes of names."""
 
 import re
 from collections.abc import Callable

@@ -165,6 +165,10 @@ class Files(Protocol):
         """The file differs from the stamp, or is gone. Reads it only when size or time differ."""
         ...
 
+    def is_gone(self, path: str) -> bool:
+        """There is no file of that name."""
+        ...
+
     def load(self, path: str, most: int) -> LoadedText | None:
         """A text file, whole. None where it is gone, no text, has more than `most` bytes, or may not be read now."""
         ...

@@ -1,4 +1,4 @@
-"""Whether a goal is met: the command that shows it, run, and what it reads, watched."""
+"""Runs the command that shows whether a goal is met, and watches the files that it reads."""
 
 from typing import Protocol
 

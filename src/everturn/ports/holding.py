@@ -1,4 +1,4 @@
-"""What runs although nobody approved it is held by the operating system: how tightly, and whether it can be held here."""
+"""How commands that nobody approved are confined, and whether that works on this machine."""
 
 from typing import Protocol
 

@@ -1,4 +1,4 @@
-"""Paths that a verdict speaks of: the file that was judged, and what rules keep from being read below a folder."""
+"""Paths in a verdict: the file that was judged, and what rules hide below a folder."""
 
 from collections.abc import Callable
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""One account for all model calls: who paid what, and whether a limit is reached. Accounts form a tree."""
+"""One account for all model calls: what was spent, and whether a limit is reached. Accounts form a tree."""
 
 from collections.abc import Callable
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""What confines commands: whether it would, with what a confined one starts, and what it says of a command that was held back."""
+"""The sandbox as Bash sees it: whether a command would be confined, how it is started, and what was denied to it."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol

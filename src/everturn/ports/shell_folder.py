@@ -1,4 +1,4 @@
-"""Where the next command starts, and with which exports: told by the tool that runs commands, asked by who judges them."""
+"""The folder and the exported variables of the next command: set by the tool that runs commands, read by what judges them."""
 
 from collections.abc import Callable, Mapping
 

@@ -6,7 +6,7 @@ from typing import Protocol
 import msgspec
 
 from everturn.core.budget import Usage
-from everturn.core.cache_ledger import Warmth
+from everturn.core.cache_ledger import CacheContents
 from everturn.core.commands import QueuedCommand
 from everturn.core.contexts import Contexts
 from everturn.core.denials import Denial
@@ -101,7 +101,7 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
     compaction: CompactionTried | None = None
     turns_since_compaction: int = 0
     counted: Counted | None = None
-    warmth: Warmth | None = None
+    warmth: CacheContents | None = None
     """State of the prompt cache; None where nothing was sent yet."""
     query: OpenQuery | None = None
     """Set where the last query was cut off."""

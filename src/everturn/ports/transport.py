@@ -14,7 +14,7 @@ class Response(Protocol):
         """Decoded (gzip, deflate) pieces as they come. Raises `ModelFault`: broken, silent too long, or too large."""
         ...
 
-    async def aclose(self, patience_s: float = 0.0) -> None:
+    async def aclose(self, max_wait_s: float = 0.0) -> None:
         """Close it always. A body that was not read to its end, and whose end does not come in this time, costs the connection."""
         ...
 

@@ -1,4 +1,4 @@
-"""What a folder would have us run, and how its texts are marked where nobody has trusted it."""
+"""What a folder would run, and how its texts are marked if it is not trusted."""
 
 from typing import Any
 

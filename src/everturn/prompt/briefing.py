@@ -1,4 +1,4 @@
-"""What the system prompt depends on, besides the permission mode: nothing of it changes while a session runs."""
+"""The values that the system prompt depends on besides the permission mode. None of them changes during a session."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""All that the model is told before a conversation, piece by piece, for people who want to read it."""
+"""The parts of what the model reads before a conversation, for `everturn prompt`."""
 
 from collections.abc import Iterable, Mapping
 

@@ -1,4 +1,4 @@
-"""What a session's commands leave behind, put in order after each: protected places, and repositories that would run something."""
+"""Repairs after each command: protected places, and repositories that would run something."""
 
 import threading
 from collections.abc import Iterable

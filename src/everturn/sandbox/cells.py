@@ -1,4 +1,4 @@
-"""One command in the sandbox: what it was handed, what was held back of it, and what is tidied up behind it."""
+"""One command in the sandbox: its descriptors, what was denied to it, and the cleaning up after it."""
 
 import os
 from collections.abc import Callable

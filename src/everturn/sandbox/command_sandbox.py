@@ -1,4 +1,4 @@
-"""The sandbox of a session: chooses what holds each command, prepares it, and tells afterwards what was held back."""
+"""The sandbox of a session: chooses how each command is confined, prepares it, and reports what was denied."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -38,44 +38,44 @@ from everturn.sandbox.pins import MountPins
 from everturn.sandbox.placeholders import Placeholders
 from everturn.sandbox.places import Places, find_nested, find_places, lies_in_protected
 from everturn.sandbox.probe import Means
-from everturn.sandbox.settings import SandboxWishes
+from everturn.sandbox.settings import SandboxSettings
 from everturn.sandbox.survivors import RuledSurvivors, ViewedSurvivors, has_scope, plan_sparing
 from everturn.sandbox.temporary import Temporary
 
 FIELD = "sandbox.network.allowedDomains"
 SECRETS = frozenset({"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS", "BRAVE_API_KEY"})
 MAX_COVERED = 200
-"""Files that rules cover and that a command is kept from. To put something over more of them would take longer than commands do."""
+"""Most files that are hidden from a command because of rules. Hiding more would take longer than most commands."""
 PROXIES = frozenset(
     name for bare in ("http_proxy", "https_proxy", "all_proxy", "no_proxy") for name in (bare, bare.upper())
 )
 
 
 class SandboxSurroundings(msgspec.Struct, frozen=True, kw_only=True):
-    """Whose machine it is."""
+    """Folders of the session, of the person and of Everturn itself."""
 
     folders: tuple[str, ...]
-    """The workspace."""
+    """The working folders."""
     home: str
-    """The person's."""
+    """The person's home folder."""
     own: tuple[str, ...] = ()
-    """Folders of ours: commands neither write them, nor read the settings in them."""
+    """Everturn's own folders: commands neither write them nor read the settings in them."""
     code: tuple[str, ...] = ()
-    """Folders of the programs that we are made of: commands do not write them."""
+    """Folders of Everturn's code and interpreter: commands do not write them."""
 
 
 class SandboxRules(msgspec.Struct, frozen=True, kw_only=True):
-    """What the rules of the moment add to the settings. Paths are absolute."""
+    """What the rules in force add to the settings of the sandbox. Paths are absolute."""
 
     deny_read: tuple[str, ...] = ()
     deny_write: tuple[str, ...] = ()
     find_unread: Callable[[], tuple[str, ...] | None] = tuple
-    """Files that are there and that a rule keeps from being read, wherever they lie. None: there is too much to look through."""
+    """Function that finds existing files that a rule denies to read, in any folder; None if too much would have to be searched."""
     find_unwritten: Callable[[], tuple[str, ...] | None] = tuple
     folders: tuple[str, ...] = ()
-    """More of the workspace."""
+    """Further working folders."""
     object_to: Callable[[str], str | None] = lambda _: None
-    """The rule against a host, in words; None where there is none."""
+    """Function that names the rule against a host; None if there is none."""
 
 
 class CommandSandbox:
@@ -83,7 +83,7 @@ class CommandSandbox:
 
     def __init__(
         self,
-        wishes: SandboxWishes,
+        settings: SandboxSettings,
         means: Means,
         surroundings: SandboxSurroundings,
         ruled: Callable[[], SandboxRules] = SandboxRules,
@@ -98,38 +98,41 @@ class CommandSandbox:
         Raises `OptionError` where a host is none.
         """
         self.means = means
-        self._asks = asks and wishes.asks_hosts and wishes.own_proxy_port is None
+        self._asks = asks and settings.asks_hosts and settings.own_proxy_port is None
         self._ruled = ruled
-        self._wishes = msgspec.structs.replace(
-            wishes,
-            deny_read=(*wishes.deny_read, *(f"{own}/settings.json" for own in surroundings.own)),
+        self._settings = msgspec.structs.replace(
+            settings,
+            deny_read=(*settings.deny_read, *(f"{own}/settings.json" for own in surroundings.own)),
             # As they are before the first command: one may lie in the workspace, and a command put a link in its place.
-            allow_write=tuple(map(os.path.realpath, wishes.allow_write)),
+            allow_write=tuple(map(os.path.realpath, settings.allow_write)),
         )
         self._surroundings = surroundings
-        self._allowed = [parse_pattern(FIELD, text) for text in wishes.allowed_hosts]
-        denied = [parse_pattern("sandbox.network.deniedDomains", text) for text in wishes.denied_hosts]
+        self._allowed = [parse_pattern(FIELD, text) for text in settings.allowed_hosts]
+        denied = [parse_pattern("sandbox.network.deniedDomains", text) for text in settings.denied_hosts]
         self._proxy = Proxy(
-            self._allowed, denied, own_port=wishes.own_proxy_port, object_to=lambda host: self._ruled().object_to(host)
+            self._allowed,
+            denied,
+            own_port=settings.own_proxy_port,
+            object_to=lambda host: self._ruled().object_to(host),
         )
         self._placeholders = Placeholders()
         self.aftermath = Aftermath()
         self._is_looked_at = False
         self._found_by: SandboxRules | None = None
-        """The rules whose files could all be found, the last time."""
+        """The last rules of which all files were found."""
         self._scratch = scratch
         self._temporary: Temporary | None = None
         self._nested: dict[str, list[str]] = {}
         self._pins = MountPins()
         self._running = 0
-        families = LOCAL | ({AF_UNIX} if wishes.unix_sockets else set())
+        families = LOCAL | ({AF_UNIX} if settings.unix_sockets else set())
         wide = families | INTERNET if means.kind == "bubblewrap" else families
         self._filter = encode_filter(means.machine, frozenset(wide)) if means.machine else b""
 
     @property
     def has_network(self) -> bool:
-        """Only a network of the command's own can have a door to the proxy alone."""
-        return (self._wishes.has_network or self._asks) and self.means.kind == "bubblewrap"
+        """Whether commands can reach hosts through the proxy and nothing else; this needs bubblewrap."""
+        return (self._settings.has_network or self._asks) and self.means.kind == "bubblewrap"
 
     @property
     def description(self) -> str:
@@ -138,7 +141,7 @@ class CommandSandbox:
         network = self._describe_network() if self.has_network else "none"
         leaving = (
             " Where a command fails because of it and is right as it is, run it again with dangerouslyDisableSandbox."
-            if self._wishes.may_leave
+            if self._settings.may_leave
             else ""
         )
         return (
@@ -148,45 +151,45 @@ class CommandSandbox:
         )
 
     def _describe_network(self) -> str:
-        if self._wishes.own_proxy_port is not None:
+        if self._settings.own_proxy_port is not None:
             hosts = "what the person's own proxy allows"
         else:
             asked = ["hosts that the person agrees to (they are asked while a connection waits)"] if self._asks else []
-            hosts = ", ".join([*self._wishes.allowed_hosts, *asked])
+            hosts = ", ".join([*self._settings.allowed_hosts, *asked])
         return f"only {hosts}, through the proxy in HTTP_PROXY"
 
     def allow_host(self, text: str) -> None:
-        """For the rest of the session. Raises `OptionError`."""
+        """Allows a host for the rest of the session. Raises `OptionError`."""
         self._allowed.append(parse_pattern(FIELD, text))
 
     def judge(self, command: str, *, leave: bool) -> Confinement:
-        if self.means.kind == "none" or find_exclusion(command, self._wishes.excluded):
+        if self.means.kind == "none" or find_exclusion(command, self._settings.excluded):
             return Confinement.NONE
-        if leave and self._wishes.may_leave:
+        if leave and self._settings.may_leave:
             return Confinement.LEAVES
         return Confinement.ENOUGH if self._is_trusted() and self._finds_covered() else Confinement.INSIDE
 
     def _is_trusted(self) -> bool:
-        """Nobody need be asked about a command, as far as what it may leave behind is concerned."""
+        """Whether a command needs no question because of files that it may leave behind."""
         # The weaker kind holds no metadata, and protected files only afterwards: it is enough for who says so.
-        is_enough = self.means.kind == "bubblewrap" if self._wishes.auto_allow is None else self._wishes.auto_allow
+        is_enough = self.means.kind == "bubblewrap" if self._settings.auto_allow is None else self._settings.auto_allow
         return is_enough and not self._is_exposed() and self._can_put_back()
 
     def _is_exposed(self) -> bool:
-        """The workspace itself is a protected place, such as `~/.config/autostart`: all that is written there may run later."""
+        """Whether a working folder is itself a protected place, such as `~/.config/autostart`, where every file may run later."""
         home = os.path.realpath(self._surroundings.home)
         folders = (*self._surroundings.folders, *self._ruled().folders)
         return any(lies_in_protected(os.path.realpath(folder), home) for folder in folders)
 
     def _finds_covered(self) -> bool:
-        """All files that rules deny are known, so that they can be held. Looked at once: `confine` looks again, each time."""
+        """Whether all files that rules deny are known, so that they can be hidden. Checked once; `confine` checks before each command."""
         ruled = self._ruled()
         if self._found_by is not ruled:
             self._find_covered(ruled)
         return self._found_by is ruled
 
     def _find_covered(self, ruled: SandboxRules) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Not to be read, and not to be written; none where there are too many."""
+        """Files that may not be read, and files that may not be written; empty if there are too many."""
         unread, unwritten = ruled.find_unread(), ruled.find_unwritten()
         if unread is None or unwritten is None or len({*unread, *unwritten}) > MAX_COVERED:
             self._found_by = None
@@ -195,7 +198,7 @@ class CommandSandbox:
         return unread, tuple(path for path in unwritten if path not in unread)
 
     def _can_put_back(self) -> bool:
-        """Nothing of a command lives on to change what was put back, nothing is too large for it, and it has always worked."""
+        """Whether protected places can be restored after a command: all its processes can be ended, nothing is too large, and restoring has not failed."""
         if self.means.kind == "landlock" and not has_scope(self.means.version):
             return False
         if not self._is_looked_at:
@@ -207,7 +210,7 @@ class CommandSandbox:
         return self.aftermath.is_sure
 
     def _begin(self, kept: tuple[str, ...], places: Places) -> None:
-        """Looks at what is put back afterwards. Raises `ToolFault` where nobody was asked, since less was there the last time."""
+        """Remembers what is restored afterwards. Raises `ToolFault` if it has become too much and no person was asked."""
         was_trusted = self._is_trusted()
         self.aftermath.begin(kept, places, self.temporary)
         if was_trusted and not self._is_trusted():
@@ -221,12 +224,12 @@ class CommandSandbox:
         self, command: str, start: Start, folder: str, inquire: Inquire | None = None
     ) -> CommandCell | OpenCell:
         if self.means.kind == "none":
-            if self._wishes.required:
+            if self._settings.required:
                 raise ToolFault(
                     f"The command did not run: sandbox.required is set, and there is no sandbox here ({self.means.why})."
                 )
             return OpenCell(start, f"The command ran without a sandbox, although one is wanted: {self.means.why}")
-        if find_exclusion(command, self._wishes.excluded):
+        if find_exclusion(command, self._settings.excluded):
             return OpenCell(start)
         was_found = self._found_by
         places = self._find_places(folder)
@@ -243,8 +246,8 @@ class CommandSandbox:
             places=places,
             by_rules=self.means.kind == "landlock",
             network=self.has_network,
-            unix_sockets=self._wishes.unix_sockets,
-            may_leave=self._wishes.may_leave,
+            unix_sockets=self._settings.unix_sockets,
+            may_leave=self._settings.may_leave,
         )
         environment = self._plan_environment(start.environment)
         if held.by_rules:
@@ -262,7 +265,7 @@ class CommandSandbox:
 
     @property
     def temporary(self) -> str:
-        """The session's scratch folder, or one for commands alone."""
+        """The temporary folder of commands: the session's scratch folder, or one of their own."""
         if path := self._scratch.make():
             return path
         if self._temporary is None:
@@ -270,16 +273,16 @@ class CommandSandbox:
         return self._temporary.path
 
     def _find_places(self, folder: str) -> Places:
-        around, ruled, wishes = self._surroundings, self._ruled(), self._wishes
-        wishes = msgspec.structs.replace(wishes, allow_write=tuple(filter(_is_straight, wishes.allow_write)))
+        around, ruled, settings = self._surroundings, self._ruled(), self._settings
+        settings = msgspec.structs.replace(settings, allow_write=tuple(filter(_is_straight, settings.allow_write)))
         unread, unwritten = self._find_covered(ruled)
-        wishes = msgspec.structs.replace(
-            wishes,
-            deny_read=(*wishes.deny_read, *ruled.deny_read, *unread),
-            deny_write=(*wishes.deny_write, *ruled.deny_write, *unwritten),
+        settings = msgspec.structs.replace(
+            settings,
+            deny_read=(*settings.deny_read, *ruled.deny_read, *unread),
+            deny_write=(*settings.deny_write, *ruled.deny_write, *unwritten),
         )
         places = find_places(
-            wishes,
+            settings,
             folders=dict.fromkeys((folder, *around.folders, *filter(_is_straight, ruled.folders))),
             temporary=self.temporary,
             homes=(around.home,),
@@ -290,13 +293,13 @@ class CommandSandbox:
         return msgspec.structs.replace(places, pinned=self._pins.judge(places.pinned, running=self._running))
 
     def _find_nested(self, folder: str) -> list[str]:
-        """Once: to look each time would take longer than the command."""
+        """Nested repositories of a folder. Searched once, because a search takes longer than most commands."""
         if folder not in self._nested:
             self._nested[folder] = find_nested(os.path.realpath(folder))
         return self._nested[folder]
 
     def _plan_environment(self, given: Mapping[str, str]) -> dict[str, str]:
-        without = SECRETS | self._wishes.hidden_variables | PROXIES
+        without = SECRETS | self._settings.hidden_variables | PROXIES
         kept = {name: value for name, value in given.items() if name not in without}
         ours = {"TMPDIR": self.temporary, "EVERTURN_SANDBOX": self.means.kind}
         return kept | ours | (plan_variables(self._allowed) if self.has_network else {})
@@ -385,7 +388,7 @@ class CommandSandbox:
         )
 
     def _list_kept(self, places: Places, placeholders: tuple[str, ...] | None = None) -> tuple[str, ...]:
-        """What is put back: all that is protected, or what a view cannot cover. `placeholders`: those that stand; None: none yet."""
+        """Places that are restored: all protected ones, or those that a view cannot cover. `placeholders`: those that exist; None = none yet."""
         if self.means.kind == "landlock":
             # Rules hold what is denied. We write in our own folders meanwhile: the session's journal must not be put back.
             protected = (path for path in places.protected if path not in places.denied)
@@ -396,11 +399,11 @@ class CommandSandbox:
 
 
 def _enter_network(doorway: Doorway, machine: Machine) -> None:
-    """For root. Raises `OSError`."""
+    """Enters the network of a command, as root. Raises `OSError`."""
     keep_devices(machine)
     doorway.run_opening(machine)
 
 
 def _is_straight(path: str) -> bool:
-    """No link has been put on the way to it since it was resolved."""
+    """Whether no link was put into the path since it was resolved."""
     return os.path.realpath(path) == path

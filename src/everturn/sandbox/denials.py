@@ -1,4 +1,4 @@
-"""Tells the model what the sandbox held back: read from what the command printed, and from what the proxy refused."""
+"""Messages to the model about what the sandbox stopped, from the output of the command and the refusals of the proxy."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Which commands the person wants outside the sandbox: single ones only, so that nothing comes along behind them."""
+"""Commands that the person runs outside the sandbox: only single commands, so that nothing else runs with them."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""Makes a protected place look again as it was seen, beneath a folder that is held open."""
+"""Restores a protected place to its earlier content, below a folder that is open."""
 
 import os
 from contextlib import suppress

@@ -22,7 +22,7 @@ from everturn.core.protected import (
     START_UP,
 )
 from everturn.sandbox.placeholders import has_placeholder
-from everturn.sandbox.settings import SandboxWishes
+from everturn.sandbox.settings import SandboxSettings
 from everturn.workspace.git_named import Named, find_named, find_named_by
 
 HELD = AGENT_SETTINGS
@@ -63,7 +63,7 @@ class Places(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_places(
-    wishes: SandboxWishes,
+    settings: SandboxSettings,
     *,
     folders: Iterable[str],
     temporary: str,
@@ -78,7 +78,7 @@ def find_places(
     `nested`: more repositories inside the workspace (`find_nested`). `strict`: what else is protected may not appear either.
     """
     roots = _there(folders)
-    writable = _sorted({*roots, *_there(wishes.allow_write), *_there([temporary])})
+    writable = _sorted({*roots, *_there(settings.allow_write), *_there([temporary])})
     homes = _there(homes)
     found = _Found(straight=writable, home=homes[0] if homes else "")
     for root in roots:
@@ -91,7 +91,7 @@ def find_places(
     for folder in _between(roots, writable):
         # Memory files are read from the repository's root down to the working folder.
         found.trap(folder, MEMORY)
-    for path in _there(wishes.allow_write):
+    for path in _there(settings.allow_write):
         found.keep(path, (*HELD, *KEPT, *MEMORY))
         found.look_at_repository(path, hold=False)
     for repository in nested:
@@ -101,12 +101,12 @@ def find_places(
         found.hold(home, _list_reached(home, HOME_HELD, writable))
         found.keep(home, _list_reached(home, HOME_TOOLS, writable))
     own = tuple(own)
-    for path in (*own, *wishes.deny_write):
+    for path in (*own, *settings.deny_write):
         if _is_below(os.path.realpath(path), writable):
             found.look_at(path, hold=True)
     for path in code:
         found.look_at_code(path)
-    hidden = _sorted(_there(wishes.deny_read))
+    hidden = _sorted(_there(settings.deny_read))
     return Places(
         writable=writable,
         # Above what is hidden, too: moved away, it would be there under another name for the next command.
@@ -117,9 +117,9 @@ def find_places(
         missing=_sorted(found.missing),
         links=_sorted(found.links),
         traps=_sorted(found.traps),
-        denied=_sorted(path for path in _there((*own, *wishes.deny_write)) if _is_below(path, writable)),
+        denied=_sorted(path for path in _there((*own, *settings.deny_write)) if _is_below(path, writable)),
         hidden=hidden,
-        shown=_sorted(path for path in _there(wishes.allow_read) if _is_below(path, hidden)),
+        shown=_sorted(path for path in _there(settings.allow_read) if _is_below(path, hidden)),
     )
 
 

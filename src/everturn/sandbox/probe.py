@@ -14,7 +14,7 @@ from everturn.sandbox.calls import Machine, find_machine
 from everturn.sandbox.filter import INTERNET, LOCAL, encode_filter
 from everturn.workspace.programs import find_program, is_local
 
-PATIENCE_S = 5.0
+MAX_WAIT_S = 5.0
 MISSING = "bubblewrap (bwrap) is not installed"
 LOCAL_PROGRAM = "bubblewrap at {} is not used, since that is no absolute path outside of the working folders"
 _REASON = 300
@@ -88,7 +88,7 @@ def try_view(view: list[str], filtered: bytes) -> str:
                 [*view, "--seccomp", str(readable), "--info-fd", str(told), "--", "/bin/sh", "-c", ":"],
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
-                timeout=PATIENCE_S,
+                timeout=MAX_WAIT_S,
                 pass_fds=[readable, told],
                 env={},
                 check=False,

@@ -15,7 +15,7 @@ import msgspec
 
 from everturn.sandbox.aside import Aside
 from everturn.sandbox.beneath import LISTED, find_status, open_file, open_straight
-from everturn.sandbox.closed_folders import Lender, is_closed
+from everturn.sandbox.closed_folders import FolderOpener, is_closed
 from everturn.sandbox.git_states import STATES, is_harmless_state
 from everturn.sandbox.kept import PutBack
 from everturn.sandbox.remembered import IN_MEMORY, Stamp, find_stamp
@@ -101,13 +101,13 @@ class Repositories:
         `is_known`: the folders were looked at when the last command had ended. What appeared since is told by its time.
         """
         self._open(roots)
-        with closing(Lender()) as lender:
+        with closing(FolderOpener()) as opener:
             if is_known:
                 self._shapes = {
                     path: self._tops[top.path] for path, top in self._shapes.items() if top.path in self._tops
                 }
             else:
-                self._shapes = self._find_shapes(lender)
+                self._shapes = self._find_shapes(opener)
             self._known = frozenset(self._shapes)
             self._seen.clear()
             self._ends.clear()
@@ -115,7 +115,7 @@ class Repositories:
             now = time.time_ns()
             for path, top in self._shapes.items():
                 with suppress(OSError):
-                    for piece in _find_pieces(lender, top, path, only_states=_is_covered(path, without)):
+                    for piece in _find_pieces(opener, top, path, only_states=_is_covered(path, without)):
                         status = piece.status
                         is_sure = (
                             piece.state is None
@@ -132,13 +132,13 @@ class Repositories:
         taken: list[str] = []
         left: list[str] = []
         before = self._folders
-        with closing(Lender()) as lender:
-            self._shapes = self._find_shapes(lender)
+        with closing(FolderOpener()) as opener:
+            self._shapes = self._find_shapes(opener)
             for path, top in self._shapes.items():
                 is_known = path in self._known
                 moved_ns = 0 if is_known else self._find_moved(path, before)
                 try:
-                    for piece in _find_pieces(lender, top, path, only_states=_is_covered(path, without)):
+                    for piece in _find_pieces(opener, top, path, only_states=_is_covered(path, without)):
                         is_old = not is_known and max(moved_ns, piece.changed_ns) < self._began_ns
                         if not is_old and not self._may_stay(piece):
                             (taken if _take(piece, aside) else left).append(piece.path)
@@ -198,7 +198,7 @@ class Repositories:
             return False
         return content is None or content == _read(piece.folder, piece.name, piece.status)
 
-    def _find_shapes(self, lender: Lender) -> dict[str, Top]:
+    def _find_shapes(self, opener: FolderOpener) -> dict[str, Top]:
         shapes: dict[str, Top] = {}
         found: dict[str, _Folder] = {}
         now = time.time_ns()
@@ -210,7 +210,7 @@ class Repositories:
                 self.is_whole = False
                 break
             path, top = known.pop() if known else new.popleft()
-            folder = self._look(lender, top, path, now) if path not in found else None
+            folder = self._look(opener, top, path, now) if path not in found else None
             if folder is not None:
                 found[path] = folder
                 shapes.update(dict.fromkeys(folder.shapes, top))
@@ -219,7 +219,7 @@ class Repositories:
         self._folders = found
         return shapes
 
-    def _look(self, lender: Lender, top: Top, path: str, now: int) -> _Folder | None:
+    def _look(self, opener: FolderOpener, top: Top, path: str, now: int) -> _Folder | None:
         """None where there is no folder, or one that no command of this user can enter."""
         rest = top.find_rest(path)
         try:
@@ -227,7 +227,7 @@ class Repositories:
             if not stat.S_ISDIR(status.st_mode):
                 return None
             if is_closed(status):
-                os.close(lender.open(top.descriptor, rest))
+                os.close(opener.open(top.descriptor, rest))
             stamp = status.st_ino, status.st_mtime_ns, status.st_ctime_ns
             known = self._folders.get(path)
             if known is not None and known.stamp == stamp and not known.is_recent:
@@ -271,14 +271,14 @@ def _is_covered(path: str, without: frozenset[str]) -> bool:
     return path in without or f"{path}/config" in without
 
 
-def _find_pieces(lender: Lender, top: Top, path: str, *, only_states: bool) -> Iterator[_Piece]:
+def _find_pieces(opener: FolderOpener, top: Top, path: str, *, only_states: bool) -> Iterator[_Piece]:
     """Their folders are open as long as this is asked for the next. Raises `OSError`."""
     rest = top.find_rest(path)
     moved_ns = 0
     with ExitStack() as opened:
         if rest:
             outer, _, name = rest.rpartition("/")
-            folder = _hold(opened, lender.open(top.descriptor, outer))
+            folder = _hold(opened, opener.open(top.descriptor, outer))
             status = find_status(folder, name)
             if status is None:
                 return
@@ -287,14 +287,14 @@ def _find_pieces(lender: Lender, top: Top, path: str, *, only_states: bool) -> I
                 if not only_states:
                     yield _Piece(path, folder, name, status, moved_ns)
                 return
-        git = _hold(opened, lender.open(top.descriptor, rest))
+        git = _hold(opened, opener.open(top.descriptor, rest))
         if not os.access(f"/proc/self/fd/{git}", os.X_OK):
             # Another's, and closed to commands as it is to us.
             return
         for state, files in STATES.items():
             status = find_status(git, state) if state else os.fstat(git)
             if status is not None and stat.S_ISDIR(status.st_mode):
-                folder = _hold(opened, lender.open(top.descriptor, f"{rest}/{state}")) if state else git
+                folder = _hold(opened, opener.open(top.descriptor, f"{rest}/{state}")) if state else git
                 for piece in _find_each(folder, f"{path}/{state}".rstrip("/"), moved_ns, files):
                     yield msgspec.structs.replace(
                         piece, state=state, changed_ns=max(piece.changed_ns, status.st_ctime_ns if state else 0)
@@ -309,7 +309,7 @@ def _find_pieces(lender: Lender, top: Top, path: str, *, only_states: bool) -> I
         if status is None or not stat.S_ISDIR(status.st_mode):
             yield from _find_each(git, path, moved_ns, (_HOOKS,))
             return
-        hooks = _hold(opened, lender.open(top.descriptor, f"{rest}/{_HOOKS}"))
+        hooks = _hold(opened, opener.open(top.descriptor, f"{rest}/{_HOOKS}"))
         names = os.listdir(_hold(opened, os.open(".", LISTED, dir_fd=hooks)))
         named = (name for name in names if not name.endswith(_NEVER_RUN))
         yield from _find_each(hooks, f"{path}/{_HOOKS}", moved_ns, named)

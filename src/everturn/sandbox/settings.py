@@ -10,7 +10,7 @@ import msgspec
 from everturn.core.errors import OptionError
 
 
-class SandboxWishes(msgspec.Struct, frozen=True, kw_only=True):
+class SandboxSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Paths are absolute, links not yet followed."""
 
     enabled: bool = False
@@ -40,19 +40,19 @@ class SandboxWishes(msgspec.Struct, frozen=True, kw_only=True):
         return bool(self.allowed_hosts) or self.own_proxy_port is not None
 
 
-def parse_wishes(given: bool | Mapping[str, Any], folder: str, home: str) -> SandboxWishes:
+def parse_sandbox_settings(given: bool | Mapping[str, Any], folder: str, home: str) -> SandboxSettings:
     """`given`: values by their names below `sandbox.`, flat (`network.allowedDomains`) or nested. Raises `OptionError`.
 
     Relative paths are the project's.
     """
     if isinstance(given, bool):
-        return SandboxWishes(enabled=given)
+        return SandboxSettings(enabled=given)
     values = flatten(given)
 
     def paths(name: str) -> tuple[str, ...]:
         return tuple(parse_path(name, entry, folder, home) for entry in values.get(name, ()))
 
-    return SandboxWishes(
+    return SandboxSettings(
         enabled=values.get("enabled", False),
         required=values.get("required", False) or values.get("failIfUnavailable", False),
         auto_allow=values.get("autoAllowBashIfSandboxed"),

@@ -1,4 +1,4 @@
-"""Contents of protected files, in one file without a name: no command finds it, and it goes with the program."""
+"""The contents of protected files, in one unnamed file: no command can find it, and it disappears with the process."""
 
 import os
 

@@ -21,7 +21,7 @@ from everturn.sandbox.landlock import SCOPE_VERSION, plan_entry
 from everturn.sandbox.places import Places
 from everturn.sandbox.witness import find_witness, is_reached, kill_reachable
 
-PATIENCE_S = 2.0
+MAX_WAIT_S = 2.0
 """Whoever is still there so long after SIGKILL is held by the kernel; nobody can help that."""
 _INFORMATION = 4_096
 _MAX_SPARED = 100
@@ -83,7 +83,7 @@ class RuledSurvivors:
             with suppress(OSError):
                 self._witness = find_witness()
             self._asked.set()
-            self._done.wait(PATIENCE_S * 2)
+            self._done.wait(MAX_WAIT_S * 2)
         os.close(self._processes)
         self._processes = -1
         return self._are_dead
@@ -177,7 +177,7 @@ def end_reachable(processes: int, witness: int) -> bool:
 
     `witness`: see `witness.py`.
     """
-    until = time.monotonic() + PATIENCE_S
+    until = time.monotonic() + MAX_WAIT_S
     own = os.getpid()
     while time.monotonic() < until:
         with ExitStack() as opened:
@@ -224,7 +224,7 @@ def _wait_for(pid: int) -> bool:
     try:
         poll = select.poll()
         poll.register(descriptor, select.POLLIN)
-        return bool(poll.poll(PATIENCE_S * 1000))
+        return bool(poll.poll(MAX_WAIT_S * 1000))
     finally:
         os.close(descriptor)
 

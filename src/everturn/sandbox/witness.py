@@ -1,4 +1,4 @@
-"""Ends what a bound thread has started, and nobody else: a process outside shows whether the thread is bound.
+"""Ends the processes of a confined thread and no others: a process outside shows whether the thread is confined.
 
 A thread that Landlock's rules bind reaches no process with a signal but those under the same rules. So one SIGKILL to everybody ends what
 the thread has started. A thread that is not bound would end all that the user runs: before the signal it is tried out on a witness.

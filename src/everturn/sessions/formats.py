@@ -8,7 +8,8 @@ from everturn.core.budget import Usage, decode_usage, read_count
 from everturn.core.errors import JournalError
 from everturn.core.messages import Answer, Role
 from everturn.core.prefix import Sent
-from everturn.core.records import FORMAT, MessageAdded, Record, UsageCharged, decode_record
+from everturn.core.record_codec import decode_record
+from everturn.core.records import FORMAT, MessageAdded, Record, UsageCharged
 from everturn.sessions.lines import ESTIMATED, SYNTHETIC, TEXT, OwnFields, infer_kind
 
 _MESSAGES = frozenset({"user", "assistant", "system"})
@@ -46,7 +47,7 @@ class _Bill(msgspec.Struct, frozen=True):
     sent: Sent | None = None
 
 
-class Told(msgspec.Struct, frozen=True):
+class DecodedLine(msgspec.Struct, frozen=True):
     """A decoded line: its record, if it is one of ours, and its time, if it has one."""
 
     record: Record | None = None
@@ -61,17 +62,17 @@ _FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _LOOSE = msgspec.json.Decoder(dict[str, Any])
 
 
-def decode_line(line: bytes) -> Told:
+def decode_line(line: bytes) -> DecodedLine:
     """Decodes a line. Raises `JournalError` for a broken one; a line of another program gives no record."""
     try:
         told = _LINE.decode(line)
     except (msgspec.DecodeError, RecursionError) as error:
-        return Told(_decode_odd(line, error))
+        return DecodedLine(_decode_odd(line, error))
     if told.type == "everturn":
-        return Told(_decode_own(told), told.timestamp)
+        return DecodedLine(_decode_own(told), told.timestamp)
     if told.type in _MESSAGES:
         return _decode_message(told)
-    return Told(decode_record(line), told.timestamp)
+    return DecodedLine(decode_record(line), told.timestamp)
 
 
 def find_newer_format(line: bytes) -> int | None:
@@ -118,20 +119,20 @@ def _decode_own(line: _Line) -> Record | None:
     )
 
 
-def _decode_message(line: _Line) -> Told:
+def _decode_message(line: _Line) -> DecodedLine:
     own = line.everturn or OwnFields()
     if line.sidechain or not line.uuid:
-        return Told(None, line.timestamp)
+        return DecodedLine(None, line.timestamp)
     if line.type == "system":
         if line.everturn is None and line.subtype != "compact_boundary":
-            return Told(None, line.timestamp)
+            return DecodedLine(None, line.timestamp)
         content = bytes(line.content)
         blocks = own.blocks if own.blocks is not None else decode_content(content)
     elif line.message is not None:
         content = bytes(line.message.content)
         blocks = decode_content(content)
     else:
-        return Told(None, line.timestamp)
+        return DecodedLine(None, line.timestamp)
     inferred = infer_kind(line.type, content, meta=line.meta, summary=line.summary)
     role: Role = "assistant" if line.type == "assistant" else "user"
     record = MessageAdded(
@@ -143,7 +144,7 @@ def _decode_message(line: _Line) -> Told:
         blames=own.blames,
         keeps=own.keeps,
     )
-    return Told(record, line.timestamp, own.blobs)
+    return DecodedLine(record, line.timestamp, own.blobs)
 
 
 def decode_content(content: bytes) -> tuple[msgspec.Raw, ...]:

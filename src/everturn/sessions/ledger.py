@@ -1,4 +1,4 @@
-"""The account of a session: every model call is charged here, and the query learns here that a limit is reached."""
+"""The account of a session: every model call is charged here, and it says when a limit is reached."""
 
 from collections.abc import Callable, Mapping
 

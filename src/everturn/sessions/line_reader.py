@@ -1,4 +1,4 @@
-"""A journal read from its beginning, a piece at a time; of a large one it is told how far the reading has come."""
+"""Reads a journal from its beginning, a piece at a time; reports progress for a large one."""
 
 import json
 import time

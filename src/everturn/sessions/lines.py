@@ -15,7 +15,8 @@ import msgspec
 from everturn.core.budget import Usage
 from everturn.core.errors import JournalError
 from everturn.core.messages import Answer, Kind, repair_surrogates
-from everturn.core.records import MessageAdded, MessageRetracted, Record, SessionOpened, UsageCharged, encode_record
+from everturn.core.record_codec import encode_record
+from everturn.core.records import MessageAdded, MessageRetracted, Record, SessionOpened, UsageCharged
 from everturn.core.spelled_paths import spell_path
 
 TEXT = b'{"type":"text","text":'

@@ -1,4 +1,4 @@
-"""One unit of one account in the budget tree: what was spent here and below, and what is promised to those below."""
+"""One unit (USD, tokens, turns, calls) of one account in the budget tree: what was spent here and below, and what is reserved for accounts below."""
 
 from typing import Self
 

@@ -1,15 +1,16 @@
-"""From the lines of a journal to the session they tell: decoding that loses nothing silently, and one fold."""
+"""From the lines of a journal to the state of the session: decoding, which reports every loss, and one fold."""
 
 import contextlib
 from collections.abc import Iterable
 from datetime import datetime
 
 from everturn.core.budget import Usage
-from everturn.core.cache_ledger import Warmth, fold_warmth
+from everturn.core.cache_ledger import CacheContents, fold_cache_contents
 from everturn.core.errors import JournalError, TranscriptError
 from everturn.core.events import ModelUsage
 from everturn.core.messages import Kind, Message
 from everturn.core.money import add_usd
+from everturn.core.record_codec import restore_message
 from everturn.core.records import (
     CallIntended,
     CallSettled,
@@ -24,13 +25,12 @@ from everturn.core.records import (
     SessionOpened,
     TransitionTaken,
     UsageCharged,
-    restore_message,
 )
 from everturn.core.state import Transition
 from everturn.core.transcript import unanswered
 from everturn.ports.store import Replay
 from everturn.sessions.blobs import BlobStore, restore_media
-from everturn.sessions.formats import Told, decode_line
+from everturn.sessions.formats import DecodedLine, decode_line
 from everturn.sessions.replayed_state import ReplayedState
 from everturn.sessions.unfinished import PendingCommands, QueryProgress
 
@@ -94,7 +94,7 @@ class ReplayFold:
         self.standing = ReplayedState()
         self.commands = PendingCommands()
         self.progress = QueryProgress()
-        self.warmth: Warmth | None = None
+        self.cache_contents: CacheContents | None = None
         self._story: list[str | Record] = []
         """Ids of messages and what changed the standing between them, in order."""
         self._transition = b""
@@ -175,9 +175,9 @@ class ReplayFold:
         self._before = _copy(self.standing)
         self._story.clear()
 
-    def take(self, told: Told) -> None:
+    def take(self, told: DecodedLine) -> None:
         if told.record is not None:
-            self.warmth = fold_warmth(self.warmth, told.record)
+            self.cache_contents = fold_cache_contents(self.cache_contents, told.record)
         match record := told.record:
             case MessageAdded():
                 self._add(record, told.blobs)
@@ -262,7 +262,7 @@ class ReplayFold:
             compaction=self.compaction,
             turns_since_compaction=self._turns_since_compaction,
             counted=self.progress.counted,
-            warmth=self.warmth,
+            warmth=self.cache_contents,
             query=self.progress.as_of(measure_s(self._at_work_since, self.last_time)),
         )
 

@@ -1,8 +1,9 @@
-"""What holds beside the messages at one point of a session: folded from records, and made anew when a session is rewound."""
+"""The state beside the messages at one point of a session: folded from records, and folded again when a session is rewound."""
 
 from everturn.core.contexts import Contexts
 from everturn.core.denials import Denial
 from everturn.core.notes import Notes
+from everturn.core.record_codec import restore_denial
 from everturn.core.records import (
     CallRefused,
     CollapseNoted,
@@ -18,7 +19,6 @@ from everturn.core.records import (
     ResultsCleared,
     ResultSpilled,
     SeenFile,
-    restore_denial,
 )
 
 

@@ -14,7 +14,7 @@ from everturn.ports.disk import Disk
 from everturn.ports.store import Replay
 from everturn.sessions.blobs import BlobStore
 from everturn.sessions.disk import LocalDisk
-from everturn.sessions.formats import Told, decode_line, find_newer_format
+from everturn.sessions.formats import DecodedLine, decode_line, find_newer_format
 from everturn.sessions.line_reader import ReadProgress, is_json, read_lines
 from everturn.sessions.places import blobs_folder, list_session_files
 from everturn.sessions.replay import MAX_HELD, MAX_IN_VIEW, ReplayFold, RewoundError
@@ -112,7 +112,7 @@ def load_session(path: Path, *, disk: Disk | None = None) -> tuple[Replay, tuple
 
 def stream_told(
     path: Path, *, disk: Disk | None = None, newer: bool = True, messages: bool = True
-) -> Iterator[tuple[Told, bytes]]:
+) -> Iterator[tuple[DecodedLine, bytes]]:
     """Every line with what it tells, broken ones left out; media stays named by its hash. Raises `JournalError`.
 
     `newer`: of a session in a later format, whatever can be understood. Without `messages` it is several times quicker.

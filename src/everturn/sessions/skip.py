@@ -1,4 +1,4 @@
-"""What of a very large session need not be decoded: messages before its last compaction, which nobody sends again."""
+"""Messages of a very large session that need not be decoded: those before its last compaction, which are not sent again."""
 
 from collections.abc import Iterator
 

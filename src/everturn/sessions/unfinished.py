@@ -1,4 +1,4 @@
-"""What a session left half done: the query that was cut off, and the commands that it had not dealt with."""
+"""What a session left unfinished: the query that was cut off, and queued commands."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""Journals of sessions that have no file: those that are not kept, and new ones whose disk does not take them as yet."""
+"""Journals without a file: of sessions that are not kept, and of new ones whose disk cannot be written yet."""
 
 import time
 from collections.abc import Callable

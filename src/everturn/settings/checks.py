@@ -1,4 +1,4 @@
-"""Judging single values: each check answers with what is wrong and what is allowed, or with nothing."""
+"""Checks of single values: each returns what is wrong and what is allowed, or None."""
 
 import math
 import os
@@ -48,14 +48,14 @@ def path(value: Any) -> str | None:
 
 
 def flag(value: Any) -> str | None:
-    return None if isinstance(value, bool) else f"must be true or false, not {_show(value)}"
+    return None if isinstance(value, bool) else f"must be true or false, not {show(value)}"
 
 
 def whole(least: int) -> Check:
     def check(value: Any) -> str | None:
         if isinstance(value, int) and not isinstance(value, bool) and value >= least:
             return None
-        return f"must be a whole number of at least {least}, not {_show(value)}"
+        return f"must be a whole number of at least {least}, not {show(value)}"
 
     return check
 
@@ -66,7 +66,7 @@ def number(least: float, most: float = math.inf) -> Check:
         if is_number and least <= value <= most:
             return None
         upper = "" if most == math.inf else f" and at most {most:g}"
-        return f"must be a number of at least {least:g}{upper}, not {_show(value)}"
+        return f"must be a number of at least {least:g}{upper}, not {show(value)}"
 
     return check
 
@@ -76,7 +76,7 @@ def one_of(*allowed: str) -> Check:
         if isinstance(value, str) and value in allowed:
             return None
         hint = nearest(value, allowed) if isinstance(value, str) else ""
-        return f"must be one of {', '.join(allowed)}, not {_show(value)}{hint}"
+        return f"must be one of {', '.join(allowed)}, not {show(value)}{hint}"
 
     return check
 
@@ -84,7 +84,7 @@ def one_of(*allowed: str) -> Check:
 def list_of(check_item: Check, most: int | None = None) -> Check:
     def check(value: Any) -> str | None:
         if isinstance(value, str | bytes | Mapping) or not isinstance(value, Sequence):
-            return f"must be a list, not {_show(value)}"
+            return f"must be a list, not {show(value)}"
         if most is not None and len(value) > most:
             return f"holds {len(value):,} entries, and {most:,} are the most"
         return next((f"holds an entry that {problem}" for item in value if (problem := check_item(item))), None)
@@ -105,13 +105,13 @@ def bare_name(value: Any) -> str | None:
         return None
     if isinstance(value, str) and "(" in value:
         return f"is a rule with a specifier ({value[:60]}); only bare tool names are taken here"
-    return f"must be a bare tool name, not {_show(value)}"
+    return f"must be a bare tool name, not {show(value)}"
 
 
 def tool_rule(value: Any) -> str | None:
     """A text that looks like a rule; what rules may say is the permissions' matter."""
     if not isinstance(value, str) or not value.strip():
-        return f"must be a rule such as Bash(git status), not {_show(value)}"
+        return f"must be a rule such as Bash(git status), not {show(value)}"
     return None
 
 
@@ -123,9 +123,9 @@ def session_id(value: Any) -> str | None:
 
 def text_map(value: Any) -> str | None:
     if not isinstance(value, Mapping):
-        return f"must map texts to texts, not be {_show(value)}"
+        return f"must map texts to texts, not be {show(value)}"
     wrong = next((key for key, item in value.items() if not (isinstance(key, str) and isinstance(item, str))), None)
-    return None if wrong is None else f"must map texts to texts; the entry {_show(wrong)} does not"
+    return None if wrong is None else f"must map texts to texts; the entry {show(wrong)} does not"
 
 
 def headers(value: Any) -> str | None:
@@ -134,7 +134,7 @@ def headers(value: Any) -> str | None:
         return "must map header names to values"
     for name, content in value.items():
         if not (isinstance(name, str) and re.fullmatch(_HEADER, name)):
-            return f"holds {_show(name)}, which is not a header's name"
+            return f"holds {show(name)}, which is not a header's name"
         if not (isinstance(content, str) and is_one_line(content)):
             return f"holds a value for {name} that is not one line of printable characters"
     return None
@@ -169,21 +169,27 @@ def is_one_line(value: str) -> bool:
     return value.replace("\t", " ").isprintable()
 
 
-def having(*methods: str, hint: str) -> Check:
-    """An object of ours or of the user's, told by what it can do."""
-
-    def check(value: Any) -> str | None:
-        missing = [name for name in methods if not hasattr(value, name)]
-        return f"must have {', '.join(missing)}: {hint}" if missing or isinstance(value, type) else None
-
-    return check
+def has_members(value: Any, *names: str) -> bool:
+    """An object of ours or of the user's, recognised by its members; a class is none."""
+    return not isinstance(value, type) and all(hasattr(value, name) for name in names)
 
 
-def function(value: Any) -> str | None:
-    is_written = isinstance(value, FunctionType | MethodType | partial)
-    return None if is_written else f"must be a function that somebody wrote, not {_show(value)}"
+def is_function(value: Any) -> bool:
+    """A function written in Python, whose signature can be read."""
+    return isinstance(value, FunctionType | MethodType | partial)
 
 
-def _show(value: Any) -> str:
+def takes(function: Callable[..., Any], arguments: int) -> bool:
+    """It can be called with so many arguments, none of them by name."""
+    from inspect import signature
+
+    try:
+        signature(function).bind(*[None] * arguments)
+    except TypeError:
+        return False
+    return True
+
+
+def show(value: Any) -> str:
     shown = repr(value)
     return shown if len(shown) <= 60 else f"{shown[:57]}…"  # noqa: PLR2004 (a line of an error message)

@@ -1,4 +1,4 @@
-"""What the environment says: variables read once, each bad value an error that names its variable."""
+"""Environment variables: read once; an error names its variable."""
 
 import os
 from collections.abc import Mapping

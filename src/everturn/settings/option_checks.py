@@ -74,16 +74,23 @@ def _task_budget(value: Any) -> str | None:
     return None if isinstance(value, TaskBudget) else "must be a TaskBudget"
 
 
+def approver(value: Any) -> str | None:
+    if checks.has_members(value, "approve") or (checks.is_function(value) and checks.takes(value, 2)):
+        return None
+    return f"must be a function of the call and the reason, or an object with such a method `approve`, not {checks.show(value)}"
+
+
+_TOOL = ("name", "description", "schema", "result_limit", "deferred", "settle", "parse", "parse_approved")
+_TOOL_CALL = ("traits", "line", "check", "run", "done")
+
+
+def _tool(value: Any) -> str | None:
+    if checks.is_function(value) or checks.has_members(value, *_TOOL, *_TOOL_CALL):
+        return None
+    hint = "; built-in tools are named in builtin_tools" if isinstance(value, str) else ""
+    return f"is neither a function written in Python nor a tool made by the decorator @tool: {checks.show(value)}{hint}"
+
+
 models = checks.any_of(checks.path, checks.list_of(_model_card))
 task_budget = checks.any_of(checks.whole(1), _task_budget)
-approver = checks.any_of(checks.function, checks.having("approve", hint="an approver answers approve(call, reason)"))
-tools = checks.list_of(
-    checks.any_of(
-        checks.function,
-        checks.having(
-            *("name", "description", "schema", "result_limit", "deferred"),
-            *("settle", "parse", "parse_approved", "traits", "line", "check", "run", "done"),
-            hint="write it with the decorator @tool",
-        ),
-    )
-)
+tools = checks.list_of(_tool)

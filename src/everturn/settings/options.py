@@ -1,7 +1,8 @@
 """What a caller may ask of Everturn: one frozen value, each option declared where it stands, checked when it is made."""
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any, Literal, get_args
 
 import msgspec
@@ -311,7 +312,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
                     topic=Topic.LIMITS,
                     takes=Takes.WHOLE,
                     value="N",
-                    help="rounds with the model at most; a run that needs more ends with an error",
+                    help="rounds with the model at most; a run that needs more ends with an error. What a goal or a stop hook sends back belongs to the same round",
                 ),
             ),
         ),
@@ -577,42 +578,42 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         """Raises one `OptionError` for all fields that are wrong."""
-        problems = []
+        problems = {}
         for field, option in DECLARED.items():
             value = getattr(self, field)
             if value is DEFAULTS[field] or (value is None and field in OPTIONAL):
                 continue
             if problem := option.check(value):
-                problems.append(OptionError(field, problem))
+                problems[field] = problem
+        for field, problem in self._find_contradictions():
+            problems.setdefault(field, problem)
         if problems:
-            raise OptionError(problems[0].field, problems[0].problem, tuple(problems[1:]))
-        self._check_session()
-        if self.goal is not None and self.verify is None:
-            raise OptionError("goal", "needs verify: a command that shows whether the goal is met")
+            raise OptionError.join([OptionError(field, problem) for field, problem in problems.items()])
 
-    def _check_session(self) -> None:
+    def _find_contradictions(self) -> Iterator[tuple[str, str]]:
+        """Fields that do not go with others, each with what is wrong."""
         chosen = "continue_conversation" if self.continue_conversation else "resume"
         resumes = self.continue_conversation or self.resume is not None
         if self.continue_conversation and self.resume is not None:
-            raise OptionError("continue_conversation", "cannot be given together with resume")
+            yield "continue_conversation", "cannot be given together with resume"
         if self.session_id is not None and resumes and not self.fork_session:
-            raise OptionError(chosen, "cannot be given together with session_id: a resumed session has its id already")
+            yield chosen, "cannot be given together with session_id: a resumed session has its id already"
         if resumes and not self.persist:
-            raise OptionError(chosen, "needs persist: what is resumed is the session on disk")
+            yield chosen, "needs persist: what is resumed is the session on disk"
         for field in ("resume_at", "fork_session"):
             if getattr(self, field) and not resumes:
-                raise OptionError(field, "needs resume or continue_conversation")
+                yield field, "needs resume or continue_conversation"
+        if self.goal is not None and self.verify is None:
+            yield "goal", "needs verify: a command that shows whether the goal is met"
 
     @classmethod
     def of(cls, **fields: Any) -> "Options":
         """Like the constructor, but an unknown name is an `OptionError` with the name that was probably meant."""
-        refuse_strangers(fields, cls.__struct_fields__)
-        return cls(**fields)
+        return make_options(cls, fields)
 
     def with_changes(self, **fields: Any) -> "Options":
         """The same options but for these. Raises `OptionError`, also for an unknown name."""
-        given = {name: getattr(self, name) for name in self.__struct_fields__}
-        return self.of(**(given | fields))
+        return make_options(partial(msgspec.structs.replace, self), fields)
 
     def __repr__(self) -> str:
         return render_without_secrets(self)
@@ -630,13 +631,25 @@ SECRETS = frozenset({*(name for name, option in DECLARED.items() if option.secre
 """Fields whose values are never shown, of the options and of what is made from them."""
 
 
-def refuse_strangers(names: Iterable[str], known: Collection[str]) -> None:
-    """Raises one `OptionError` for all names that are not known, each with the one that was probably meant."""
-    strangers = [
-        OptionError(name, f"is not an option{checks.nearest(name, known)}") for name in names if name not in known
+def make_options(
+    make: Callable[..., Options], fields: Mapping[str, Any], *, other_names: Iterable[str] = ()
+) -> Options:
+    """Calls `make` with the fields. Raises one `OptionError` for all that are wrong; for an unknown name it has the one that was probably meant.
+
+    `other_names`: names that may have been meant although they are not options.
+    """
+    known = {name: value for name, value in fields.items() if name in DEFAULTS}
+    if len(known) == len(fields):
+        return make(**fields)
+    names = (*DEFAULTS, *other_names)
+    problems = [
+        OptionError(name, f"is not an option{checks.nearest(name, names)}") for name in fields if name not in known
     ]
-    if strangers:
-        raise OptionError(strangers[0].field, strangers[0].problem, tuple(strangers[1:]))
+    try:
+        make(**known)
+    except OptionError as error:
+        problems += error.all
+    raise OptionError.join(problems)
 
 
 def render_without_secrets(value: msgspec.Struct) -> str:

@@ -1,4 +1,4 @@
-"""Files that a search found: in which order they are told, and under which names."""
+"""Order and names of the files that a search found."""
 
 import os
 from collections.abc import Callable, Iterable

@@ -27,7 +27,7 @@ from everturn.workspace.opening import Place, open_place, refuse_unjudged
 from everturn.workspace.paths import locate
 
 MAX_FILES = 100
-PATIENCE_S = 20.0
+MAX_WAIT_S = 20.0
 Hides = Callable[[str], bool]
 """Told by a real path."""
 _MAX_LENGTH = 4_096
@@ -82,7 +82,7 @@ in all below it. Hidden and ignored files are found too; links to folders and th
 
 
 def find_files(
-    root: str, pattern: str, abort: AbortSignal, *, patience_s: float = PATIENCE_S, hides: Hides | None = None
+    root: str, pattern: str, abort: AbortSignal, *, max_wait_s: float = MAX_WAIT_S, hides: Hides | None = None
 ) -> FoundFiles:
     """Holds no more than what is shown, however large the tree. Gives up, incomplete, on abort and when it takes too long.
 
@@ -93,7 +93,7 @@ def find_files(
     if not Path(root).is_dir():
         raise ToolFault(f"{root} is not a folder.")
     pattern = pattern.removeprefix("./")
-    walk = _Walk(root, pattern, abort, time.monotonic() + patience_s, hides or _hides_nothing)
+    walk = _Walk(root, pattern, abort, time.monotonic() + max_wait_s, hides or _hides_nothing)
     # By descriptors: a link that somebody puts in a folder's place meanwhile leads nowhere.
     with open_place(root, judged=JudgedPath(target=root)) as place:
         newest = heapq.nsmallest(MAX_FILES, walk.fitting(place))

@@ -1,4 +1,4 @@
-"""Ways in which models name files and patterns, put right before a call is judged: what is judged is what then runs."""
+"""Corrects paths and patterns that models often write in a wrong form, before the call is judged."""
 
 import os
 import re

@@ -12,7 +12,7 @@ from everturn.workspace.programs import find_program
 
 MAX_NAMES = 200_001
 """One more than a menu holds, which can tell then that there are more."""
-PATIENCE_S = 10.0
+MAX_WAIT_S = 10.0
 LIST = ("--no-optional-locks", "ls-files", "--cached", "--others", "--exclude-standard", "-z")
 SKIPPED = frozenset({".git", ".hg", ".svn", "node_modules"})
 _MAX_DEPTH = 60
@@ -32,7 +32,7 @@ def list_project_files(folder: str, env: Mapping[str, str], *, trusted: bool, is
 
     `trusted`: only then git is asked, since its settings may have it run programs. `is_over` ends it at once.
     """
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + MAX_WAIT_S
 
     def may_go_on() -> bool:
         return not is_over() and time.monotonic() < deadline

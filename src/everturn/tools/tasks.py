@@ -1,4 +1,4 @@
-"""TaskOutput and TaskStop: what the model can do about that which runs in the background."""
+"""TaskOutput and TaskStop: what the model can do with background tasks."""
 
 import asyncio
 from typing import Annotated
@@ -83,7 +83,11 @@ def find_task(tasks: Tasks, id_: str) -> Task:
     running = ", ".join(task.id for task in tasks.running)
     raise ToolFault(
         f"There is no task {id_!r} in this session. "
-        + (f"Those that run: {running}." if running else "No task is running.")
+        + (
+            f"Those that run: {running}."
+            if running
+            else "No task is running; tasks end with the program that started them."
+        )
     )
 
 

@@ -1,4 +1,4 @@
-"""What the operating system refused, in a sentence that helps the model on."""
+"""Errors of the operating system as sentences that help the model on."""
 
 import errno
 

@@ -120,6 +120,9 @@ class LocalFiles:
         except (OSError, ValueError, ToolFault):
             return True
 
+    def is_gone(self, path: str) -> bool:
+        return not os.path.lexists(path)
+
     def load(self, path: str, most: int) -> LoadedText | None:
         try:
             with self._open(path) as file:

@@ -1,4 +1,4 @@
-"""How many files of a repository are changed, counted by git beside the start: whoever asks takes the answer, or does without."""
+"""The number of changed files of a repository, counted by git beside the start. The prompt has it only if it is known in time."""
 
 import os
 import stat

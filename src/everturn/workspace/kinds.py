@@ -1,4 +1,4 @@
-"""What a file seems to be, by its first bytes: the name says what somebody hoped for."""
+"""The kind of a file by its first bytes, whatever its name says."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""What our own processes load: modules and libraries that lie in no folder that is worked in.
+"""Paths from which Everturn's own processes load modules and libraries, without the working folders.
 
 It imports nothing that Python has not loaded by itself: whoever calls it does so before the first module could come from the wrong place.
 """

@@ -1,4 +1,4 @@
-"""From a path to an open file, one name at a time: what was judged and what is opened cannot be two different files."""
+"""From a path to an open file, one name at a time, so that the opened file is the one that was judged."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""Where our own code lies: our package, our interpreter, and what it imports. Whoever writes there runs as us the next time."""
+"""The folders of Everturn's own code: the package, the interpreter, and what it imports. Files written there would run as Everturn."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""A few lines out of a file of any size: read in pieces, so that memory is bounded by the page and never by the file."""
+"""Reads a few lines of a file of any size in pieces; memory is bounded by the page."""
 
 import codecs
 import os

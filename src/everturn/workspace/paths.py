@@ -1,4 +1,4 @@
-"""Names to places: where a path given by the model really leads, and how to name a place to the model."""
+"""Real paths of names that the model gives, and names of paths for the model."""
 
 import os
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The system that we run on, for the model: looked up once in a process."""
+"""The operating system, for the model; found once in a process."""
 
 import os
 from functools import cache

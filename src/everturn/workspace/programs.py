@@ -1,4 +1,4 @@
-"""Programs that we start ourselves: by their whole path, found once, and never in a folder that is worked in."""
+"""Programs that Everturn starts itself: found once, by absolute path, never in a working folder."""
 
 import os
 from collections.abc import Iterable, Iterator

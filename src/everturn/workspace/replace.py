@@ -14,7 +14,7 @@ from everturn.workspace.opening import OpenFile, Place, open_in, refuse_special
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _PIECE = 1 << 20
-_PATIENCE_S = 3.0
+_MAX_WAIT_S = 3.0
 """Ours are held while a file is read once more: of the largest that are changed, under a second."""
 _A_MOMENT_S = 0.002
 
@@ -121,12 +121,12 @@ def _held_alone(place: Place) -> Iterator[OpenFile]:
 
 def _lock(file: OpenFile) -> None:
     """Raises `ToolFault` where somebody holds it for long: without it, of two that replace the file one could be lost."""
-    patience = time.monotonic() + _PATIENCE_S
+    until = time.monotonic() + _MAX_WAIT_S
     while True:
         try:
             fcntl.flock(file.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            if time.monotonic() > patience:
+            if time.monotonic() > until:
                 raise ToolFault(
                     f"{file.path} is locked by another program, which may be about to write it. It was not changed; try again, "
                     "or find out with a command who holds it (`fuser`, `lsof`)."

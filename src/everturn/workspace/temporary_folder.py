@@ -1,4 +1,4 @@
-"""Where the environment wants temporary files: read in one place, for all that makes some."""
+"""Where temporary files go, by the environment; read in one place."""
 
 import os
 from collections.abc import Mapping

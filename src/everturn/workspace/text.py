@@ -1,4 +1,4 @@
-"""Bytes to text and back without loss: encoding, byte order mark and line ends travel beside the text."""
+"""From bytes to text and back without loss: encoding, byte order mark and line ends are kept beside the text."""
 
 import codecs
 from enum import StrEnum

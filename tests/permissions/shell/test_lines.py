@@ -397,13 +397,16 @@ def test_a_reader_beside_an_allowed_command_is_told_to_come_alone(line, names_th
     [
         (
             "sed -i s/a/b/ a.py && pytest -q",
-            "or a call of its own: what only reads, or changes files as the mode allows,",
+            "in a call of its own it needs none, since what only reads, or changes files as the mode allows, runs without one",
         ),
         (
             "cp a.py b.py; pytest; git diff",
-            "or calls of their own: what only reads, or changes files as the mode allows,",
+            "in calls of their own they need none, since what only reads, or changes files as the mode allows, runs without one",
         ),
-        ("pytest; git diff; git status", "or calls of their own: what only reads needs no rule there"),
+        (
+            "pytest; git diff; git status",
+            "in calls of their own they need none, since what only reads runs without one",
+        ),
         ("pytest -q | sed -i s/a/b/ a.py", None),
     ],
 )
@@ -445,4 +448,4 @@ def test_git_behind_a_change_of_the_folder_is_told_to_come_without_the_allowed_c
     judgement = judge_command(line, rules, make_world(rules))
 
     assert judgement.ruling is Ruling.ASK
-    assert "a call that does nothing but read may do it" in judgement.why
+    assert "a call that holds only commands that read may run it" in judgement.why

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everturn.permissions.rules.rule import Rule
-from everturn.permissions.shell.approval.matching import Patterns, parse_pattern
+from everturn.permissions.shell.approval.command_pattern import Patterns, parse_pattern
 from everturn.ports.policy import Ruling
 
 TEXTS = st.text("ab *:", max_size=10)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from everturn.permissions.judgement import JudgedWorld
 from everturn.permissions.paths.judge import FileJudge
-from everturn.permissions.rules.parsing import RuleProblem, parse_rule
 from everturn.permissions.rules.rule import RuleSet
+from everturn.permissions.rules.rule_parser import RuleProblem, parse_rule
 from everturn.permissions.shell.judge import judge_command
 from everturn.ports.holding import KnownWalls
 from everturn.ports.policy import Ruling

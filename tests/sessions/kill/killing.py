@@ -17,7 +17,8 @@ from tests.sessions.kill.program import options
 
 from everturn import Engine
 from everturn.core.messages import Message
-from everturn.core.records import Record, encode_record
+from everturn.core.record_codec import encode_record
+from everturn.core.records import Record
 from everturn.core.state import Reason
 from everturn.modelserver import (
     ModelServer,

@@ -97,7 +97,7 @@ def refuse_broken_rules(key: str, value: Any) -> None:
     """Raises `UsageError` for a rule that could never work."""
     if key not in RULES:
         return
-    from everturn.permissions.rules.parsing import RuleProblem, parse_rule
+    from everturn.permissions.rules.rule_parser import RuleProblem, parse_rule
 
     for rule in value:
         try:

@@ -112,7 +112,7 @@ _IDENTITY = {
 }
 
 
-class Tested(msgspec.Struct, frozen=True, kw_only=True):
+class DemoTests(msgspec.Struct, frozen=True, kw_only=True):
     passed: bool
     count: int
     duration_s: float
@@ -129,7 +129,7 @@ class DemoRepository(msgspec.Struct, frozen=True, kw_only=True):
             return run_git(self.git, self.folder, "diff", "--no-color", "--no-ext-diff").stdout
         return "".join(render_diff(name, before, self.folder / name) for name, before in FILES.items())
 
-    def run_tests(self) -> Tested:
+    def run_tests(self) -> DemoTests:
         began_s = time.monotonic()
         try:
             ended = subprocess.run(
@@ -144,10 +144,10 @@ class DemoRepository(msgspec.Struct, frozen=True, kw_only=True):
                 check=False,
             )
         except (OSError, subprocess.TimeoutExpired) as error:
-            return Tested(passed=False, count=0, duration_s=time.monotonic() - began_s, output=str(error))
+            return DemoTests(passed=False, count=0, duration_s=time.monotonic() - began_s, output=str(error))
         ran = re.search(r"Ran (\d+) test", ended.stdout)
         count = int(ran[1]) if ran else 0
-        return Tested(
+        return DemoTests(
             passed=ended.returncode == 0 and count > 0,
             count=count,
             duration_s=time.monotonic() - began_s,

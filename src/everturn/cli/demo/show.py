@@ -9,7 +9,7 @@ import msgspec
 
 from everturn.cli.demo.narrator import Narrator
 from everturn.cli.demo.page import DemoScreen
-from everturn.cli.demo.repository import DemoRepository, Tested, make_repository
+from everturn.cli.demo.repository import DemoRepository, DemoTests, make_repository
 from everturn.cli.demo.script import GOAL, MODEL, OUTPUT_CAP, PROMPT, RUN_TESTS, demo_script
 from everturn.cli.demo.summary import DemoTally, put_diff, put_summary, put_tests
 from everturn.compose.engine import Engine
@@ -22,13 +22,13 @@ _RETRY_S = 0.6
 """The first wait between attempts; elsewhere it is longer, and nobody watches."""
 
 
-class Played(msgspec.Struct, frozen=True, kw_only=True):
+class DemoOutcome(msgspec.Struct, frozen=True, kw_only=True):
     tally: DemoTally
     requests: int
     refused: int
 
 
-def run_show(folder: Path, page: DemoScreen, *, fast: bool) -> Tested:
+def run_show(folder: Path, page: DemoScreen, *, fast: bool) -> DemoTests:
     """Raises OSError where the folder cannot be written, no port is free, or nobody reads any more."""
     project = folder / "renewals"
     project.mkdir()
@@ -40,7 +40,7 @@ def run_show(folder: Path, page: DemoScreen, *, fast: bool) -> Tested:
     return tested
 
 
-async def play(repository: DemoRepository, home: Path, page: DemoScreen, *, fast: bool) -> Played:
+async def play(repository: DemoRepository, home: Path, page: DemoScreen, *, fast: bool) -> DemoOutcome:
     tally = DemoTally()
     narrator = Narrator(page, shorten=lambda text: shorten(text, repository.folder), cap=OUTPUT_CAP)
     async with ModelServer(demo_script(), time_scale=0.0 if fast else 1.0) as server:
@@ -59,7 +59,7 @@ async def play(repository: DemoRepository, home: Path, page: DemoScreen, *, fast
             finally:
                 narrator.close()
         asked = server.asked()
-    return Played(tally=tally, requests=len(asked), refused=sum(one.refused is not None for one in asked))
+    return DemoOutcome(tally=tally, requests=len(asked), refused=sum(one.refused is not None for one in asked))
 
 
 def demo_options(folder: Path, home: Path, url: str, *, fast: bool) -> Options:
@@ -99,7 +99,7 @@ def put_opening(page: DemoScreen, repository: DemoRepository) -> None:
     page.put_row("may", "read and edit files in that folder, run commands")
 
 
-def put_closing(page: DemoScreen, repository: DemoRepository, played: Played, tested: Tested) -> None:
+def put_closing(page: DemoScreen, repository: DemoRepository, played: DemoOutcome, tested: DemoTests) -> None:
     put_diff(page, repository.diff(), by_git=repository.git is not None)
     put_tests(page, tested)
     if (result := played.tally.result) is not None:

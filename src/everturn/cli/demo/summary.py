@@ -4,7 +4,7 @@ from collections import Counter
 
 from everturn.cli.demo.narrator import find_telling_lines, render_changes
 from everturn.cli.demo.page import DemoScreen
-from everturn.cli.demo.repository import Tested
+from everturn.cli.demo.repository import DemoTests
 from everturn.core.budget import Usage
 from everturn.core.events import (
     CallBegan,
@@ -94,7 +94,7 @@ def put_diff(page: DemoScreen, diff: str, *, by_git: bool) -> None:
         page.put_line(f"  {text}" if text.strip() else "", codes)
 
 
-def put_tests(page: DemoScreen, tested: Tested) -> None:
+def put_tests(page: DemoScreen, tested: DemoTests) -> None:
     put_heading(page, "The tests, run once more by the demo itself (python -m unittest)")
     if tested.passed:
         page.put_line(f"  ✓ all {tested.count} pass, {tested.duration_s:.2f} s", GREEN)

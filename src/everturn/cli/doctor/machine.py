@@ -12,7 +12,7 @@ from everturn import __version__
 from everturn.cli.doctor.finding import Finding, ok, warn
 from everturn.workspace.programs import find_program
 
-PATIENCE_S = 5.0
+MAX_WAIT_S = 5.0
 MIN_COLUMNS = 40
 
 
@@ -133,7 +133,7 @@ def load_version(path: str, flag: str) -> str | None:
         return None
     try:
         done = subprocess.run(
-            [path, flag], capture_output=True, timeout=PATIENCE_S, check=True, stdin=subprocess.DEVNULL, env={}
+            [path, flag], capture_output=True, timeout=MAX_WAIT_S, check=True, stdin=subprocess.DEVNULL, env={}
         )
     except (OSError, subprocess.SubprocessError):
         return None

@@ -41,7 +41,7 @@ def run_checks() -> Iterator[Finding]:
         if key.state is FindingState.OK:
             yield check_model(launch)
         else:
-            yield warn("model", "not asked: there is no key", "Mend the key first.")
+            yield warn("model", "not asked: there is no key", "Set the key first.")
     setup, options = (launch.setup, launch.options) if launch is not None else (None, None)
     folders = list_folders(setup)
     yield machine.check_git(folders)

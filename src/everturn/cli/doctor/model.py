@@ -13,7 +13,7 @@ from everturn.core.transcript import Wire
 from everturn.ports.model import Request
 from everturn.settings.files import FILE_NAME
 
-PATIENCE_S = 20.0
+MAX_WAIT_S = 20.0
 NOT_FOUND = 404
 MEND = {
     FaultKind.CONNECTION: "Check the network, a proxy (HTTPS_PROXY) and ANTHROPIC_BASE_URL.",
@@ -62,7 +62,7 @@ def check_model(launch: Launch) -> Finding:
     except ModelFault as fault:
         return fail("model", fault.text, advise(fault))
     except TimeoutError:
-        return fail("model", f"no answer within {PATIENCE_S:g} s", MEND[FaultKind.CONNECTION])
+        return fail("model", f"no answer within {MAX_WAIT_S:g} s", MEND[FaultKind.CONNECTION])
     except OptionError as error:
         return fail("model", str(error), "Correct it.")
     return ok("model", f"{model} answers at {launch.setup.base_url}")
@@ -78,7 +78,7 @@ async def ask_count(launch: Launch, model: str) -> int:
     wire = Wire(role="user", blocks=(text_block("Hello"),))
     client = build_model(launch)
     try:
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(MAX_WAIT_S):
             return await client.count_tokens(Request(model=model, messages=(wire,), max_tokens=1))
     finally:
         await client.aclose()

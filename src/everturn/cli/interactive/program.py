@@ -30,7 +30,7 @@ MAX_OUTPUT = 1 << 20
 """Bytes of a command's output that are kept, the last ones."""
 MAX_DIFF = 4 << 20
 GRACE_S = 1.0
-STATUS_PATIENCE_S = 2.0
+STATUS_MAX_WAIT_S = 2.0
 DIFF = ("--no-pager", "-c", "core.fsmonitor=false", "diff", "--no-color", "--no-ext-diff", "--no-textconv", "HEAD")
 
 
@@ -151,7 +151,7 @@ class CliProgram:
         }
         words = ("bash", "-c", self._status)
         try:
-            async with asyncio.timeout(STATUS_PATIENCE_S):
+            async with asyncio.timeout(STATUS_MAX_WAIT_S):
                 said, code = await run_bounded(
                     words, str(self._folder), dict(self._launch.env), given=msgspec.json.encode(fields)
                 )

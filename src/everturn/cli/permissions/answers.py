@@ -17,8 +17,8 @@ from everturn.compose.lone_policy import build_call, find_machine_walls
 from everturn.core.errors import EverturnError, InputFault
 from everturn.core.modes import PermissionMode
 from everturn.permissions.policy import RulePolicy
-from everturn.permissions.rules.parsing import RuleProblem, parse_rule
 from everturn.permissions.rules.rule import Rule, Source
+from everturn.permissions.rules.rule_parser import RuleProblem, parse_rule
 from everturn.permissions.rules_in_force import Workplace
 from everturn.ports.abort import AbortSignal
 from everturn.ports.files import FileStates
@@ -32,7 +32,7 @@ USER, PROJECT = "/home/dev", "/home/dev/proj"
 TOOLS = {"read": "Read", "edit": "Edit", "write": "Write"}
 UNKNOWN = "unknown"
 """The decision about a case whose files cannot be made; never what was expected."""
-PATIENCE_S = 20.0
+MAX_WAIT_S = 20.0
 MAX_REPLACED = 100_000
 _TIME = re.compile(r"<\s*(\d+(?:\.\d+)?)\s*s\b")
 
@@ -44,7 +44,7 @@ class PermissionAnswer(msgspec.Struct, frozen=True, kw_only=True):
     rule: str | None = None
 
 
-class Here(msgspec.Struct, frozen=True, kw_only=True):
+class CaseDefaults(msgspec.Struct, frozen=True, kw_only=True):
     """Where cases without rules of their own are judged."""
 
     policy: Callable[[str], RulePolicy]
@@ -55,7 +55,7 @@ class Here(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Answerer:
-    def __init__(self, here: Here, warn: Callable[[str], None]) -> None:
+    def __init__(self, here: CaseDefaults, warn: Callable[[str], None]) -> None:
         self._here = here
         self._warn = warn
         self._warned: set[str] = set()
@@ -74,26 +74,26 @@ class Answerer:
         return tell(case, self._policy(case, Workplace(folder=PROJECT, home=USER)), call)
 
     async def _answer_file(self, case: PermissionCase, path: str, op: str, files: CaseFiles) -> PermissionAnswer:
-        hands = Hands(files)
+        tools = CaseTools(files)
         late = [step for step in case.setup if step[0] == "swap"]
         for step, *words in case.setup:
             if step == "read" and words:
-                await hands.read(files.expand(words[0]))
+                await tools.read(files.expand(words[0]))
             elif step != "swap":
                 files.make(step, *words)
         place = files.expand(path)
-        fields = case.args or await hands.prepare(op, place, is_read="read" in {step[0] for step in case.setup})
+        fields = case.args or await tools.prepare(op, place, is_read="read" in {step[0] for step in case.setup})
         try:
             call = build_call(TOOLS[op], {"file_path": place, **fields, **case.input})
         except InputFault as fault:
             return PermissionAnswer(id=case.id, decision="error", why=str(fault))
         policy = self._policy(case, Workplace(folder=str(files.folder), home=str(files.home)), files.expand)
         answer, verdict = tell(case, policy, call), policy.judge(call)
-        if verdict.ruling is not Ruling.ALLOW or not hands.may_run(op, place):
+        if verdict.ruling is not Ruling.ALLOW or not tools.may_run(op, place):
             return answer
         for step, *words in late:
             files.make(step, *words)
-        result = await hands.run(case, call, verdict)
+        result = await tools.run(case, call, verdict)
         told = result.content if isinstance(result.content, str) else ""
         return msgspec.structs.replace(answer, decision="error", why=told) if result.is_error else answer
 
@@ -128,7 +128,7 @@ def _find_walls(workplace: Workplace) -> Walls:
     return find_machine_walls((os.path.realpath(workplace.folder),), workplace.home)
 
 
-class Hands:
+class CaseTools:
     """The file tools of one session, at work in the folder of a case."""
 
     def __init__(self, files: CaseFiles) -> None:
@@ -168,10 +168,10 @@ class Hands:
     async def run(self, case: PermissionCase, call: Call, verdict: Verdict) -> ToolResult:
         context = msgspec.structs.replace(self._context, judged=verdict.judged)
         found = _TIME.search(case.outcome)
-        patience_s = float(found[1]) if found else PATIENCE_S
+        max_wait_s = float(found[1]) if found else MAX_WAIT_S
         steps = {step[0] for step in case.setup}
         try:
-            async with asyncio.timeout(patience_s):
+            async with asyncio.timeout(max_wait_s):
                 with ExitStack() as conditions:
                     if "chmod" in steps:
                         conditions.enter_context(unprivileged(self._files))
@@ -179,7 +179,7 @@ class Hands:
                         conditions.enter_context(full_disk())
                     return await self._use(call.name, call.input, context)
         except TimeoutError:
-            return ToolResult(content=f"It took longer than {patience_s:g} s.", is_error=True)
+            return ToolResult(content=f"It took longer than {max_wait_s:g} s.", is_error=True)
 
     async def _use(self, name: str, fields: dict[str, Any], context: ToolContext) -> ToolResult:
         """An error result instead of an error, as the engine makes it."""

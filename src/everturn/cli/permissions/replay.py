@@ -20,8 +20,8 @@ from everturn.core.state import Exit
 from everturn.frontends.figures import render_count
 from everturn.frontends.harmless import make_line
 from everturn.permissions.policy import RulePolicy
-from everturn.permissions.rules.parsing import RuleProblem, parse_rule
 from everturn.permissions.rules.rule import Rule, Source
+from everturn.permissions.rules.rule_parser import RuleProblem, parse_rule
 from everturn.ports.policy import Call, Ruling
 from everturn.sessions.session_files import load_opening, stream_newest_first, stream_told
 from everturn.settings.program_files import program_home

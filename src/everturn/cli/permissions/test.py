@@ -23,8 +23,8 @@ from everturn.core.state import Exit
 from everturn.frontends.harmless import make_line
 from everturn.permissions.judgement import Judgement
 from everturn.permissions.policy import RulePolicy
-from everturn.permissions.rules.parsing import RuleProblem, parse_rule
 from everturn.permissions.rules.rule import Rule
+from everturn.permissions.rules.rule_parser import RuleProblem, parse_rule
 from everturn.ports.policy import Call, Ruling
 
 SEE = "everturn permissions test --help"
@@ -65,7 +65,7 @@ def run_cases(asked: Arguments) -> int:
 
     Raises `UsageError` where there is no case: a test that tests nothing must not pass.
     """
-    from everturn.cli.permissions.answers import UNKNOWN, Answerer, Here
+    from everturn.cli.permissions.answers import UNKNOWN, Answerer, CaseDefaults
     from everturn.cli.permissions.cases import decode_cases
 
     if asked.words or "--tool" in asked or "--input" in asked:
@@ -79,7 +79,11 @@ def run_cases(asked: Arguments) -> int:
             policies[mode] = load_policy(asked, mode)
         return policies[mode]
 
-    here = Here(policy=policy_here, more=parse_more(asked, os.getcwd()), mode=resolve_mode(asked.text(MODE.name)))  # noqa: PTH109 (as text)
+    here = CaseDefaults(
+        policy=policy_here,
+        more=parse_more(asked, os.getcwd()),  # noqa: PTH109 - as text
+        mode=resolve_mode(asked.text(MODE.name)),
+    )
     answerer = Answerer(here, complain)
     misses: list[str] = []
     count = 0

@@ -27,7 +27,7 @@ from everturn.core.errors import JournalError
 from everturn.core.state import Exit
 from everturn.frontends.figures import render_count
 from everturn.sessions.index.card import Card
-from everturn.sessions.index.removal import Retention, Weighed, load_weights, plan_removal, remove_session
+from everturn.sessions.index.removal import Retention, SizedSession, load_weights, plan_removal, remove_session
 from everturn.settings.program_files import load_user_settings, program_home
 
 SEE = "everturn sessions prune --help"
@@ -116,7 +116,7 @@ def _check_removable(card: Card) -> None:
         raise JournalError(f"Session {card.id} was written by another program, which may still need {card.path}.")
 
 
-def _agrees(chosen: list[Weighed], short: dict[str, str]) -> bool:
+def _agrees(chosen: list[SizedSession], short: dict[str, str]) -> bool:
     """Raises `UsageError` where there is nobody to ask."""
     if sys.stdin is None or not sys.stdin.isatty():
         raise UsageError(
@@ -128,9 +128,9 @@ def _agrees(chosen: list[Weighed], short: dict[str, str]) -> bool:
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 
-def _remove(chosen: list[Weighed], *, quiet: bool = False) -> int:
+def _remove(chosen: list[SizedSession], *, quiet: bool = False) -> int:
     """One that cannot go does not keep the others."""
-    gone: list[Weighed] = []
+    gone: list[SizedSession] = []
     for each in chosen:
         try:
             remove_session(Path(each.card.path))
@@ -143,7 +143,7 @@ def _remove(chosen: list[Weighed], *, quiet: bool = False) -> int:
     return Exit.OK if len(gone) == len(chosen) else Exit.ERROR
 
 
-def _render(chosen: list[Weighed], short: dict[str, str]) -> str:
+def _render(chosen: list[SizedSession], short: dict[str, str]) -> str:
     mask, now = build_mask(), time.time()
     rows = [
         (
@@ -157,5 +157,5 @@ def _render(chosen: list[Weighed], short: dict[str, str]) -> str:
     return render_table(HEAD, rows, right=frozenset({"AGE", "SIZE"}), width=find_width())
 
 
-def _render_sum(chosen: list[Weighed]) -> str:
+def _render_sum(chosen: list[SizedSession]) -> str:
     return f"{render_count(len(chosen), 'session')} ({render_size(sum(each.size for each in chosen))})"

@@ -1,1 +1,1 @@
-"""`everturn trust`, and the question about a folder that nobody has trusted yet."""
+"""`everturn trust`, and the question about a folder that is not trusted yet."""

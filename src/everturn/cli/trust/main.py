@@ -8,7 +8,7 @@ from pathlib import Path
 from everturn.cli.console import write
 from everturn.cli.errors import UsageError
 from everturn.cli.syntax import Arguments
-from everturn.cli.trust.question import append_wishes, ask_yes_or_no, can_ask, load_wishes
+from everturn.cli.trust.question import ask_yes_or_no, can_ask, load_effects, trust_shown
 from everturn.core.state import Exit
 from everturn.frontends.asking.visible import make_visible
 from everturn.frontends.figures import render_count
@@ -35,9 +35,9 @@ def run_trust(asked: Arguments) -> int:
 
 
 def run_grant(folder: str | None, flags: set[str]) -> int:
-    wishes = load_wishes(find_roots(os.environ, folder), os.environ, SettingsArguments())
+    effects = load_effects(find_roots(os.environ, folder), os.environ, SettingsArguments())
     below = "--below" in flags
-    write(f"{make_visible(wishes.roots.root)}\n{wishes.shown}")
+    write(f"{make_visible(effects.roots.root)}\n{effects.shown}")
     if below:
         write("Everything below it would be trusted, too, except programs that repositories there define.\n")
     if "--yes" not in flags:
@@ -47,7 +47,7 @@ def run_grant(folder: str | None, flags: set[str]) -> int:
         if not ask_yes_or_no("Trust it?"):
             write("Nothing was changed.\n")
             return Exit.ERROR
-    path = append_wishes(wishes, below=below)
+    path = trust_shown(effects, below=below)
     write(f"It is trusted; this is kept in {path}\n")
     return Exit.OK
 

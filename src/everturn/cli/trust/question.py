@@ -19,7 +19,7 @@ from everturn.settings.trust_book import append_trust, decline_folder, load_book
 YES = frozenset({"y", "yes"})
 
 
-class FolderWishes(msgspec.Struct, frozen=True, kw_only=True):
+class FolderEffects(msgspec.Struct, frozen=True, kw_only=True):
     """What a folder would do if it were trusted, read once: what is trusted is what was shown, whatever the files say later."""
 
     roots: SettingsRoots
@@ -27,12 +27,12 @@ class FolderWishes(msgspec.Struct, frozen=True, kw_only=True):
     programs: tuple[Definition, ...]
 
 
-def load_wishes(roots: SettingsRoots, env: Mapping[str, str], asked: SettingsArguments) -> FolderWishes:
+def load_effects(roots: SettingsRoots, env: Mapping[str, str], asked: SettingsArguments) -> FolderEffects:
     merged, _ = load_program_settings(roots, env, msgspec.structs.replace(asked, trust=True))
     programs = tuple(one for one in merged.definitions if one.source in OF_THE_REPOSITORY)
     unread = [problem for problem in merged.problems if is_of_repository(problem.field, roots)]
     shown = render_wishes(merged, programs, unread, of_git=find_own_programs(str(roots.root)))
-    return FolderWishes(roots=roots, shown=shown, programs=programs)
+    return FolderEffects(roots=roots, shown=shown, programs=programs)
 
 
 def ask_for_trust(roots: SettingsRoots, env: Mapping[str, str], asked: SettingsArguments) -> bool:
@@ -40,20 +40,20 @@ def ask_for_trust(roots: SettingsRoots, env: Mapping[str, str], asked: SettingsA
     book = load_book(roots.home)
     if os.path.realpath(roots.root) in book or not can_ask():
         return False
-    wishes = load_wishes(roots, env, asked)
-    answer = ask_yes_or_no(f"{make_visible(roots.root)} is not trusted yet. If it is:\n{wishes.shown}Trust it?")
+    effects = load_effects(roots, env, asked)
+    answer = ask_yes_or_no(f"{make_visible(roots.root)} is not trusted yet. If it is:\n{effects.shown}Trust it?")
     if answer:
-        append_wishes(wishes)
+        trust_shown(effects)
     elif answer is not None:
         append_trust(roots.home, decline_folder(book, roots))
         sys.stderr.write("It is not trusted, and will not be asked about again; everturn trust changes that.\n")
     return bool(answer)
 
 
-def append_wishes(wishes: FolderWishes, *, below: bool = False) -> str:
+def trust_shown(effects: FolderEffects, *, below: bool = False) -> str:
     """Writes the trust down; the file."""
-    home = wishes.roots.home
-    return append_trust(home, trust_folder(load_book(home), wishes.roots, wishes.programs, below=below))
+    home = effects.roots.home
+    return append_trust(home, trust_folder(load_book(home), effects.roots, effects.programs, below=below))
 
 
 def can_ask() -> bool:

@@ -43,7 +43,7 @@ async def _run(turn: Turn, action: Action) -> AnyOutcome:
         case RunStopPhase():
             return await guard(stop.perform(turn))
         case _:
-            raise TypeError(f"nobody performs {action!r}")
+            raise TypeError(f"no module performs {action!r}")
 
 
 def _cut_short(turn: Turn, phase: Phase) -> AnyOutcome:

@@ -1,4 +1,4 @@
-"""The person at the terminal, as the gate sees them: each question waits for its turn, and ends the terminal's old way."""
+"""The approver that asks a person at the terminal: one question after the other, with the terminal restored after each."""
 
 from everturn.frontends.asking.consent import ask_consent
 from everturn.frontends.asking.dialogue import Dialogue

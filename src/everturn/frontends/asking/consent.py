@@ -1,4 +1,4 @@
-"""May this call run? Once, for this session, always, or no, and tell the model why."""
+"""The question whether a call may run: yes once, yes for this session, yes always, or no with a reason for the model."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""Whose turn it is on the terminal: the view shows what came before a question, then waits until that is answered."""
+"""Turn-taking on the terminal: the view shows everything that came before a question, then waits until it is answered."""
 
 import asyncio
 import time

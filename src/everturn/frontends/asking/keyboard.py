@@ -1,4 +1,4 @@
-"""A terminal's keys: one at a time and unseen, or a line that the terminal itself lets its user edit."""
+"""Keys of a terminal: single keys without echo, or a line with the line editing of the terminal itself."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Plans: whether one shall be made at all, and whether it is good and may be carried out."""
+"""Questions about plans: whether to make one, and whether a finished plan is approved."""
 
 from everturn.core.modes import PermissionMode
 from everturn.frontends.asking.consent import NO_ANSWER, SAID_YES, refuse

@@ -1,4 +1,4 @@
-"""Asks whether settings files that changed while the session runs, and would let more run, shall count in it."""
+"""The question whether settings files that changed during the session, and would let more run, count now."""
 
 from everturn.frontends.ansi import CYAN
 from everturn.frontends.asking.consent import NO_ANSWER, SAID_YES, refuse

@@ -1,4 +1,4 @@
-"""What a call would do, as a person reads it before they consent: the command, the change, the address. Pure."""
+"""What a call would do, as text for the question whether it may run: the command, the change, the address. Pure."""
 
 from typing import Any
 

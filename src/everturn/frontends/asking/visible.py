@@ -1,4 +1,4 @@
-"""Foreign text as a person must see it before they consent: whole, with nothing hidden and nothing that moves. Pure."""
+"""Foreign text in a question: shown whole, with nothing hidden and no control characters. Pure."""
 
 from everturn.frontends.flow import width_of
 

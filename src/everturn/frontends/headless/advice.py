@@ -1,4 +1,4 @@
-"""What a person can do about what went wrong, where the error's own text does not say it."""
+"""What a person can do about an error whose own text does not say it."""
 
 from everturn.core.denials import Denial
 from everturn.core.errors import FaultKind

@@ -1,4 +1,4 @@
-"""What a person should hear while output goes to a pipe: on standard error, a line each, whatever the format of the answer."""
+"""Messages on standard error while the answer goes to a pipe: one line each, in every output format."""
 
 import asyncio
 
@@ -15,14 +15,14 @@ from everturn.core.events import (
 from everturn.frontends.headless.sink import Sink
 from everturn.frontends.headless.view import Handlers
 
-PATIENCE_S = 10.0
+MIN_SILENCE_S = 10.0
 """A wait that takes longer is told, and told again each time it has doubled."""
 
 
 class Complaints:
-    def __init__(self, err: Sink, *, patience_s: float = PATIENCE_S) -> None:
+    def __init__(self, err: Sink, *, silence_s: float = MIN_SILENCE_S) -> None:
         self._err = err
-        self._patience_s = patience_s
+        self._silence_s = silence_s
         self._model = ""
         self._timer: asyncio.TimerHandle | None = None
 
@@ -80,7 +80,7 @@ class Complaints:
         """The wait begins in `after_s` seconds."""
         self.close()
         self._timer = asyncio.get_running_loop().call_later(
-            after_s + self._patience_s, self._tell, what, self._patience_s
+            after_s + self._silence_s, self._tell, what, self._silence_s
         )
 
     def _tell(self, what: str, waited_s: float) -> None:

@@ -1,4 +1,4 @@
-"""Results that no query gave: of a command, and of a prompt that was refused before it began."""
+"""Results without a query: of a slash command, and of a prompt that was refused before it began."""
 
 from collections.abc import AsyncIterable, AsyncIterator, Callable
 

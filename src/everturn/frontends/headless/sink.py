@@ -1,4 +1,4 @@
-"""Where output goes: bytes, flushed at once. When nobody reads any more it falls silent instead of raising."""
+"""Where output goes: bytes, flushed at once. After the reader has closed the pipe, writes do nothing instead of raising."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""What every output format has in common: handlers by the kind of event, so that what it does not show costs nothing."""
+"""The base of every output format: handlers by the kind of event. An event without a handler costs nothing."""
 
 from collections.abc import Callable, Mapping
 from enum import StrEnum

@@ -163,6 +163,8 @@ class LiveScreen:
         """Sends what has changed since the last frame, as one frame."""
         if self._is_away:
             return
+        # The window may have changed while its signal is still on the way: rows and columns from before would be wrong.
+        self.resize()
         body = self._draw_all() if self._must_draw_all() else self._draw_difference()
         if not body:
             return

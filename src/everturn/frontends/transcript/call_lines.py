@@ -1,4 +1,4 @@
-"""One line about a call that did not work: why is what counts, so that where gives way. Pure."""
+"""The line of a call that failed, cut to the width: the reason stays, the path is shortened. Pure."""
 
 from everturn.frontends.flow import cut_line, width_of
 

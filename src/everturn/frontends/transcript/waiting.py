@@ -1,4 +1,4 @@
-"""What is being waited for, in one line: the model, or the calls that run, and for how long."""
+"""The line that says what the loop waits for: the model or the running calls, and for how long."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from everturn.frontends.harmless import HarmlessText, make_line
 
 FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 FRAMES_PER_S = 10
-PATIENCE_S = 1.0
+MIN_SHOWN_S = 1.0
 """A shorter wait needs no figure."""
 MAX_TAIL = 2_000
 """Characters of a line of output that is not complete yet."""
@@ -41,7 +41,7 @@ class RunningCall:
     def render_time(self, now: float) -> str:
         """Empty at first: a shorter wait needs no figure."""
         passed = now - self.began_s
-        return f"  {render_duration(passed)}" if passed >= PATIENCE_S else ""
+        return f"  {render_duration(passed)}" if passed >= MIN_SHOWN_S else ""
 
 
 class Waiting:
@@ -98,7 +98,7 @@ class Waiting:
         now = self._elapsed()
         spinner = FRAMES[int(now * FRAMES_PER_S) % len(FRAMES)]
         passed = now - began_s
-        fixed = (f"  {render_duration(passed)}" if passed >= PATIENCE_S else "") + more
+        fixed = (f"  {render_duration(passed)}" if passed >= MIN_SHOWN_S else "") + more
         room = columns - 2 - width_of(fixed)
         told = f"  {progress}" if progress else ""
         # Each of the two has half of the room, and what the other leaves.

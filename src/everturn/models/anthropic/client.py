@@ -60,7 +60,7 @@ class AnthropicModel:
     async def stream(self, request: Request) -> AsyncGenerator[StreamEvent, None]:
         """Ends where the body ends or the message does; judging whether that was all is the engine's."""
         body = encode_request(request, self._catalog.card(request.model))
-        parser, told, patience_s = SseParser(), False, 0.0
+        parser, told, max_wait_s = SseParser(), False, 0.0
         began_s = time.monotonic()
         try:
             response = await self._post(MESSAGES, request, body)
@@ -76,7 +76,7 @@ class AnthropicModel:
                     for payload in parser.feed(piece):
                         event = decode_event(payload)
                         if type(event) is MessageStopped:
-                            patience_s = SETTLE_S
+                            max_wait_s = SETTLE_S
                             yield event
                             return
                         told = told or type(event) is not Pinged
@@ -86,7 +86,7 @@ class AnthropicModel:
                 if not told:
                     raise ModelFault(FaultKind.STREAM_BROKEN, "The API sent an empty answer.")
             finally:
-                await response.aclose(patience_s)
+                await response.aclose(max_wait_s)
         except ModelFault as fault:
             fault.answered = fault.answered and (told or fault.kind is not FaultKind.STALLED)
             self._mask(fault)

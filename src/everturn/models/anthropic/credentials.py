@@ -1,4 +1,4 @@
-"""Who we are to the API: a key, a token, or a command that prints one; and what must never be shown."""
+"""Credentials for the API: a key, a token, or a command that prints one; and the values that must never be shown."""
 
 import asyncio
 import contextlib

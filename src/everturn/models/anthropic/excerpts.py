@@ -1,4 +1,4 @@
-"""Foreign text made fit to show: no control characters, no markup, never long. Pure."""
+"""Makes foreign text safe to show in an error: short, without control characters and markup. Pure."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What went wrong, told by a refused request or an error event: its kind, and words a person can act on. Pure."""
+"""Recognises failures from a refused request or an error event: the kind, and a text that a person can act on. Pure."""
 
 import re
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""What the API takes of a JSON Schema. The answer is judged by the whole schema all the same, when the model stops."""
+"""Removes from a JSON Schema what the API does not accept. The answer is still checked against the whole schema when the model stops."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Between the wire and the client: a body undone from its compression piece by piece, up to a cap."""
+"""The body of a response, decompressed piece by piece, up to a limit."""
 
 from collections.abc import Iterable, Iterator
 

@@ -1,4 +1,4 @@
-"""Which transport a process uses: h11 by default, httpx2 where a proxy stands in between."""
+"""Chooses the transport: our own HTTP/1.1 by default, httpx2 for a proxy."""
 
 from collections.abc import Mapping
 

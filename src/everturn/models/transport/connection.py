@@ -87,12 +87,12 @@ class Connection:
             raise ModelFault(FaultKind.STREAM_BROKEN, broken) from None
         return b""
 
-    async def finish(self, patience_s: float) -> None:
+    async def finish(self, max_wait_s: float) -> None:
         """Reads on to the end of the answer, if that is near."""
         if not self.rewind():
             with contextlib.suppress(TimeoutError, ModelFault):
-                async with asyncio.timeout(patience_s):
-                    while await self.read_piece(patience_s):
+                async with asyncio.timeout(max_wait_s):
+                    while await self.read_piece(max_wait_s):
                         pass
 
     def rewind(self) -> bool:

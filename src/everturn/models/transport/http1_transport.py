@@ -1,4 +1,4 @@
-"""The default transport: HTTP/1.1 by our own hand, with connections kept alive between the turns of a session."""
+"""The default transport: our own HTTP/1.1 client, which keeps connections open between turns."""
 
 import asyncio
 import contextlib
@@ -24,13 +24,13 @@ class Http1Response:
     def body(self) -> AsyncIterator[bytes]:
         return self._pieces
 
-    async def aclose(self, patience_s: float = 0.0) -> None:
+    async def aclose(self, max_wait_s: float = 0.0) -> None:
         if not self._closed:
             self._closed = True
             try:
                 await self._pieces.aclose()
-                if patience_s:
-                    await self._connection.finish(patience_s)
+                if max_wait_s:
+                    await self._connection.finish(max_wait_s)
             finally:
                 await self._owner.take_back(self._connection)
 

@@ -37,10 +37,10 @@ class Httpx2Response:
     def body(self) -> AsyncIterator[bytes]:
         return self._pieces
 
-    async def aclose(self, patience_s: float = 0.0) -> None:
-        if patience_s:
+    async def aclose(self, max_wait_s: float = 0.0) -> None:
+        if max_wait_s:
             with contextlib.suppress(TimeoutError, ModelFault):
-                async with asyncio.timeout(patience_s):
+                async with asyncio.timeout(max_wait_s):
                     async for _ in self._pieces:
                         pass
         await self._pieces.aclose()

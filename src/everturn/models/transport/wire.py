@@ -1,4 +1,4 @@
-"""The bytes of one connection: what came and was not read yet, what goes out, and how long it is silent."""
+"""The bytes of one connection: received and not yet read, to be sent, and how long it has been silent."""
 
 import asyncio
 import math
@@ -25,7 +25,7 @@ class HttpWire(asyncio.Protocol):
         self._writer: asyncio.Future[None] | None = None
         self._is_full = False
         self._lost = self._loop.create_future()
-        self._patience = 0.0
+        self._deadline = 0.0
         """Until when the one who waits goes on waiting."""
         self._alarm: asyncio.TimerHandle | None = None
         self._transport: asyncio.Transport
@@ -108,22 +108,22 @@ class HttpWire(asyncio.Protocol):
 
     async def _wait(self, waiter: asyncio.Future[None], silence_s: float) -> None:
         """The alarm stays set from wait to wait and looks, when it rings, whether it is due: most never are."""
-        self._patience = self._loop.time() + silence_s
-        if self._alarm is not None and self._alarm.when() > self._patience:
+        self._deadline = self._loop.time() + silence_s
+        if self._alarm is not None and self._alarm.when() > self._deadline:
             self._alarm.cancel()
             self._alarm = None
         if self._alarm is None:
-            self._alarm = self._loop.call_at(self._patience, self._ring)
+            self._alarm = self._loop.call_at(self._deadline, self._ring)
         try:
             await waiter
         finally:
-            self._patience = math.inf
+            self._deadline = math.inf
 
     def _ring(self) -> None:
         self._alarm = None
         waiting = [waiter for waiter in (self._reader, self._writer) if waiter is not None and not waiter.done()]
-        if waiting and self._patience > self._loop.time():
-            self._alarm = self._loop.call_at(self._patience, self._ring)
+        if waiting and self._deadline > self._loop.time():
+            self._alarm = self._loop.call_at(self._deadline, self._ring)
             return
         for waiter in waiting:
             waiter.set_exception(TimeoutError())

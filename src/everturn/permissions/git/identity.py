@@ -1,4 +1,4 @@
-"""The person's own settings of git, copied without secrets: a held git speaks as theirs does, and their files stay closed."""
+"""The person's own git settings, copied without secrets: a confined git uses their name and address, and their files stay closed to it."""
 
 import os
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Files of a repository that nobody has trusted, read without waiting and without following a link."""
+"""Reads files of a repository that is not trusted, without waiting and without following links."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""Whether git could take a word for a revision, by the references that the repository has. In doubt it could."""
+"""Whether git may read a word as a revision, by the references of the repository. In doubt it may."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Whether git's index has a file or a folder, found by its name alone: for a guess that costs a question where it is wrong."""
+"""Whether git's index contains a file or a folder, by its name alone. A wrong answer costs only a question."""
 
 import os
 from posixpath import join, relpath

@@ -1,4 +1,4 @@
-"""The files that rules cover, where they really are: found by their names, and by looking through folders for the others.
+"""The existing files that rules cover, by their real paths: plain names directly, patterns by a walk through folders.
 
 For judgement and the sandbox, with rules of every kind, anywhere on the disk; anew each time, up to a bound. What is hidden from held
 commands is found by `sandbox.held.hidden`, which must answer before each of them and so remembers folders, but knows the working folders only.

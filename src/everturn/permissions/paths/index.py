@@ -1,4 +1,4 @@
-"""All path rules as two trees of names: what a path costs to judge does not grow with the number of rules."""
+"""All path rules as two trees of names, so that the time to judge a path does not grow with the number of rules."""
 
 import os
 from collections.abc import Iterable, Iterator

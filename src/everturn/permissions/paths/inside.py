@@ -1,4 +1,4 @@
-"""What is protected inside a folder: looked for where a command takes all that is in it. By names, and bounded."""
+"""Protected files inside a folder, for commands that take a whole folder. Finds them by name, within a limit."""
 
 import os
 from collections.abc import Iterable, Iterator

@@ -16,8 +16,8 @@ from everturn.permissions.paths.index import Anchors, HiddenPaths, Hits, PathRul
 from everturn.permissions.paths.protected import find_protected, fold_path
 from everturn.permissions.paths.trace import Trace, trace_path
 from everturn.permissions.rules.lookup import covers_whole
-from everturn.permissions.rules.parsing import PATH_TOOLS, field_of
 from everturn.permissions.rules.rule import Rule, RuleSet
+from everturn.permissions.rules.rule_parser import PATH_TOOLS, field_of
 from everturn.ports.judged_paths import Hides
 from everturn.ports.outputs import Outputs
 from everturn.ports.policy import Ruling
@@ -34,14 +34,14 @@ _FAMILIES: dict[tuple[FileUse, Ruling], tuple[str, ...]] = {
     ("write", Ruling.ASK): ("Edit",),
     ("write", Ruling.ALLOW): ("Edit",),
 }
-"""Whose rules count for which use: who may not read a file may not write it, who may write it may read it."""
+"""Tools whose rules count for a use: a deny rule for Read also denies writing, an allow rule for Edit also allows reading."""
 _INSIDE = "/\0/\0"
-"""A name in a folder in the searched one: what covers it covers the whole search, what only covers some files does not."""
+"""A path below the searched folder that no file has: a rule that covers it covers the whole search."""
 _DOES: dict[FileUse, str] = {"read": "reading", "write": "writing"}
 
 
 class FileJudge:
-    """Made for one set of rules; asked for each file."""
+    """Judges files by one set of rules."""
 
     def __init__(
         self,
@@ -74,20 +74,22 @@ class FileJudge:
         self._hides = HiddenPaths(hiding, anchors) if hiding else None
 
     def trace(self, path: str, cwd: str | None = None) -> Trace:
-        """`~` expanded, from `cwd` where it is relative."""
+        """All names of a path, with `~` expanded; a relative path starts in `cwd`."""
         given = path
         if path.startswith("~"):
             given = self._home + path[1:] if path == "~" or path.startswith("~/") else _expand(path)
         return trace_path(f"{cwd or self._folders[0]}/{given}" if not given.startswith("/") else given)
 
     def judge(self, use: FileUse, path: str, mode: str, *, cwd: str | None = None) -> Judgement:
-        """For whoever opens the file by its name: a path that leads nowhere is asked about."""
+        """Judges a file that is opened by its name later: a path that does not exist is asked about."""
         trace = self.trace(path, cwd)
         judgement = self.judge_trace(use, trace, mode)
         if trace.target or judgement.ruling is not Ruling.ALLOW or mode == PermissionMode.BYPASS:
             return judgement
         return Judgement(
-            ruling=Ruling.ASK, why=f"mode {mode}: {path!r:.200} leads nowhere that could be judged", guarded=trace.magic
+            ruling=Ruling.ASK,
+            why=f"mode {mode}: {path!r:.200} leads to no file that could be judged",
+            guarded=trace.magic,
         )
 
     def judge_trace(
@@ -122,7 +124,7 @@ class FileJudge:
         return find_protected(path, self._own, self._homes) or self._find_named(path)
 
     def look_inside(self) -> "InsideLook":
-        """For what is protected inside folders."""
+        """A search for protected files inside folders."""
         from everturn.permissions.paths.inside import InsideLook
         from everturn.workspace.git_named import find_named
 
@@ -131,7 +133,7 @@ class FileJudge:
         return InsideLook(self._own, (*(each for kind in named for each in (*kind.hooks, *kind.included)), *files))
 
     def _find_named(self, path: str) -> str | None:
-        """What the settings of git name in the working folders, of the repositories around the path and around these folders."""
+        """The protected name of a path that settings of git name, in the repositories around the path and around the working folders."""
         if not any(is_within(each, path) for each in self._folders):
             return None
         from everturn.workspace.git_named import find_named
@@ -152,11 +154,11 @@ class FileJudge:
         return any(parts[: len(form)] == form for form in _fold_forms((hooks,)))
 
     def hidden_from_search(self) -> Hides | None:
-        """What a search of a folder must leave out: files that may not be read, or not without asking."""
+        """Function that says whether a search leaves out a real path, because it may not be read without a question; None if nothing is left out."""
         return self._hides
 
     def find_coverage(self, use: FileUse, *rulings: Ruling) -> Coverage | None:
-        """The files that rules of these kinds keep from such a use; None where there are no such rules."""
+        """The files that rules of these kinds cover for a use; None if there are no such rules."""
         kinds = frozenset((family, ruling) for ruling in rulings for family in _FAMILIES[use, ruling])
         if kinds not in self._coverages:
             rules = [rule for rule in self._of_paths if (rule.tool, rule.ruling) in kinds]
@@ -180,7 +182,7 @@ class FileJudge:
         return f"{found} is protected: what is written there is never approved ahead of time" if found else None
 
     def _find_shape(self, path: str) -> str | None:
-        """A folder with the shape of a repository, or of an environment of Python, whatever its name: what is in it is started."""
+        """The repository or Python environment around a path, recognised by its content: files in it may be run."""
         folder = path
         while any(is_within(each, folder) for each in self._folders):
             if is_repository(folder):
@@ -220,14 +222,14 @@ class FileJudge:
 
 
 def is_repository(folder: str) -> bool:
-    """As git recognises one without a `.git`: a HEAD, and the rest beside it or where `commondir` says."""
+    """Whether git takes a folder for a bare repository: it has a HEAD, and the rest beside it or where `commondir` says."""
     return os.path.lexists(f"{folder}/{GIT_HEAD}") and any(
         os.path.lexists(f"{folder}/{name}") for name in ("refs", "commondir")
     )
 
 
 def is_within(folder: str, path: str) -> bool:
-    """Both real; the folder itself counts."""
+    """Whether a real path is the folder or in it."""
     return path == folder or path.startswith(folder if folder.endswith("/") else f"{folder}/")
 
 
@@ -241,12 +243,12 @@ def _first(hits: Iterable[Hits], use: FileUse, ruling: Ruling) -> Rule | None:
 
 
 def _fold_forms(folders: Iterable[str]) -> tuple[tuple[str, ...], ...]:
-    """Each as it is named and as it is."""
+    """Each folder by its given path and its real path."""
     return tuple(fold_path(form) for each in folders for form in dict.fromkeys((each, os.path.realpath(each))))
 
 
 def _expand(path: str) -> str:
-    """Nobody's home (`~ghost`) is an ordinary name."""
+    """Expands `~`. `~ghost` of a user that does not exist stays as it is."""
     with suppress(RuntimeError):
         return str(Path(path).expanduser())
     return path

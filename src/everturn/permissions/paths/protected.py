@@ -13,7 +13,7 @@ _SHORT = {"git~1": ".git", "claude~1": ".claude", "everturn~1": ".everturn"}
 
 
 def find_protected(path: str, own: Iterable[tuple[str, ...]] = (), homes: Iterable[tuple[str, ...]] = ()) -> str | None:
-    """The protected name in an absolute path, whatever its spelling. `own` and `homes` are folders from `fold_path`."""
+    """The protected name in an absolute path, as it is spelled there. `own` and `homes` are folders from `fold_path`."""
     parts = fold_path(path)
     for folder in own:
         if parts[: len(folder)] == folder:
@@ -21,10 +21,15 @@ def find_protected(path: str, own: Iterable[tuple[str, ...]] = (), homes: Iterab
     for at, name in enumerate(parts):
         pair = (name, parts[at + 1] if at + 1 < len(parts) else "")
         if (name in _FOLDERS and pair not in _FREE) or pair in _PAIRS:
-            return name if pair not in _PAIRS else "/".join(pair)
+            return _spell(path, at, 2 if pair in _PAIRS else 1)
     if parts and (parts[-1] in _FILES or _BY_PATTERN.match("/".join(("", *parts[-2:])))):
-        return parts[-1]
+        return _spell(path, len(parts) - 1, 1)
     return next((found for home in homes if (found := _find_in_home(parts, home))), None)
+
+
+def _spell(path: str, at: int, count: int) -> str:
+    """So many names of the path, from that one on."""
+    return "/".join([name for name in path.split("/") if name][at : at + count])
 
 
 @lru_cache(maxsize=1_024)

@@ -1,4 +1,4 @@
-"""From a path to every name that it goes by: as it was given, after each link, and where it ends in the end."""
+"""All names of a path: as it was given, after each link, and the real path at the end."""
 
 import errno
 import os

@@ -1,11 +1,11 @@
-"""Which rule covers a call, by its tool's name and its fields. Paths and commands are judged by rooms of their own. Pure."""
+"""Which rule covers a call, by the name of its tool and its fields. Paths and commands have judges of their own. Pure."""
 
 from collections.abc import Iterable
 from typing import Any
 
 from everturn.permissions.rules.names import ALIASES
-from everturn.permissions.rules.parsing import PATH_TOOLS, field_of
 from everturn.permissions.rules.rule import Rule, RuleSet
+from everturn.permissions.rules.rule_parser import PATH_TOOLS, field_of
 from everturn.ports.policy import Ruling
 
 _JUDGED_ELSEWHERE = PATH_TOOLS | {"Bash"}

@@ -88,7 +88,7 @@ def _take_anchor(text: str) -> tuple[Anchor, str]:
     if text == "~" or text.startswith("~/"):
         return Anchor.HOME, text[2:]
     if text.startswith("~"):
-        raise GlobError("begins with the home of somebody else; only ~/ is known")
+        raise GlobError("begins with another user's home; only ~/ is known")
     return (Anchor.SOURCE, text[1:]) if text.startswith("/") else (Anchor.CWD, text)
 
 

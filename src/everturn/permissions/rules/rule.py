@@ -1,4 +1,4 @@
-"""One rule as a value, and the set of all that are in force. What they cover is judged by the rooms of their tools."""
+"""One rule as a value, and the set of all rules in force. What a rule covers is judged elsewhere."""
 
 from collections.abc import Iterable
 from enum import StrEnum

@@ -1,11 +1,11 @@
-"""From the rules as they were written to rules in force: a wrong allow is passed over, a wrong deny or ask stops everything."""
+"""From rules as they are written to rules in force: a wrong allow rule is skipped with a warning, a wrong deny or ask rule is an error."""
 
 import os
 from collections.abc import Iterable
 
 from everturn.core.errors import OptionError
-from everturn.permissions.rules.parsing import RuleProblem, parse_rule
 from everturn.permissions.rules.rule import Rule, Source
+from everturn.permissions.rules.rule_parser import RuleProblem, parse_rule
 from everturn.ports.policy import Ruling
 from everturn.ports.rules import WrittenRule
 

@@ -1,4 +1,4 @@
-"""What the rules, the files that a command names and the mode say of it; asked where the mode alone does not decide."""
+"""Judges a command by rules, by the files that it names, and by the mode. Called where the mode alone does not decide."""
 
 from itertools import islice
 from typing import Any
@@ -6,9 +6,9 @@ from typing import Any
 from everturn.core.modes import PermissionMode
 from everturn.permissions.judgement import JudgedWorld, Judgement
 from everturn.permissions.rules.rule import Rule, RuleSet
+from everturn.permissions.shell.approval.command_pattern import Patterns, patterns_of
 from everturn.permissions.shell.approval.holding import plan_trial
 from everturn.permissions.shell.approval.line import Approval
-from everturn.permissions.shell.approval.matching import Patterns, patterns_of
 from everturn.permissions.shell.doubts import Doubts
 from everturn.permissions.shell.files.guard import FileGuard
 from everturn.permissions.shell.reading.prescan import MAX_ARGUMENT_LENGTH

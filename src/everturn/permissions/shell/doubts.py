@@ -1,4 +1,4 @@
-"""What deny and ask rules may cover although it is only known when the line runs: asked about in every mode, and in a sandbox."""
+"""What deny and ask rules may cover, although only running the line would show it. Such lines are asked about in every mode and in a sandbox."""
 
 from functools import cached_property
 

@@ -20,7 +20,7 @@ def judge_command(
     *,
     input: dict[str, Any] | None = None,  # noqa: A002 (the call's input, as everywhere)
 ) -> Judgement:
-    """`input` is the whole call: rules such as `Bash(run_in_background:true)` are about what stands beside the command."""
+    """`input`: all fields of the call, for rules such as `Bash(run_in_background:true)`."""
     if len(command) > MAX_ARGUMENT_LENGTH:
         from everturn.permissions.shell.by_rules import judge_monster
 

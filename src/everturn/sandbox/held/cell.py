@@ -1,4 +1,4 @@
-"""One held command: what it was handed, whether it met the wall, and what is tidied up behind it."""
+"""One command that nobody approved: its descriptors, whether it was denied something, and the cleaning up after it."""
 
 import os
 import re

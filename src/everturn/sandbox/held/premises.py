@@ -1,4 +1,4 @@
-"""What a holder must know of the session whose commands it holds."""
+"""What a holder knows of the session whose commands it confines."""
 
 import os
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Whether bubblewrap can hold unapproved commands here: tried with the very arguments that these start with."""
+"""Whether bubblewrap can confine unapproved commands on this machine: tried with the arguments that they start with."""
 
 import os
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""How much room a held command takes: in temporary files, named or only held open, and in memory, all its processes together."""
+"""Limits of a confined command: temporary files, named or only open, and the memory of all its processes."""
 
 import errno
 import os

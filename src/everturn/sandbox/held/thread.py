@@ -18,7 +18,7 @@ Begin = Callable[[], int]
 """Starts a process, and tells its id."""
 
 
-_PATIENCE_S = 1.0
+_MAX_WAIT_S = 1.0
 
 
 class _Order(msgspec.Struct):
@@ -69,7 +69,7 @@ class ConfinedThread:
             if not self.is_open:
                 raise _ended()
             self._orders.put(order)
-        while not order.settled.wait(_PATIENCE_S):
+        while not order.settled.wait(_MAX_WAIT_S):
             if not self._thread.is_alive():
                 raise _ended()
         if order.failed is not None:
@@ -99,7 +99,7 @@ class ConfinedThread:
             self._orders.put(None)
         # Garbage may be collected in any thread.
         if threading.current_thread() is not self._thread:
-            self._thread.join(_PATIENCE_S)
+            self._thread.join(_MAX_WAIT_S)
 
     def _serve(self) -> None:
         entered = False

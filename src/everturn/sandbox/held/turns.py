@@ -1,4 +1,4 @@
-"""Sessions that work in one folder let their held edits run one after the other: what one has not yet put in order, another must not take for the person's."""
+"""Confined edits of sessions in one folder run one after the other. Otherwise one session could take the unrepaired changes of another for the person's."""
 
 import asyncio
 import fcntl
@@ -10,7 +10,7 @@ from everturn.ports.resources import Resources
 from everturn.sandbox.closed_folders import is_closed
 
 RESOURCE = "the working folders, for edits that nobody approved"
-_PATIENCE_S = 10.0
+_MAX_WAIT_S = 10.0
 _LOOK_S = 0.01
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 BUSY = "The command did not run: another session, or a command of it, has kept this folder for itself for ten seconds. Run it again."
@@ -20,20 +20,20 @@ class FolderTurns:
     """One per session. Edits of one session that overlap share its turn."""
 
     def __init__(self, resources: Resources | None = None) -> None:
-        """`resources`: of the session, where people see that the folders are taken."""
+        """`resources`: those of the session, which show people that the folders are locked."""
         self._process = os.getpid()
         self._resources = resources or Resources()
         self._locks: list[int] = []
         self._holders = 0
 
     async def take(self, folders: tuple[str, ...]) -> None:
-        """The folders for us alone, and with others those above them: a session there waits for us as well.
+        """Locks the folders exclusively, and the folders above them together with other sessions, so that a session there waits, too.
 
         Raises `ToolFault`, and `OSError` where a folder cannot be locked at all.
         """
         self._holders += 1
         try:
-            async with asyncio.timeout(_PATIENCE_S):
+            async with asyncio.timeout(_MAX_WAIT_S):
                 while not (self._locks or self._lock(folders)):  # noqa: ASYNC110 - the kernel announces nothing
                     await asyncio.sleep(_LOOK_S)
         except TimeoutError:
@@ -49,7 +49,7 @@ class FolderTurns:
         self._give_back()
 
     def _give_back(self) -> None:
-        """A command in the background keeps the turn until it has ended."""
+        """Unlocks the folders when the last command has ended, one in the background included."""
         if not self._holders:
             self._unlock()
             self._resources.take_out(RESOURCE)

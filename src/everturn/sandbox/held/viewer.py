@@ -26,7 +26,7 @@ from everturn.sandbox.pins import MountPins
 from everturn.sandbox.placeholders import Placeholders, explain_placeholders
 from everturn.sandbox.places import Places, find_nested, find_places
 from everturn.sandbox.probe import Means
-from everturn.sandbox.settings import SandboxWishes
+from everturn.sandbox.settings import SandboxSettings
 from everturn.sandbox.survivors import ViewedSurvivors
 from everturn.sandbox.temporary import Temporary, make_outside
 
@@ -177,7 +177,7 @@ class Viewer:
         if folder not in self._nested:
             self._nested[folder] = find_nested(os.path.realpath(folder))
         found = find_places(
-            SandboxWishes(deny_write=self._list_denied(), deny_read=places.hidden),
+            SandboxSettings(deny_write=self._list_denied(), deny_read=places.hidden),
             folders=places.folders,
             temporary=places.temporary,
             homes=(self._home,),

@@ -1,4 +1,4 @@
-"""What holds unapproved commands on this machine: asked of the kernel when the first command needs to know."""
+"""Which means of confinement work on this machine, asked of the kernel when the first command needs it."""
 
 import os
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Asks the person about hosts that nothing names yet, while the connection waits: once for each host of a command."""
+"""Asks the person about unknown hosts while the connection waits: once for each host of a command."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""The door between a command's own network and our proxy: opened by a thread of ours, or by a small program inside."""
+"""The connection between a command's own network and the proxy: opened by a thread of Everturn, or by a small program inside."""
 
 import asyncio
 import fcntl

@@ -1,4 +1,4 @@
-"""The proxy: takes a request, judges its host, connects to the very address it judged, and passes bytes on."""
+"""The proxy: takes a request, judges its host, connects to the address that was judged, and passes bytes on."""
 
 import asyncio
 import re

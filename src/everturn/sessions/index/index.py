@@ -1,4 +1,4 @@
-"""All sessions of a home at once: the index is brought up to date, then asked; what is wrong with it is its own trouble."""
+"""The index of all sessions of a home: brought up to date, then asked. Errors of the index are handled here."""
 
 import sqlite3
 from collections.abc import Callable
@@ -116,7 +116,7 @@ class SessionIndex:
             self.close()
             if not is_damage(error):
                 return self._ask_in_memory(question, str(error))
-            self.notices.append(f"The index {self._path} was damaged ({error}) and was made anew.")
+            self.notices.append(f"The index {self._path} was damaged ({error}) and was built again.")
         except OSError as error:
             return self._ask_in_memory(question, error.strerror or str(error))
         try:

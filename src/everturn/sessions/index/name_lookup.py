@@ -1,4 +1,4 @@
-"""Which session somebody means: an id, its beginning, a title, or the newest."""
+"""Finds a session by an id, the beginning of one, a title, or `latest`."""
 
 from collections.abc import Callable, Sequence
 
@@ -10,7 +10,7 @@ from everturn.sessions.index.card import Card
 LATEST = "latest"
 
 
-class Meant(msgspec.Struct, frozen=True, kw_only=True):
+class NameMatch(msgspec.Struct, frozen=True, kw_only=True):
     """One card: that is it. Several: it could be any of them. None: there is no such session."""
 
     cards: tuple[Card, ...] = ()
@@ -18,7 +18,7 @@ class Meant(msgspec.Struct, frozen=True, kw_only=True):
     """How the several were found, as the middle of a sentence: `begin with`, `are called`."""
 
 
-def judge_name(cards: Sequence[Card], name: str, folder: str) -> Meant:
+def judge_name(cards: Sequence[Card], name: str, folder: str) -> NameMatch:
     """`cards` stand newest first. What is said more exactly wins; then what lies in this folder."""
     wanted = " ".join(name.split()).casefold()
     ways: tuple[tuple[str, Callable[[Card], bool]], ...] = (
@@ -29,9 +29,9 @@ def judge_name(cards: Sequence[Card], name: str, folder: str) -> Meant:
         ("have a title with", lambda card: wanted in card.title.casefold()),
     )
     if not wanted:
-        return Meant()
+        return NameMatch()
     if name == LATEST and not any(card.id == LATEST for card in cards):
-        return Meant(cards=tuple(card for card in cards if is_of(card, folder) and card.told.messages)[:1])
+        return NameMatch(cards=tuple(card for card in cards if is_of(card, folder) and card.told.messages)[:1])
     for by, fits in ways:
         found = [card for card in cards if fits(card)]
         here = [card for card in found if is_of(card, folder)]
@@ -39,8 +39,8 @@ def judge_name(cards: Sequence[Card], name: str, folder: str) -> Meant:
         if len(found) > 1 and len(here) == 1 and by in {"have the id", "are called"}:
             found = here
         if found:
-            return Meant(cards=tuple(found), by=by)
-    return Meant()
+            return NameMatch(cards=tuple(found), by=by)
+    return NameMatch()
 
 
 def is_of(card: Card, folder: str) -> bool:

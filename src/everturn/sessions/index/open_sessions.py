@@ -1,4 +1,4 @@
-"""Which session files an engine holds at this moment, seen without taking a lock: a glance must not shut anybody out."""
+"""Which session files are open in an engine at this moment. Takes no lock, so it keeps no engine from opening one."""
 
 import fcntl
 import os

@@ -1,4 +1,4 @@
-"""From what a person types to what the index is asked, and from what it finds to a line that shows why."""
+"""From the words of a search to a query of the index, and from a hit to the line that is shown."""
 
 import re
 

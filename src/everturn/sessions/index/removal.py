@@ -1,4 +1,4 @@
-"""Sessions that go: one that somebody names, or those that are too old or too large, each whole and none that is in use."""
+"""Removes sessions: named ones, or those that are too old or too large; each whole, and none that is open."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ from everturn.sessions.disk import LocalDisk
 from everturn.sessions.index.card import Card
 
 
-class Weighed(msgspec.Struct, frozen=True, kw_only=True):
+class SizedSession(msgspec.Struct, frozen=True, kw_only=True):
     card: Card
     size: int
     """In bytes, with everything that lies in the session's own folder."""
@@ -33,11 +33,11 @@ def session_folder(path: Path) -> Path:
     return path.parent / path.stem
 
 
-def load_weights(cards: Sequence[Card]) -> list[Weighed]:
-    return [Weighed(card=card, size=card.size + _weigh(session_folder(Path(card.path)))) for card in cards]
+def load_weights(cards: Sequence[Card]) -> list[SizedSession]:
+    return [SizedSession(card=card, size=card.size + _weigh(session_folder(Path(card.path)))) for card in cards]
 
 
-def plan_removal(sessions: Sequence[Weighed], retention: Retention, now: float) -> list[Weighed]:
+def plan_removal(sessions: Sequence[SizedSession], retention: Retention, now: float) -> list[SizedSession]:
     """The oldest first. Never one that is open, of another program or of a later Everturn."""
     removable = sorted((each for each in sessions if is_removable(each.card)), key=lambda each: each.card.written)
     has_rule = retention.older_than_s is not None or retention.larger_than is not None
@@ -77,7 +77,7 @@ def remove_session(path: Path, *, disk: Disk | None = None) -> None:
         ) from error
 
 
-def _is_due(each: Weighed, retention: Retention, now: float) -> bool:
+def _is_due(each: SizedSession, retention: Retention, now: float) -> bool:
     old = retention.older_than_s is None or now - each.card.written > retention.older_than_s
     large = retention.larger_than is None or each.size > retention.larger_than
     return old and large

@@ -19,7 +19,7 @@ OURS = 0x45565254
 """By this number in its head SQLite knows whose file it is."""
 MESSAGE = "message "
 """Before the id of a message that counts, in its key."""
-PATIENCE_S = 5.0
+MAX_WAIT_S = 5.0
 IN_MEMORY = ":memory:"
 _TABLES = """
 CREATE TABLE files(
@@ -68,7 +68,7 @@ class Store:
         if path is not None:
             # SQLite gives its other files the rights of this one.
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE))
-        self._base = sqlite3.connect(str(path or IN_MEMORY), timeout=PATIENCE_S, isolation_level=None)
+        self._base = sqlite3.connect(str(path or IN_MEMORY), timeout=MAX_WAIT_S, isolation_level=None)
         try:
             _check_ours(self._base)
             if path is not None:
@@ -231,7 +231,7 @@ def is_damage(error: sqlite3.Error) -> bool:
 def remove_index(path: Path) -> None:
     """Raises `OSError`, also for a database that another program keeps under this name."""
     if path.is_file():
-        base = sqlite3.connect(path, timeout=PATIENCE_S)
+        base = sqlite3.connect(path, timeout=MAX_WAIT_S)
         try:
             _check_ours(base)
         except sqlite3.Error:

@@ -1,4 +1,4 @@
-"""In which walls a command starts, and what follows where one that nobody approved meets them: a person is asked, and it runs again."""
+"""How a command is confined, and what follows if confinement stops one that nobody approved: a person is asked, and it runs again."""
 
 from collections.abc import Callable
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""What commands have exported for those that follow: taken over when it is small enough, and never unseen where it matters."""
+"""Exported variables of commands, kept for later commands: only if they are small enough, and shown where they matter."""
 
 import re
 from collections.abc import Iterator, Mapping

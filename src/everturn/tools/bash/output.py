@@ -129,7 +129,8 @@ class Output:
     def render_end(self, most: int) -> str:
         """The last characters, without escape sequences, and a notice of what was cut."""
         whole, is_whole = self.render(2 * most)
-        if is_whole and len(whole) <= most:
+        # A notice about a few characters would be as long as they are.
+        if is_whole and len(whole) <= most * 1.1:
             return whole
         if is_whole:
             return f"[… {len(whole) - most:,} of {len(whole):,} characters left out …]\n{whole[-most:]}"

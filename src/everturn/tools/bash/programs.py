@@ -1,4 +1,4 @@
-"""Programs that run beside the session, such as hooks: given their input, heard on both outputs, and ended with all that they started."""
+"""Programs beside the session, such as hooks: they get their input, both outputs are read, and they are ended with everything that they started."""
 
 import asyncio
 import os

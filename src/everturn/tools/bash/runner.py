@@ -1,4 +1,4 @@
-"""Runs the commands of a session: in the foreground, in the background, and from the one to the other when time is up."""
+"""Runs the commands of a session: in the foreground, in the background, and moved to the background when the time is over."""
 
 import asyncio
 import os
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from everturn.tools.bash.confinement import NoteEnd
 
 _GRACE_SHARE = 0.75
-"""We must have killed and answered before the engine's own patience ends."""
+"""The command must be ended and its result ready before the engine's own time limit."""
 _LAST_GRACE_S = 1.0
 _MAX_BEHIND = 8
 _MAX_SO_FAR = 4_000
@@ -277,6 +277,8 @@ class CommandRunner:
         )
         context.tasks.add(task)
         where = f"Its output goes to {task.output_path}. " if task.output_path else ""
+        if command.start.folder != context.folder:
+            where = f"It runs in {render_folder(command.start.folder, context.folder)}. {where}"
         return self._render(
             command,
             context,

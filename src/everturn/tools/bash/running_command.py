@@ -1,4 +1,4 @@
-"""One command from its start to its end: its processes, its output, and what its shell told last."""
+"""One command from its start to its end: its processes, its output, and the report of its shell."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""The shell of a session, without a process: where the last command left off, and what it had exported."""
+"""The state of the shell between commands, without a process: folder and exported variables."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""What a shell tells at its end, over a descriptor of its own: its folder, the one before, and its exported variables."""
+"""The report that a shell writes at its end to a separate descriptor: its folder, the one before, and its exported variables."""
 
 import re
 from collections.abc import Mapping

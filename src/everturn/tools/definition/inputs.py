@@ -1,4 +1,4 @@
-"""Reading what a model sends as the input of a call: strict, but kind to the slips that models make."""
+"""Parses the input of a call: strictly, except for mistakes that models often make."""
 
 import re
 from typing import Any
@@ -68,9 +68,19 @@ def _explain(error: msgspec.ValidationError, schema: dict[str, Any], value: dict
     expected = problem[0].lower() + problem[1:]
     if problem.startswith("Invalid enum value"):
         expected = f"expected {_expected(schema, field)}"
-    came = value.get(field)
+    came = _reach(value, place)
     said = f"{expected} ({_show(came)})" if ", got " in expected else f"{expected}, got {_show(came)}"
     return InputFault(f"`{place.strip('.`')}`: {said}.{_find_json_fault(came, expected)}")
+
+
+def _reach(value: Any, place: str) -> Any:
+    """The part of the input that an error is about: `.todos[3].content`."""
+    for key, index in re.findall(r"\.(\w+)|\[(\d+)\]", place):
+        try:
+            value = value[key] if key else value[int(index)]
+        except (KeyError, IndexError, TypeError):
+            return value
+    return value
 
 
 def _find_json_fault(came: Any, expected: str) -> str:

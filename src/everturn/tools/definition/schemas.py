@@ -1,4 +1,4 @@
-"""JSON Schemas of inputs, judged when a tool is defined: what the API would refuse is told to the author, not to a user."""
+"""Checks JSON Schemas of inputs when a tool is defined, so that its author gets the error and not a user."""
 
 from typing import Any
 

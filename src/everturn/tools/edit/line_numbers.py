@@ -1,4 +1,4 @@
-"""Text that was copied from Read with its line numbers: where these say for certain which lines are meant."""
+"""Text that was copied from Read with its line numbers: finds the lines that are meant, if the numbers are unambiguous."""
 
 import re
 

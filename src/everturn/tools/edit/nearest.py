@@ -1,4 +1,4 @@
-"""Why a text was not found: what stands in the file instead, and in what it differs. Bounded in time, whatever the file."""
+"""Why a text was not found: the nearest text in the file, and how it differs. Bounded in time."""
 
 import time
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from everturn.tools.edit.line_numbers import NUMBERED
 from everturn.workspace.text import NUL_SIGN, show_nuls
 
 _LIKENESS = 0.6
-_PATIENCE_S = 0.15
+_MAX_WAIT_S = 0.15
 _COMPARED_LENGTH = 300
 """Characters of a line that are compared."""
 _MAX_SHOWN = 12
@@ -82,7 +82,7 @@ def _find_alike(old: str, text: str) -> int | None:
     )
     if not wanted:
         return None
-    deadline = time.monotonic() + _PATIENCE_S
+    deadline = time.monotonic() + _MAX_WAIT_S
     matcher = SequenceMatcher(autojunk=False)
     matcher.set_seq2(wanted)
     best, best_at = _LIKENESS, 0

@@ -179,4 +179,6 @@ def _say_place(new: str, after: Replacement) -> str:
 def _where(lines: Sequence[int], count: int) -> str:
     if count == 1:
         return f"line {lines[0]}"
-    return f"{count} places, lines {', '.join(map(str, lines))}{' and more' if count > len(lines) else ''}"
+    named = tuple(dict.fromkeys(lines))
+    more = " and more" if count > len(lines) else ""
+    return f"{count} places, {'line' if len(named) == 1 else 'lines'} {', '.join(map(str, named))}{more}"

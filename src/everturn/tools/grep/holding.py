@@ -1,4 +1,4 @@
-"""A search runs held, as a command that only reads: whoever swaps names meanwhile can lead it nowhere else."""
+"""Confines a search like a command that only reads, so that a name that is exchanged meanwhile cannot lead it elsewhere."""
 
 import os
 from collections.abc import Awaitable, Callable

@@ -16,7 +16,7 @@ from everturn.ports.abort import AbortSignal
 from everturn.ports.sandbox import Start
 from everturn.tools.grep.holding import Hold
 
-PATIENCE_S = 30.0
+MAX_WAIT_S = 30.0
 _READ = 1 << 20
 _HANDED_ON = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR")
 """Of our environment: a search needs no keys."""
@@ -52,7 +52,7 @@ async def run_program(
     abort: AbortSignal,
     *,
     most_bytes: int,
-    patience_s: float = PATIENCE_S,
+    max_wait_s: float = MAX_WAIT_S,
     given: bytes = b"",
     hold: Hold | None = None,
     needed: tuple[str, ...] = (),
@@ -74,7 +74,7 @@ async def run_program(
         if cell is not None:
             cell.note_started()
         return await _finish(
-            process, abort, most_bytes=most_bytes, patience_s=patience_s, given=given, obstacle=obstacle
+            process, abort, most_bytes=most_bytes, max_wait_s=max_wait_s, given=given, obstacle=obstacle
         )
     finally:
         if cell is not None:
@@ -86,7 +86,7 @@ async def _finish(
     abort: AbortSignal,
     *,
     most_bytes: int,
-    patience_s: float,
+    max_wait_s: float,
     given: bytes,
     obstacle: Obstacle | None,
 ) -> ProgramOutput:
@@ -95,7 +95,7 @@ async def _finish(
     watching = asyncio.ensure_future(abort.wait())
     stuck = asyncio.ensure_future(_wait_until_stuck(process.pid, obstacle, over.is_set))
     try:
-        await asyncio.wait({reading, watching, stuck}, timeout=patience_s, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({reading, watching, stuck}, timeout=max_wait_s, return_when=asyncio.FIRST_COMPLETED)
         ended, is_stuck = reading.done(), stuck.done()
     finally:
         over.set()

@@ -18,7 +18,7 @@ from everturn.core.errors import ToolFault
 from everturn.ports.abort import AbortSignal
 from everturn.tools.grep.filetypes import TYPES
 from everturn.tools.grep.holding import Hold
-from everturn.tools.grep.program import PATIENCE_S, run_program
+from everturn.tools.grep.program import MAX_WAIT_S, run_program
 from everturn.tools.grep.python_search import compile_pattern, search_tree
 from everturn.tools.grep.query import Matches, Query
 from everturn.workspace.load_paths import CHILD, encode_child
@@ -35,7 +35,7 @@ async def run_python(
     hold: Hold | None = None,
     *,
     folders: tuple[str, ...] = (),
-    patience_s: float = PATIENCE_S,
+    max_wait_s: float = MAX_WAIT_S,
 ) -> Matches:
     """`folders`: those that are worked in; of them no module is loaded.
 
@@ -45,19 +45,19 @@ async def run_python(
         raise ToolFault(f"The type {query.type!r} is not known here. Known are {', '.join(TYPES)}. Or use `glob`.")
     compile_pattern(query)
     # The standard library's JSON carries names that are not UTF-8.
-    given = [msgspec.to_builtins(query), max(patience_s - _BEFORE_THE_END_S, 0)]
+    given = [msgspec.to_builtins(query), max(max_wait_s - _BEFORE_THE_END_S, 0)]
     output = await run_program(
         [_find_interpreter(), "-I", "-S", "-c", _MAIN, encode_child(folders or (query.root,))],
         query.root,
         abort,
         most_bytes=_MAX_BYTES,
-        patience_s=patience_s,
+        max_wait_s=max_wait_s,
         given=json.dumps(given).encode(),
         hold=hold,
         needed=list_needed(),
     )
     if not output.complete:
-        raise ToolFault(f"The search took longer than {patience_s:g} s. Use a simpler pattern, or a smaller folder.")
+        raise ToolFault(f"The search took longer than {max_wait_s:g} s. Use a simpler pattern, or a smaller folder.")
     if output.code:
         raise ToolFault(f"The search failed: {output.problem.splitlines()[-1] if output.problem else output.code}")
     return msgspec.convert(json.loads(output.data), Matches)
@@ -84,6 +84,6 @@ def list_needed() -> tuple[str, ...]:
 
 def main() -> None:
     """In the child: the question comes on standard input, the answer goes to standard output."""
-    query, patience_s = json.load(sys.stdin)
-    found = search_tree(msgspec.convert(query, Query), patience_s)
+    query, max_wait_s = json.load(sys.stdin)
+    found = search_tree(msgspec.convert(query, Query), max_wait_s)
     json.dump(msgspec.to_builtins(found), sys.stdout)

@@ -20,10 +20,10 @@ _LOOKS_AROUND = re.compile(r"\\[AZz]|\(\?[=!<]")
 """A pattern that can tell the end of a line from the end of the text."""
 
 
-def search_tree(query: Query, patience_s: float) -> Matches:
+def search_tree(query: Query, max_wait_s: float) -> Matches:
     """What is found within so many seconds, and within what may be held."""
     expression = compile_pattern(query)
-    deadline = time.monotonic() + patience_s
+    deadline = time.monotonic() + max_wait_s
     found: list[FileMatches] = []
     held = 0
     for name in [query.file] if query.file else _walk(query):

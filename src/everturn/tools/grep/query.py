@@ -1,4 +1,4 @@
-"""What Grep was asked, and what either engine answers: lines of files, before they are cut and rendered."""
+"""What a search asks for, and what either engine returns: lines of files, before they are cut and rendered."""
 
 from typing import Annotated, Literal
 

@@ -29,7 +29,7 @@ from everturn.workspace.paths import locate
 _LINE_LENGTH = 500
 _RESULT_LIMIT = 50_000
 
-Engine = Callable[[Query, AbortSignal, Hold | None], Awaitable[Matches]]
+SearchEngine = Callable[[Query, AbortSignal, Hold | None], Awaitable[Matches]]
 Row = tuple[FileMatches, FoundLine | None]
 """What limit and offset count: a file, a line of it, or, in mode `content`, the gap before its next line."""
 
@@ -56,7 +56,9 @@ file. Narrow it with `path`, `glob` or `type`; page with `head_limit` and `offse
     return grep
 
 
-async def run_grep(call: GrepInput, context: ToolContext, engine: Engine, holder: Holder | None = None) -> ToolResult:
+async def run_grep(
+    call: GrepInput, context: ToolContext, engine: SearchEngine, holder: Holder | None = None
+) -> ToolResult:
     query = _locate_query(call, context.folder)
     judged = context.judged
     place = _place_of(query)
@@ -71,7 +73,7 @@ async def run_grep(call: GrepInput, context: ToolContext, engine: Engine, holder
     return await asyncio.to_thread(render_matches, call, query, found, context.folder, context.hiding)
 
 
-def choose_engine(folders: tuple[str, ...]) -> Engine:
+def choose_engine(folders: tuple[str, ...]) -> SearchEngine:
     """That of ripgrep, where there is one outside of the working folders."""
     from everturn.tools.grep.ripgrep import find_ripgrep, run_ripgrep
 
@@ -83,7 +85,7 @@ def choose_engine(folders: tuple[str, ...]) -> Engine:
 
 
 async def _run_either(
-    first: Engine, folders: tuple[str, ...], query: Query, abort: AbortSignal, hold: Hold | None
+    first: SearchEngine, folders: tuple[str, ...], query: Query, abort: AbortSignal, hold: Hold | None
 ) -> Matches:
     """The engine that is always there, where the first does not work as it is started here."""
     try:

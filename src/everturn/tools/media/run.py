@@ -1,4 +1,4 @@
-"""Our side of the child process: started for one job, waited for, killed when it takes too long or nobody wants it."""
+"""Starts the child process for one job, waits for it, and ends it if it takes too long or is not needed any more."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ from everturn.core.errors import ToolFault
 from everturn.tools.media.jobs import Job, MediaAnswer
 from everturn.workspace.load_paths import CHILD, encode_child, list_libraries
 
-_PATIENCE_S = 60.0
+_MAX_WAIT_S = 60.0
 _GLANCE_S = 0.1
 _KEPT = ("LANG", "LC_ALL", "TMPDIR")
 """What decoders may know of our environment: no key is among it, and no place to find programs in."""
@@ -72,8 +72,8 @@ def _start(job: Job, source: int, folders: tuple[str, ...]) -> "subprocess.Popen
 
 
 def _wait(child: "subprocess.Popen[bytes]", stop: Callable[[], bool]) -> bytes:
-    """Empty when patience ran out."""
-    deadline = time.monotonic() + _PATIENCE_S
+    """Empty when the time is over."""
+    deadline = time.monotonic() + _MAX_WAIT_S
     while time.monotonic() < deadline:
         if stop():
             raise ToolFault("The reading was interrupted.")

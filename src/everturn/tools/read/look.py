@@ -1,4 +1,4 @@
-"""What Read does: looks what a file is, has it shown in its way, and remembers it so that a stale change is refused."""
+"""Reads for the tool Read: finds the kind of the file, shows it, and remembers its version so that a stale change is refused."""
 
 import os
 

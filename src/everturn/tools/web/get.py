@@ -61,7 +61,7 @@ async def find_addresses(net: Net, url: WebUrl) -> tuple[str, ...]:
 
 
 async def _dial(net: Net, url: WebUrl, addresses: tuple[str, ...]) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    problem = "nobody answers"
+    problem = "no address answers"
     for address in addresses[:_DIALLED]:
         try:
             return await net.dial(address, url.port, name=url.host if url.scheme == "https" else None)

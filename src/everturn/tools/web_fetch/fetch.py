@@ -14,7 +14,7 @@ from everturn.tools.web.get import REDIRECTS, HttpAnswer, run_get
 from everturn.tools.web_fetch.page import decode_body, render_page
 
 MAX_HOPS = 10
-PATIENCE_S = 30.0
+MAX_WAIT_S = 30.0
 _EXCERPT = 1_000
 _HEADERS = {
     "user-agent": f"Everturn/{__version__} (a coding agent; fetches what its user asks for)",
@@ -38,7 +38,7 @@ class FetchedPage(msgspec.Struct, frozen=True, kw_only=True):
     complete: bool
 
 
-class Elsewhere(msgspec.Struct, frozen=True, kw_only=True):
+class MovedPage(msgspec.Struct, frozen=True, kw_only=True):
     """The page has moved to another host, which needs a permission of its own."""
 
     url: str
@@ -55,16 +55,16 @@ def plan_url(text: str) -> WebUrl:
     return url
 
 
-async def run_fetch(net: Net, url: WebUrl, *, patience_s: float = PATIENCE_S) -> FetchedPage | Elsewhere:
+async def run_fetch(net: Net, url: WebUrl, *, max_wait_s: float = MAX_WAIT_S) -> FetchedPage | MovedPage:
     """Raises `ToolFault`."""
     try:
-        async with asyncio.timeout(patience_s):
+        async with asyncio.timeout(max_wait_s):
             return await _follow(net, url)
     except TimeoutError:
-        raise ToolFault(f"{url.host} did not send the page within {patience_s:g} s.") from None
+        raise ToolFault(f"{url.host} did not send the page within {max_wait_s:g} s.") from None
 
 
-async def _follow(net: Net, first: WebUrl) -> FetchedPage | Elsewhere:
+async def _follow(net: Net, first: WebUrl) -> FetchedPage | MovedPage:
     url = first
     for _ in range(MAX_HOPS + 1):
         answer = await run_get(net, url, _HEADERS)
@@ -72,7 +72,7 @@ async def _follow(net: Net, first: WebUrl) -> FetchedPage | Elsewhere:
             return await _page(url, answer)
         target = _plan_hop(url, answer.headers["location"])
         if (target.host, target.port) != (url.host, url.port):
-            return Elsewhere(url=str(first), to=str(target), code=answer.status, code_text=answer.reason)
+            return MovedPage(url=str(first), to=str(target), code=answer.status, code_text=answer.reason)
         url = target
     raise ToolFault(f"{first} was redirected more than {MAX_HOPS} times.")
 

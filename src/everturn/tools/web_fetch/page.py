@@ -1,4 +1,4 @@
-"""From an answer's bytes to the text of a page: its kind, its encoding, and Markdown where it is HTML."""
+"""Turns a response into text: finds its kind and encoding, and makes Markdown of HTML."""
 
 import codecs
 import json

@@ -1,4 +1,4 @@
-"""What the small model is told: the page as data, the prompt as the only instruction."""
+"""The request to the small model: the page as data, the prompt as the only instruction."""
 
 import os
 

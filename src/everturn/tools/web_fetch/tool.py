@@ -14,7 +14,7 @@ from everturn.tools.definition.decorator import FunctionTool, tool
 from everturn.tools.result_types import WebFetchShown
 
 if TYPE_CHECKING:
-    from everturn.tools.web_fetch.fetch import Elsewhere, FetchedPage, PageCache
+    from everturn.tools.web_fetch.fetch import FetchedPage, MovedPage, PageCache
 
 _FAILED = 400
 
@@ -70,7 +70,7 @@ class _Fetcher:
         result = await ask_about(found, call.prompt, context.ask, self._small_model)
         return ToolResult(content=result, shown=_show(found, result, began))
 
-    async def _find(self, text: str) -> "FetchedPage | Elsewhere":
+    async def _find(self, text: str) -> "FetchedPage | MovedPage":
         from everturn.tools.web_fetch.fetch import FetchedPage, PageCache, plan_url, run_fetch
 
         if self._net is None:
@@ -98,7 +98,7 @@ def _show(page: "FetchedPage", result: str, began: float) -> WebFetchShown:
     )
 
 
-def _render_elsewhere(moved: "Elsewhere", began: float) -> ToolResult:
+def _render_elsewhere(moved: "MovedPage", began: float) -> ToolResult:
     text = (
         f"{moved.url} redirects to another host, which was not followed:\n{moved.to}\n"
         "To go there, call WebFetch again with that URL."

@@ -16,7 +16,7 @@ ENDPOINT = "https://api.search.brave.com/res/v1/web/search"
 COUNT = 20
 MAX_LENGTH = 400
 MAX_WORDS = 50
-_PATIENCE_S = 20.0
+_MAX_WAIT_S = 20.0
 _MAX_BYTES = 2_000_000
 _OK = 200
 _BAD_KEY = "The search engine refused its key. The user has to set BRAVE_API_KEY to a valid one."
@@ -52,10 +52,10 @@ class BraveSearcher:
         url = parse_web_url(f"{ENDPOINT}?{urlencode(fields)}")
         headers = {"accept": "application/json", "x-subscription-token": self._key}
         try:
-            async with asyncio.timeout(_PATIENCE_S):
+            async with asyncio.timeout(_MAX_WAIT_S):
                 answer = await run_get(self._net, url, headers, most_bytes=_MAX_BYTES)
         except TimeoutError:
-            raise ToolFault(f"The search engine did not answer within {_PATIENCE_S:g} s.") from None
+            raise ToolFault(f"The search engine did not answer within {_MAX_WAIT_S:g} s.") from None
         return judge_hits(parse_reply(answer), question)
 
 

@@ -1,4 +1,4 @@
-"""Which commands of a line the mode acceptEdits lets run: each by itself, and beside the other parts of the line."""
+"""Which commands of a line run in the mode acceptEdits, each by itself and together with the other parts of the line."""
 
 from functools import cached_property
 

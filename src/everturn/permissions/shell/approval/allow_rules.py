@@ -1,4 +1,4 @@
-"""Which allow rule covers a command of a line, and whether it is enough for it."""
+"""Which allow rule covers a command of a line, and whether the rule is enough to run it."""
 
 import re
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from functools import cached_property
 from posixpath import basename
 
 from everturn.permissions.rules.rule import Rule, RuleSet
-from everturn.permissions.shell.approval.matching import CommandPattern, patterns_of
+from everturn.permissions.shell.approval.command_pattern import CommandPattern, patterns_of
 from everturn.permissions.shell.approval.relative_programs import RelativeProgram
 from everturn.permissions.shell.reading.syntax import Assignment, Command, Word, join_words
 from everturn.permissions.shell.readonly.find import may_act

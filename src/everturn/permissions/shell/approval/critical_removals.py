@@ -1,4 +1,4 @@
-"""Removals that nobody wants to have approved by a rule: the root, what stands right under it, the home, the folders we work in."""
+"""Removals that no rule approves: the root folder, its direct children, the home folder, the working folders."""
 
 import os
 import re

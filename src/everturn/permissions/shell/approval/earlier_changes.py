@@ -1,4 +1,4 @@
-"""What the parts of one line make of the file system before the others come: where that is not known, a later part must not lead there."""
+"""How earlier parts of a line change the file system for later parts. Where that is unknown, a later part is not approved."""
 
 import os
 import stat

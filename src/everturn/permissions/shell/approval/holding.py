@@ -1,4 +1,4 @@
-"""How a line is held of which nobody has approved everything: as a whole, or its parts must be beyond doubt."""
+"""Plans the confinement of a line that is not fully approved: the whole line is confined, or each part must be certain."""
 
 from collections.abc import Callable
 from itertools import islice
@@ -65,7 +65,7 @@ class Unapproved:
         """
         if self.needs_wall:
             if used is not None or self.edits or self.written:
-                cure = "; a call that does nothing but read may do it" if self._world.walls.reads else ""
+                cure = "; a call that holds only commands that read may run it" if self._world.walls.reads else ""
                 return f"{self.needs_wall}{cure}", used
             return self._hold(writes=False), used
         if used is None and (common := self._find_common_rule()):
@@ -154,7 +154,7 @@ class Unapproved:
             return self._say_beside(used, lacking), used
         if lacking:
             names = name_parts([command.text[:_SHOWN] for command in lacking])
-            return f"nothing here can hold {names} ({self._world.walls.why})", None
+            return f"{names} cannot be confined here ({self._world.walls.why})", None
         return None, used
 
     def _find_changed(self, command: Command, words: tuple[Word, ...]) -> str:
@@ -184,9 +184,11 @@ class Unapproved:
         edits = any(reads is None for _, reads in unasked)
         walls = self._world.walls
         if len({id(part) for part in apart}) == len(unasked) and walls.reads and (walls.edits or not edits):
-            alone = "a call of its own" if len(lacking) == 1 else "calls of their own"
+            alone, needs = (
+                ("a call of its own", "it needs") if len(lacking) == 1 else ("calls of their own", "they need")
+            )
             what = "only reads, or changes files as the mode allows," if edits else "only reads"
-            return f"{why}, or {alone}: what {what} needs no rule there"
+            return f"{why}; in {alone} {needs} none, since what {what} runs without one"
         return why
 
     def _is_harmless(self, command: Command, words: tuple[Word, ...], reads: Reads) -> bool:

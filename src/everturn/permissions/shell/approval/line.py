@@ -35,9 +35,9 @@ _PLAIN_WORD = compile_late(r"[A-Za-z0-9_./:,@%+=-]+")
 _SHOWN = 80
 _WRITE = frozenset({">", ">>", ">|", "&>", "&>>"})
 _MAX_TOLD = 3
-"""Reasons that an answer tells."""
+"""Most reasons in one answer."""
 _MAKERS = frozenset({"cp", "install", "ln", "mkdir", "mktemp", "tee", "touch"})
-"""They make files where they are told to."""
+"""Programs that create the files that they name."""
 
 
 class Approval:
@@ -56,9 +56,9 @@ class Approval:
         self.refused: dict[str, None] = {}
         """Parts that no rule allows, as written."""
         self.movable = False
-        """It is refused for nothing but files that it would write, which may lie in the scratch folder as well."""
+        """The only problem is files that it would write, and these could be in the scratch folder instead."""
         self.objection: DenialCause | None = None
-        """What in particular stands against a file that it opens."""
+        """Why a file that it opens needs a question."""
         self._edits = LineEdits(survey, world, guard, is_ruled=self._is_ruled)
         self._scratch_code = ScratchCode(world, survey)
         self._unapproved = Unapproved(survey, world, guard, self._find_own_rule)
@@ -89,7 +89,7 @@ class Approval:
         return Judgement(ruling=Ruling.ALLOW, why=self._why(), rule=self._used, holding=holding)
 
     def _join_troubles(self) -> str:
-        """What is wrong with each part, as far as there is room: a model that hears of one part only mends that one."""
+        """The problems of all parts, up to a limit: a model that reads of one part corrects only that part."""
         redirected = list(self._redirections())
         troubles = [*(trouble for trouble, _ in redirected), removal := self._removal()]
         lacking: list[str] = []
@@ -136,20 +136,20 @@ class Approval:
         moved = reading.leaves or self._world.cwd not in self._world.folders
         gits = [each for each in reading.commands if strip_wrappers(each.words)[0].template.endswith("git")]
         if moved and gits:
-            elsewhere = "git in another folder than the working folder: its settings may run programs"
+            elsewhere = "git after a `cd`, here or in an earlier command: the settings of that folder may run programs"
             self._unapproved.require_wall(elsewhere)
             if not (held and all(is_same_repository(each.here, self._world.folders) for each in gits)):
                 return elsewhere
         return ""
 
     def _redirections(self) -> Iterator[tuple[str, bool]]:
-        """What is wrong with each, and whether it is about a file that would be written."""
+        """The problem of each redirection, and whether it writes a file."""
         for redirect, target in self._guard.targets:
             if trouble := self._redirection(redirect, target):
                 yield trouble, target.use == "write"
 
     def _redirection(self, redirect: Redirect, target: Target) -> str:
-        """Why a person must be asked about it; empty where nobody need be."""
+        """Why a person must be asked about the redirection; empty if not."""
         if target.path is None and self._reads_known(redirect):
             self._unapproved.require_wall(target.why)
             return ""
@@ -230,7 +230,9 @@ class Approval:
         if reads is None:
             trouble = _no_rule(shown)
             if unsafe:
-                trouble = f"it sets {unsafe[0].name} for {shown!r}, and no rule looks past that"
+                trouble = (
+                    f"it sets {unsafe[0].name} for {shown!r}, and a rule for the command alone does not cover that"
+                )
         if self._plans:
             return f"mode plan: {shown!r} may change something" if reads is None else trouble
         if not unsafe and words[0].plain and self._may_edit(command, words):
@@ -248,7 +250,7 @@ class Approval:
         return ""
 
     def _object(self, cause: DenialCause | None) -> None:
-        """Of several, what no rule opens counts."""
+        """Keeps the cause of the objection. Of several, the one that no rule can lift counts."""
         if self.objection is not DenialCause.PROTECTED_PATH:
             self.objection = cause or self.objection
 
@@ -260,7 +262,7 @@ class Approval:
 
     @cached_property
     def _feeding(self) -> dict[int, tuple[Command, ...]]:
-        """For each stage of a pipe, those before it."""
+        """For each command of a pipe, the commands before it."""
         return {id(stage): pipe[:at] for pipe in self._reading.pipes for at, stage in enumerate(pipe)}
 
     def _reading_trouble(self, reads: Reads, command: Command) -> str:
@@ -282,12 +284,14 @@ class Approval:
                 continue
             if self._world.walls.reads and only_lists(words, reads) and self._guard.is_listed(path, command.here):
                 self._unapproved.require_wall(f"{shown!r} lists {path[:_SHOWN]}, and no rule covers that place")
+            elif self._guard.find_objection("read", path, command.here) is DenialCause.OUTSIDE:
+                return f"{shown!r} reads {path[:_SHOWN]}, which is outside the working folder"
             else:
                 return f"{shown!r} reads {path[:_SHOWN]}, and no rule covers that file"
         return ""
 
     def _repository(self) -> tuple[str, ...]:
-        """What git may show something of, wherever in it a command stands."""
+        """Folders of the repository whose files git may show, from any folder in it."""
         if not self._guard.read_rules:
             return ()
         from everturn.permissions.git.places import find_git_places
@@ -296,11 +300,11 @@ class Approval:
         return (".", *self._world.folders, *(() if found is None else (found.root,)))
 
     def _goes_through(self, reads: Reads, command: Command) -> bool:
-        """It reads what is in folders: always, or as `diff` does where it is given some."""
+        """The command reads the files in folders: always, or, as `diff`, if it gets a folder."""
         return reads.recursive or takes_folders(tuple(word.raw for word in strip_wrappers(command.words)))
 
     def _passes_by(self, reads: Reads, command: Command) -> bool:
-        """Of programs that go through folders only where they are given one, files are judged by their names."""
+        """A folder that the command reads may hold a file that a rule keeps from being read."""
         paths = [path for path in reads.paths if reads.recursive or self._guard.is_folder(path, command.here)]
         return any(self._guard.may_pass_by(path, command.here) for path in paths)
 
@@ -328,7 +332,7 @@ class Approval:
         return True
 
     def _may_run_scratch(self, command: Command, words: tuple[Word, ...], rule: Rule) -> bool:
-        """What is written there was never asked about: a rule for a program is none for code from there, unless it spells it out.
+        """Files there were written without a question: a rule for a program does not cover code from there, unless it names the folder.
 
         Where edits are accepted, the same code could as well stand in the working folder.
         """
@@ -341,7 +345,7 @@ class Approval:
         return self._scratch_code.may_run(command, words)
 
     def _find_own_rule(self, command: Command) -> Rule | None:
-        """For a part that would run without one, too. In plan mode no rule counts."""
+        """The allow rule of a part that would also run without it. In plan mode no rule counts."""
         return None if self._plans else self._allowing.find(command, strip_wrappers(command.words))
 
 

@@ -1,9 +1,9 @@
-"""Commands that name what they run by a relative path: in another folder that is another program."""
+"""Commands that name a program by a relative path: in another folder, the same path is another program."""
 
 import os
 from posixpath import basename
 
-from everturn.permissions.shell.approval.matching import CommandPattern
+from everturn.permissions.shell.approval.command_pattern import CommandPattern
 from everturn.permissions.shell.reading.syntax import HOME, Here, Word, join_words
 
 _TAKE_SCRIPTS = frozenset({

@@ -1,4 +1,4 @@
-"""Which commands may run what stands in the scratch folder: nobody was asked when it was written there."""
+"""Which commands may run files of the scratch folder, which the model wrote without a question."""
 
 import os
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""What goes with a file or folder that a command copies, moves or removes: each name in it is judged, where it is and where it goes."""
+"""The content of a file or folder that a command copies, moves or removes: each name is judged at its old and its new place."""
 
 import os
 import stat

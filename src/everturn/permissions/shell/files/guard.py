@@ -1,4 +1,4 @@
-"""What the paths room says about the files that a command names, asked once for each file."""
+"""Asks the judge of paths about the files that a command names, once for each file."""
 
 import os
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""Which files the words of a line may name when it runs: where its commands stand then, what earlier parts make, and what rules cover."""
+"""Which files the words of a line may mean when it runs, by the folder at that point, the effects of earlier parts, and the rules."""
 
 import os
 from fnmatch import fnmatchcase

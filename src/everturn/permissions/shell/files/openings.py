@@ -1,4 +1,4 @@
-"""What a word of a command may become that is not one fixed text: texts, files of folders, or anything."""
+"""What a word of a command that is not a fixed text may become: some texts, files of folders, or anything."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""What rules about writing may cover although it is only known when the line runs."""
+"""Writes that rules may cover, although only running the line would show it."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""What words become by what the line itself has set: `f=src; ls $f` lists `src`, and nobody has to run it to know."""
+"""The values of words that depend on variables of the same line: in `f=src; ls $f`, the word is `src`."""
 
 from collections.abc import Iterator
 from itertools import product

@@ -1,4 +1,4 @@
-"""A look at the text before the parser sees it: only what is short, shallow and honest is parsed, and can be approved."""
+"""Checks the text before the parser gets it: only short and shallow text without deceptive characters is parsed and can be approved."""
 
 import re
 import unicodedata

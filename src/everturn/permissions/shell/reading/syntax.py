@@ -1,4 +1,4 @@
-"""A command line taken apart: words, commands, redirections, and what of it we are not sure about."""
+"""A command line as values: words, commands, redirections, and doubts about them."""
 
 import msgspec
 

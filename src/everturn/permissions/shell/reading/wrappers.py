@@ -1,4 +1,4 @@
-"""Programs that only run another one, and that the rules look through: the command behind them is what must be allowed."""
+"""Programs that only run another command: rules apply to that command."""
 
 import re
 

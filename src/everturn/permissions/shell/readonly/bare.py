@@ -1,4 +1,4 @@
-"""Where nothing holds a command, only these run unasked: a dozen programs with fixed arguments, and what the shell does itself."""
+"""Commands that run unasked where nothing confines commands: a dozen programs with fixed arguments, and builtins of the shell."""
 
 import re
 

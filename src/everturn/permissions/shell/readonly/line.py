@@ -1,4 +1,4 @@
-"""Tells whether a whole command line changes nothing: then it may run beside others, and a crash leaves no question open."""
+"""Whether a whole command line changes nothing. Such a line may run beside others, and a crash while it runs leaves nothing unknown."""
 
 from everturn.permissions.shell.approval.xargs import judge_stage
 from everturn.permissions.shell.files.redirect_targets import find_target

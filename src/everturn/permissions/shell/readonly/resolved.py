@@ -1,4 +1,4 @@
-"""Tells whether a held command only reads, whatever its variables, globs and substitutions become."""
+"""Whether a confined command only reads, whatever its variables, globs and substitutions become."""
 
 import os
 import re

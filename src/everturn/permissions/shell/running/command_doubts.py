@@ -1,11 +1,11 @@
-"""What rules about commands may cover although it is only known when the line runs."""
+"""Commands that rules may cover, although only running the line would show it."""
 
 from collections.abc import Iterator
 from posixpath import basename
 
 from everturn.core.patterns import compile_late
 from everturn.permissions.rules.rule import RuleSet
-from everturn.permissions.shell.approval.matching import patterns_of
+from everturn.permissions.shell.approval.command_pattern import patterns_of
 from everturn.permissions.shell.files.clearness import (
     find_obedience,
     list_fed,
@@ -18,9 +18,9 @@ from everturn.permissions.shell.running.hints import (
     find_hints,
     find_renamed,
 )
+from everturn.permissions.shell.running.inner_commands import find_inner_words
 from everturn.permissions.shell.running.runners import RUNNERS
 from everturn.permissions.shell.running.survey import Survey, list_ways_to_say
-from everturn.permissions.shell.running.unwrapping import find_inner_words
 from everturn.ports.policy import Ruling
 
 _SHOWN = 80

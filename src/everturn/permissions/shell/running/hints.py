@@ -1,4 +1,4 @@
-"""Words of a command that may be a command themselves, where nobody knows what the program does with them. For deny rules alone."""
+"""Words of a command that may themselves be a command, for programs that are unknown. For deny rules only."""
 
 from collections.abc import Iterator
 from itertools import islice, pairwise

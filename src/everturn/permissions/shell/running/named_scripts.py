@@ -1,4 +1,4 @@
-"""What a line runs by a name that stands in a file: an alias of git, a script of a package, a program under another name. For deny rules alone."""
+"""What a line runs through a name that a file defines: an alias of git, a script of a package, a link to a program. For deny rules only."""
 
 import filecmp
 import os

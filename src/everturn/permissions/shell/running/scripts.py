@@ -1,4 +1,4 @@
-"""Scripts where nobody looks for one: in an option of a program, and in programs of other languages. For deny rules alone."""
+"""Scripts in unusual places: in an option of a program, or inside a program of another language. For deny rules only."""
 
 import re
 from collections.abc import Iterator

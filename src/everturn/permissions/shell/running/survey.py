@@ -1,4 +1,4 @@
-"""Everything that a command line may run, as far as anybody can see: through runners, scripts in strings, and doubts."""
+"""Everything that a command line may run: through runners, scripts in strings, and doubts."""
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache, partial
@@ -25,8 +25,8 @@ from everturn.permissions.shell.reading.syntax import (
 )
 from everturn.permissions.shell.reading.values import EMPTY, LOOSE, VariableScope, of_texts
 from everturn.permissions.shell.reading.wrappers import strip_wrappers
+from everturn.permissions.shell.running.inner_commands import find_inner, find_inner_words
 from everturn.permissions.shell.running.runner_words import skip_options
-from everturn.permissions.shell.running.unwrapping import find_inner, find_inner_words
 from everturn.permissions.shell.tree.statements import read_tree
 
 _SPEAKERS = frozenset({"echo", "printf"})

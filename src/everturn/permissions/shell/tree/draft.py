@@ -1,4 +1,4 @@
-"""What was found in a line so far, what is doubtful about it, and the check that no byte of the source was passed over."""
+"""What was found in a line so far, the doubts about it, and the check that every byte of the source was read."""
 
 import re
 from collections.abc import Iterable

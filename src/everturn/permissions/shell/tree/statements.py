@@ -190,7 +190,7 @@ class StatementReader:
 
     def _read_loosely(self, node: "Node", here: Here) -> After:
         """Not approved, but everything in it is found."""
-        self._draft.doubt(f"{node.type.replace('_', ' ').lower()} is not judged", clear=node.type in _SEEN)
+        self._draft.doubt(self._name_unread(node), clear=node.type in _SEEN)
         moved = self._draft.moves
         if node.type == "function_definition":
             self._note_function(node)
@@ -201,6 +201,12 @@ class StatementReader:
         self.find_all(node.children, None)
         self._variables.loosen()
         return (here, here) if moved or not self._draft.moves else (None, None)
+
+    def _name_unread(self, node: "Node") -> str:
+        if node.type in _DECLARATIONS:
+            # The first child is the keyword: `export`, `declare`, `unset`.
+            return f"what `{self._draft.text(node.children[0])}` does to later commands is not judged"
+        return f"{node.type.replace('_', ' ').lower()} is not judged"
 
     def _note_function(self, node: "Node") -> None:
         names = {self._draft.text(child) for child in node.children if child.type == "word"}

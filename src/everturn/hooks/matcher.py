@@ -1,4 +1,4 @@
-"""Whether a hook is meant: its matcher held against one field of the event. Pure."""
+"""Whether a hook applies: its matcher is compared with one field of the event. Pure."""
 
 import re
 from collections.abc import Callable

@@ -1,11 +1,11 @@
-"""Rules of the command line, and what to tell people of rules that will hardly do what was meant. Pure."""
+"""Reads the rules of the command line, and warns about rules that probably do not do what was meant. Pure."""
 
 from collections.abc import Collection, Iterable
 
 from everturn.core.errors import OptionError
 from everturn.permissions.rules.names import ALIASES, SERVER, covers_name
-from everturn.permissions.rules.parsing import PATH_TOOLS, RuleProblem, parse_rule
 from everturn.permissions.rules.rule import Rule
+from everturn.permissions.rules.rule_parser import PATH_TOOLS, RuleProblem, parse_rule
 from everturn.ports.policy import Ruling
 
 _ROOTS = frozenset(

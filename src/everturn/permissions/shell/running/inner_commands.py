@@ -1,4 +1,4 @@
-"""Finds what hides behind any runner, loosely: for deny rules, and never to approve it."""
+"""Finds the command behind any runner, with loose rules: for deny rules, never to approve."""
 
 from collections.abc import Iterator
 from posixpath import basename
