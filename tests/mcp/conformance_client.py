@@ -1,6 +1,7 @@
 """The client as the official conformance suite drives it: the scenario is in a variable, the server's address is the last argument."""
 
 import asyncio
+import json
 import os
 import sys
 import tempfile
@@ -16,6 +17,8 @@ from everturn.mcp.host import Host
 from everturn.mcp.servers import HttpServer
 from everturn.models.transport.choose import choose_transport
 
+CONTEXT = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}")
+"""What some scenarios want to be done."""
 ARGUMENTS = {"add_numbers": {"a": 5, "b": 3}}
 
 
@@ -32,8 +35,10 @@ async def use(server, host):
     client = McpClient(server, host, elicit=accept)
     try:
         await client.connect()
-        for tool in (await client.list_tools()).items:
-            await client.call_tool(tool.name, ARGUMENTS.get(tool.name, {}))
+        listing = await client.list_tools()
+        wanted = [(call["name"], call["arguments"]) for call in CONTEXT.get("toolCalls", ())]
+        for name, arguments in wanted or [(tool.name, ARGUMENTS.get(tool.name, {})) for tool in listing.items]:
+            await client.call_tool(name, arguments)
     finally:
         await client.aclose()
 

@@ -17,6 +17,8 @@ EVERYTHING = "@modelcontextprotocol/server-everything@2026.8.31"
 FILESYSTEM = "@modelcontextprotocol/server-filesystem@2026.8.31"
 MEMORY = "@modelcontextprotocol/server-memory@2026.8.31"
 CONFORMANCE = "@modelcontextprotocol/conformance@0.1.16"
+NEXT_CONFORMANCE = "@modelcontextprotocol/conformance@0.2.0-alpha.12"
+"""The first that knows the stateless era."""
 OLDEST_NODE = 22
 """What the conformance suite needs."""
 NODE = "22.23.3"

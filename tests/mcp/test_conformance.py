@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.mcp.foreign import CONFORMANCE, find_new_node
+from tests.mcp.foreign import CONFORMANCE, NEXT_CONFORMANCE, find_new_node
 from tests.shelf import PATIENCE_S, clean_environment, find_node_modules
 
 CLIENT = Path(__file__).with_name("conformance_client.py")
@@ -33,16 +33,26 @@ TIMED = {"sse-retry": 3}
 """It measures by the clock on the wall how soon the client comes back: on a busy machine, one of so many attempts counts."""
 
 
-@pytest.mark.needs("Node", "package registry")
-@pytest.mark.parametrize("scenario", SCENARIOS)
-def test_a_scenario_passes(scenario, tmp_path):
-    suite = find_node_modules("mcp-conformance", CONFORMANCE) / "node_modules" / "@modelcontextprotocol" / "conformance"
-    command = (find_new_node(), suite / "dist" / "index.js", "client", "--scenario", scenario, "--timeout", "120000")
+STATELESS = (
+    "tools_call",
+    "request-metadata",
+    "sep-2322-client-request-state",
+    "http-standard-headers",
+    "http-custom-headers",
+    "http-invalid-tool-headers",
+    "auth/iss-supported",
+    "auth/metadata-issuer-mismatch",
+)
 
+
+def run_scenario(suite, scenario, folder, *more):
+    """Passed checks, and all of them."""
+    script = suite / "node_modules" / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
+    command = (find_new_node(), script, "client", "--scenario", scenario, "--timeout", "120000", *more)
     for _ in range(TIMED.get(scenario, 1)):
         ended = subprocess.run(
             [*map(str, command), "--command", f"{sys.executable} {CLIENT}"],
-            cwd=tmp_path,
+            cwd=folder,
             env=clean_environment(),
             capture_output=True,
             text=True,
@@ -51,8 +61,23 @@ def test_a_scenario_passes(scenario, tmp_path):
         )
         told = re.search(r"Passed: (\d+)/(\d+), 0 failed", ended.stdout + ended.stderr)
         if told is not None:
-            break
+            return int(told[1]), int(told[2])
+    pytest.fail(ended.stdout + ended.stderr)
 
-    assert told is not None, ended.stdout + ended.stderr
-    passed, all_checks = map(int, told.groups())
-    assert passed == all_checks > 0
+
+@pytest.mark.needs("Node", "package registry")
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_a_scenario_of_the_session_era_passes(scenario, tmp_path):
+    passed, checks = run_scenario(find_node_modules("mcp-conformance", CONFORMANCE), scenario, tmp_path)
+
+    assert passed == checks > 0
+
+
+@pytest.mark.needs("Node", "package registry")
+@pytest.mark.parametrize("scenario", STATELESS)
+def test_a_scenario_of_the_stateless_era_passes(scenario, tmp_path):
+    suite = find_node_modules("mcp-conformance-next", NEXT_CONFORMANCE)
+
+    passed, checks = run_scenario(suite, scenario, tmp_path, "--spec-version", "2026-07-28")
+
+    assert passed == checks > 0

@@ -6,7 +6,7 @@ import pytest
 from tests.mcp.conftest import PATIENCE_S, text_of
 from tests.mcp.http_scripts import Script, words
 
-from everturn.mcp.mirrored import encode_mirrored, find_mirrored
+from everturn.mcp.mirrored import MisplacedHeaderError, encode_mirrored, find_mirrored
 from everturn.mcp.servers import HttpServer
 
 SCHEMA = {
@@ -15,9 +15,7 @@ SCHEMA = {
         "region": {"type": "string", "x-mcp-header": "Region"},
         "plain": {"type": "string"},
         "deep": {"type": "object", "properties": {"dry": {"type": "boolean", "x-mcp-header": "Dry"}}},
-        "price": {"type": "number", "x-mcp-header": "Price"},
-        "odd": {"type": "string", "x-mcp-header": "no token"},
-        "many": {"type": "array", "items": {"type": "string", "x-mcp-header": "Many"}},
+        "shown": {"type": "object", "default": {"x-mcp-header": "data"}},
     },
 }
 
@@ -26,9 +24,35 @@ def test_annotations_that_the_protocol_allows_are_found_wherever_they_are():
     assert find_mirrored(SCHEMA) == ((("region",), "Region"), (("deep", "dry"), "Dry"))
 
 
-@pytest.mark.parametrize("schema", [{}, {"properties": 7}, {"properties": {"a": 7}}, {"properties": {"a": {"type": "string", "x-mcp-header": 5}}}])  # fmt: skip
+def text(header, **more):
+    return {"type": "string", "x-mcp-header": header, **more}
+
+
+@pytest.mark.parametrize("schema", [{}, {"properties": 7}, {"properties": {"a": 7}}])
 def test_a_schema_without_annotations_gives_none(schema):
     assert find_mirrored(schema) == ()
+
+
+@pytest.mark.parametrize(
+    ("schema", "said"),
+    [
+        ({"properties": {"a": text("")}}, "the x-mcp-header of a is no name of a header"),
+        ({"properties": {"a": text("two words")}}, "the x-mcp-header of a is no name of a header"),
+        ({"properties": {"a": text(5)}}, "the x-mcp-header of a is no name of a header"),
+        (
+            {"properties": {"a": text("A", type="number")}},
+            "a has a x-mcp-header and is neither text, a whole number nor a truth value",
+        ),
+        ({"properties": {"a": text("A"), "b": text("a")}}, "two arguments want the same header"),
+        ({"properties": {"a": {"type": "array", "items": text("A")}}}, "x-mcp-header stands inside 'items'"),
+        ({"x-mcp-header": "A", "type": "string"}, "x-mcp-header stands outside every argument"),
+    ],
+)
+def test_annotations_that_the_protocol_does_not_allow_are_named(schema, said):
+    with pytest.raises(MisplacedHeaderError) as caught:
+        find_mirrored(schema)
+
+    assert str(caught.value) == said
 
 
 @pytest.mark.parametrize(
@@ -46,6 +70,23 @@ def test_a_schema_without_annotations_gives_none(schema):
 )
 def test_values_are_written_so_that_headers_can_carry_them(arguments, headers):
     assert encode_mirrored(find_mirrored(SCHEMA), arguments) == headers
+
+
+async def test_a_tool_with_an_annotation_that_is_not_allowed_is_left_out(stage, connect_to):
+    async def list_tools(exchange, message):
+        tools = [
+            {"name": "good", "inputSchema": SCHEMA},
+            {"name": "bad", "inputSchema": {"properties": {"a": text("")}}},
+        ]
+        await script.answer(exchange, message, {"resultType": "complete", "ttlMs": 0, "tools": tools})
+
+    script = Script(stateless=True, **{"tools/list": list_tools})
+    server = await stage.serve(script)
+
+    listing = await connect_to(HttpServer(name="web", url=f"{server.url}/mcp")).list_tools()
+
+    assert [tool.name for tool in listing.items] == ["good"]
+    assert listing.problems == ("The tool bad was left out: the x-mcp-header of a is no name of a header.",)
 
 
 async def test_a_call_carries_them_also_where_the_tool_was_never_listed_before(stage, connect_to):

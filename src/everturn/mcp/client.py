@@ -21,7 +21,7 @@ from everturn.mcp.exchange import OnProgress
 from everturn.mcp.faults import McpFault, ProtocolFault, RequestRefused, ServerGone, SessionEnded
 from everturn.mcp.host import Host
 from everturn.mcp.listings import load_listing
-from everturn.mcp.mirrored import Mirrored, encode_mirrored, find_mirrored
+from everturn.mcp.mirrored import Mirrored, MisplacedHeaderError, encode_mirrored, find_mirrored
 from everturn.mcp.protocol import HEADER_MISMATCH
 from everturn.mcp.results import (
     CallOutcome,
@@ -31,7 +31,7 @@ from everturn.mcp.results import (
     decode_prompt,
     decode_resource,
 )
-from everturn.mcp.servers import Server
+from everturn.mcp.servers import HttpServer, Server
 
 T = TypeVar("T")
 Change = Literal["tools", "resources", "prompts"]
@@ -101,8 +101,17 @@ class McpClient:
 
     async def list_tools(self) -> Listing[ToolDefinition]:
         listing = await self._load("tools", "tools/list", "tools", ToolDefinition)
-        self._mirrored = {tool.name: found for tool in listing.items if (found := find_mirrored(tool.input_schema))}
-        return listing
+        if self._connection is None or not (self._connection.is_stateless and isinstance(self.server, HttpServer)):
+            return listing
+        self._mirrored, items, problems = {}, [], list(listing.problems)
+        for tool in listing.items:
+            try:
+                self._mirrored[tool.name] = find_mirrored(tool.input_schema)
+            except MisplacedHeaderError as error:
+                problems.append(f"The tool {tool.name} was left out: {error}.")
+            else:
+                items.append(tool)
+        return Listing(items=tuple(items), fresh_s=listing.fresh_s, problems=tuple(problems))
 
     async def list_resources(self) -> Listing[ResourceDefinition]:
         return await self._load("resources", "resources/list", "resources", ResourceDefinition)
