@@ -117,6 +117,8 @@ class Worker:
             env={
                 "PATH": PATH,
                 "LANG": "C.UTF-8",
+                # Without it each shell looks its user up when it starts, by two sockets to a service that is seldom there.
+                "SHELL": "/bin/bash",
                 "PYTHONPATH": os.pathsep.join((ROOT, *filter(None, sys.path))),
                 "TMPDIR": str(temporary),
             },

@@ -11,6 +11,7 @@ from tests.adversary.scripts import attempt
 from tests.adversary.watching import Held, before, find_breaches
 
 from everturn.core.protected import MEMORY
+from everturn.tools.bash.shell_report import WORDS
 
 SEEN = {
     "a secret": ("cat ../secret", "read: "),
@@ -131,6 +132,11 @@ LOGS = {
          "10 vfork( <unfinished ...>", '20 execve("/bin/sh", ["sh"], 0x1) = 0', "10 <... vfork resumed>) = 20", f"20 {SOCKET}"],
         False,
     ),
+    "a shell that waits, and has the number of one that ended while it was begun": (
+        [BEGIN, "10 vfork() = 20", '20 execve("/bin/sh", ["sh"], 0x1) = 0', "10 vfork( <unfinished ...>", "20 +++ exited with 0 +++",
+         f'20 execve("/bin/bash", ["/bin/bash", "-c", "ulimit -q 7 2>/dev/null; IFS= read -r -u {WORDS} -d"], 0x1) = 0', "10 <... vfork resumed>) = 20", f"20 {SOCKET}", END],
+        False,
+    ),
     "a thread of ours that runs before its birth is told": (
         [BEGIN, "10 vfork() = 20", '20 execve("/bin/sh", ["sh"], 0x1) = 0', "10 clone3({flags=CLONE_VM|CLONE_THREAD}, 88 <unfinished ...>", f"30 {SOCKET}", "10 <... clone3 resumed>) = 30", END],
         False,
@@ -167,7 +173,7 @@ def test_a_descriptor_is_taken_for_what_it_has_opened(house, worker_room, tmp_pa
 
     found = find_breaches(tmp_path / "calls", {"job": {0: Held(house, worker_room, ("/usr", "/bin"), "edits")}})
 
-    assert found == {("job", 0): [f'changed: chmod("{opened[1]}", 04000) = 0<>']}
+    assert found == {("job", 0): [f'changed: chmod("{opened[1]}", 04000) = 0<> by "/bin/sh", ["sh"], 0x1']}
 
 
 @pytest.mark.needs("strace as root", "Landlock")

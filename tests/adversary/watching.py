@@ -43,6 +43,7 @@ READ_ONLY = (
 )  # fmt: skip
 """What the wall of edits takes out of the working folder. What else is protected is put back behind the command."""
 MACHINE_DEVICES = frozenset(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom", "tty"))
+_SHOWN = 80
 OURS, STARTING, WAITING, WRAPPER, COMMAND, IGNORED = "ours", "starting", "waiting", "wrapper", "command", "ignored"
 _WAITS = re.compile(rf'"[^"]*/bash", \["[^"]*/bash", "-c", "(?:ulimit -q \d+ 2>/dev/null; )?IFS= read -r -u {WORDS} ')
 """A shell that waits for its command. What is told to it, it begins with a change of folder."""
@@ -195,6 +196,8 @@ class Watch:
         """What those were whose children may be seen only now."""
         self.folders = {}
         """Where each is, as far as it is told."""
+        self.programs = {}
+        """What each was started as, itself or its parent."""
         self.opened = {}
         """By process and descriptor, what it has opened: the C library sets modes by way of /proc/self/fd."""
         self.case = None
@@ -208,10 +211,11 @@ class Watch:
     def see(self, number, pid, text, jobs, found):
         if not self.kinds:
             self.kinds[pid] = OURS
-        self.note_birth(pid, self.births.find(pid, number))
         if text.startswith("+++"):
+            # Of the one that had this number before, where another has begun to be born meanwhile.
             self.ended[pid] = self.kinds.pop(pid, None)
             return
+        self.note_birth(pid, self.births.find(pid, number))
         began, text = text.startswith("began "), text.removeprefix("began ")
         kind = self.kinds.get(pid) or self.place(pid)
         if kind == OURS:
@@ -225,6 +229,7 @@ class Watch:
         self.lives[pid] = birth
         parent = self.kinds.get(birth.parent) or self.ended.get(birth.parent)
         self.folders[pid] = self.folders.get(birth.parent, "")
+        self.programs[pid] = self.programs.get(birth.parent, "")
         self.kinds.pop(pid, None)
         if parent == OURS and not birth.is_thread:
             self.kinds[pid] = STARTING if self.running else IGNORED
@@ -274,10 +279,16 @@ class Watch:
         given = _BY_DESCRIPTOR.sub(lambda found: self.opened.get((pid, found[1]), found[0]), given)
         may = jobs.get(self.case[0], {}).get(self.case[1])
         if may is not None and (trouble := self.judge(may, name, given, path, self.folders.get(pid, ""))):
-            found[self.case].append(f"{trouble}: {name}({given[:300]}) = {answer}<{path}>")
+            found[self.case].append(f"{trouble}: {name}({given[:300]}) = {answer}<{path}>{self.tell_origin(pid)}")
+
+    def tell_origin(self, pid):
+        """So that a failure that does not come again can be understood from what it told."""
+        born = "" if pid in self.lives else ", whose birth nobody has seen"
+        return f" by {self.programs.get(pid) or 'what was not seen to start'}{born}"
 
     def see_start(self, pid, kind, given, jobs, found):
         program = unescape(_TEXT.search(given)[1])
+        self.programs[pid] = given[:_SHOWN]
         if kind in {STARTING, IGNORED} and _WAITS.match(given):
             # Whatever runs meanwhile, this is no part of it, unless it is told to be.
             self.kinds[pid] = WAITING

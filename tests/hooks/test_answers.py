@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from everturn.hooks.answers import judge_exit, judge_json, judge_model, judge_response, merge, name_decision
+from everturn.hooks.answers import HookAnswer, judge_exit, judge_json, judge_model, judge_response, merge, name_decision
 from everturn.hooks.handlers import FunctionHook, HookCall
 from everturn.ports.hook_events import HOOK_EVENTS, ExitTwo
 from everturn.ports.hooks import NOTHING_SAID, HookInput, HookRuling, HookVerdict
@@ -51,6 +51,62 @@ def test_the_older_form_of_a_decision_about_a_call(decision, ruling):
 
     assert answer.verdict.ruling is ruling
     assert bool(answer.problem) == (ruling is None)
+
+
+@pytest.mark.parametrize("name", ["PostToolUse", "Stop", "UserPromptSubmit", "PreCompact"])
+@pytest.mark.parametrize("decision", ["approve", "allow"])
+def test_no_objection_is_no_problem(name, decision):
+    assert judge_json(HOOK_EVENTS[name], {"decision": decision}) == HookAnswer()
+
+
+@pytest.mark.parametrize(
+    "text", ['{"decision": "block"', "{'decision': 'block'}", '{"decision": "block"} done', "{" * 99_999]
+)
+@pytest.mark.parametrize("event", READY, ids=lambda event: event.name)
+def test_json_that_cannot_be_read_is_no_answer_and_is_shown(event, text):
+    answer = judge_exit(event, 0, text, "")
+
+    assert answer.verdict == (HookVerdict(context=(text,)) if event.plain_context else NOTHING_SAID)
+    assert "printed JSON" in (answer.remark if event.plain_context else answer.problem)
+
+
+def test_a_mark_of_the_byte_order_hides_no_answer():
+    answer = judge_exit(HOOK_EVENTS["PreToolUse"], 0, '\ufeff{"decision": "block", "reason": "so"}', "")
+
+    assert answer.verdict == HookVerdict(ruling=HookRuling.DENY, reason="so")
+
+
+@pytest.mark.parametrize("odd", [[], {}, ["deny"], 5, 1.5, True, "\ud800"])
+@pytest.mark.parametrize("event", READY, ids=lambda event: event.name)
+def test_exit_2_counts_whatever_the_fields_hold(event, odd):
+    special = dict.fromkeys([*event.answers, "additionalContext"], odd) | {"hookEventName": event.name}
+    told = dict.fromkeys([*event.beside, "decision"], odd) | {"hookSpecificOutput": special}
+
+    verdict = judge_exit(event, 2, json.dumps(told), "because").verdict
+
+    refuses = verdict.ruling is HookRuling.DENY or verdict.block is not None or "because" in verdict.notices
+    assert refuses == (event.exit_2 is not ExitTwo.IGNORED)
+
+
+@pytest.mark.parametrize(
+    ("output", "text"),
+    [
+        ("words", "words"),
+        ({"stdout": "out\n", "stderr": "err", "interrupted": False}, "out\nerr"),
+        ({"stdout": "out", "isImage": False}, "out"),
+        ({"type": "text", "file": {"filePath": "/a", "content": "lines"}}, "lines"),
+        ({"mode": "content", "content": "a:1:x"}, "a:1:x"),
+        ({"filenames": ["a"]}, '{"filenames": ["a"]}'),
+        ({"stdout": 5}, '{"stdout": 5}'),
+        ([{"type": "text", "text": "a"}], '[{"type": "text", "text": "a"}]'),
+    ],
+)
+def test_a_result_that_a_hook_changes_may_have_the_form_that_it_was_told(output, text):
+    special = {"hookEventName": "PostToolUse", "updatedToolOutput": output}
+
+    assert judge_json(HOOK_EVENTS["PostToolUse"], {"hookSpecificOutput": special}) == HookAnswer(
+        verdict=HookVerdict(output=text)
+    )
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,12 @@ def test_hosts(covers):
     assert not covers("WebFetch(domain:example.org)", fetch)
 
 
+@pytest.mark.parametrize("text", ["Bash(git *)|Bash(npm *)", "Bash(git *), Bash(npm *)", "Edit(*.ts) Write(*.ts)"])
+def test_several_rules_in_one_text_say_so_and_cover_every_call(covers, text):
+    assert "holds several rules" in covers.problem(text)
+    assert covers(text, build_call("Bash", {"command": "npm install"}))
+
+
 def test_what_is_no_rule_says_so(covers):
     assert covers.problem("Bash(git *)") == ""
     assert covers.problem("Bash(") != ""

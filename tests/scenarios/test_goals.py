@@ -1,10 +1,12 @@
 """A goal: whenever the model stops, a command shows whether the work is done, and the model goes on until it is."""
 
+import subprocess
+
 import pytest
 
 from everturn.core.errors import OptionError
 from everturn.core.messages import Kind
-from everturn.core.state import Reason
+from everturn.core.state import AbortCause, Reason
 from everturn.modelserver import call, text
 
 FAILING = """\
@@ -131,6 +133,45 @@ async def test_a_weakened_test_is_listed_with_how_it_was_found(bench):
     ]
 
 
+@pytest.mark.parametrize(
+    ("line", "listed"),
+    [
+        ("sed -i s/3/2/ tests/test_sum.py", [("tests/test_sum.py", "changed")]),
+        (
+            "touch -r tests/test_sum.py seen; sed -i s/3/2/ tests/test_sum.py; touch -r seen tests/test_sum.py",
+            [("tests/test_sum.py", "changed")],
+        ),
+        ("git checkout -q -- tests/test_sum.py", [("tests/test_sum.py", "changed")]),
+        ("rm tests/test_sum.py", [("tests/test_sum.py", "removed")]),
+        ("mv tests old; mkdir tests", [("old/test_sum.py", "new"), ("tests/test_sum.py", "removed")]),
+        ("rm -r tests; ln -s . tests", [("tests/test_sum.py", "removed")]),
+        ("echo exit 0 > scripts/check.sh", [("scripts/check.sh", "changed")]),
+        ("echo 'exit 0' > common.inc", [("common.inc", "changed")]),
+        ("echo > conftest.py", [("conftest.py", "new")]),
+        ("echo > GNUmakefile", [("GNUmakefile", "new")]),
+        ("echo > .pytest.ini", [(".pytest.ini", "new")]),
+    ],
+)
+async def test_however_a_test_is_weakened_it_is_listed(bench, line, listed):
+    for name, content in {
+        "tests/test_sum.py": "assert 1 + 1 == 2\n",
+        "scripts/check.sh": ". ./common.inc\nfor each in tests/*.py; do python3 $each || exit 1; done\n",
+        "common.inc": "",
+    }.items():
+        (bench.folder / name).parent.mkdir(exist_ok=True)
+        (bench.folder / name).write_text(content)
+    commit = "git init -q && git add . && git -c user.name=A -c user.email=a@example.com commit -qm A"
+    subprocess.run(["sh", "-c", commit], cwd=bench.folder, check=True)  # noqa: ASYNC221 (a test)
+    (bench.folder / "tests/test_sum.py").write_text("assert 1 + 1 == 3\n")
+    options = {"permission_mode": "bypassPermissions", "limits": {"goal_attempts": 1}}
+    engine = bench.engine(verify="sh scripts/check.sh", **options)
+    bench.model(call("Bash", {"command": line}), text("Done."))
+
+    run = await bench.go_on(engine)
+
+    assert [(file.path, file.change) for file in run.result.goal_files] == listed
+
+
 async def test_the_script_of_the_command_and_what_it_names_are_watched(bench):
     (bench.folder / "check.sh").write_text("cat data/expected.txt; exit 0\n")
     (bench.folder / "data").mkdir()
@@ -148,6 +189,75 @@ async def test_the_script_of_the_command_and_what_it_names_are_watched(bench):
         ("data/expected.txt", "changed", "a script or recipe of the command names it"),
         ("Makefile", "removed", "a file that says how tests are built and run, by its name"),
     ]
+
+
+@pytest.mark.parametrize("name", ["checks.py", "checks/__main__.py"])
+async def test_a_file_that_is_run_in_the_place_of_a_module_is_listed(bench, name):
+    engine = bench.engine(verify="python3 -m checks", permission_mode="bypassPermissions")
+    bench.model(call("Write", {"file_path": name, "content": "raise SystemExit(0)"}), text("Done."))
+
+    run = await bench.go_on(engine)
+
+    assert run.result.goal == "met"
+    assert [(file.path, file.change, file.found) for file in run.result.goal_files] == [
+        (name, "new", "the command names it")
+    ]
+
+
+def weakened(bench, **options):
+    """An engine whose goal fails until somebody weakens the test."""
+    (bench.folder / "tests").mkdir()
+    (bench.folder / "tests" / "test_sum.py").write_text("assert 1 + 1 == 3\n")
+    given = {"verify": "python3 tests/test_sum.py && test -e done", "permission_mode": "bypassPermissions"}
+    return bench.engine(**given | options)
+
+
+WEAKENS = call("Bash", {"command": "echo 'assert True' > tests/test_sum.py"})
+TOUCHED = ("tests/test_sum.py", "changed")
+
+
+async def test_a_test_that_was_weakened_before_an_interruption_is_listed_with_a_later_prompt(bench):
+    engine = weakened(bench)
+    bench.model(WEAKENS, call("Bash", {"command": "touch done"}), text("Done."))
+    await bench.go_on(engine, on_event=lambda event: engine.abort(AbortCause.USER) if is_result(event) else None)
+
+    run = await bench.go_on(engine)
+
+    assert run.result.goal == "met"
+    assert TOUCHED in [(file.path, file.change) for file in run.result.goal_files]
+
+
+def is_result(event):
+    return event.__struct_config__.tag == "tool_end"
+
+
+async def test_a_test_that_was_weakened_before_a_restart_is_listed_when_the_goal_is_met(bench):
+    engine = weakened(bench, limits={"goal_attempts": 1})
+    bench.model(WEAKENS, text("Done."))
+    earlier = await bench.go_on(engine)
+    await engine.aclose()
+    later = bench.engine(resume=engine.session_id, permission_mode="bypassPermissions")
+    bench.model(call("Bash", {"command": "touch done"}), text("Now."))
+
+    run = await bench.go_on(later)
+
+    assert (earlier.result.goal, run.result.goal) == ("not_met", "met")
+    for each in (earlier, run):
+        assert TOUCHED in [(file.path, file.change) for file in each.result.goal_files]
+
+
+async def test_what_changed_before_a_goal_was_met_is_not_listed_with_the_next_work(bench):
+    engine = weakened(bench)
+    bench.model(WEAKENS, call("Bash", {"command": "touch done"}), text("Done."), text("Again."))
+    first = await bench.go_on(engine)
+
+    second = await bench.go_on(engine)
+
+    assert ([file.path for file in first.result.goal_files], first.result.goal) == (
+        ["done", "tests/test_sum.py"],
+        "met",
+    )
+    assert (second.result.goal_files, second.result.goal) == ((), "met")
 
 
 async def test_exactly_this_command_is_permitted_to_the_model_too(bench):
@@ -271,6 +381,20 @@ async def test_a_goal_for_which_no_file_may_be_changed_is_told_at_the_start(benc
     run = await bench.go_on(engine)
 
     assert any("may not change files" in notice.text for notice in run.of("notice")) is is_told
+
+
+async def test_a_goal_of_the_options_is_neither_replaced_nor_removed_in_the_session(bench):
+    engine = goal(bench)
+    bench.model(text("I stop."))
+    await bench.go_on(engine)
+
+    with pytest.raises(OptionError, match=r"goal: the one that Everturn was started with stays: All tests pass\."):
+        await engine.set_goal("It works.", "true")
+    with pytest.raises(OptionError, match="stays"):
+        engine.clear_goal()
+
+    assert engine.goal is not None
+    assert engine.goal.command == "python3 check.py"
 
 
 @pytest.mark.parametrize(

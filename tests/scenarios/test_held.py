@@ -649,6 +649,21 @@ async def test_rules_with_stars_hold_for_what_is_taken_along(bench, line):
 
 
 @pytest.mark.needs("bubblewrap")
+@pytest.mark.parametrize("rule", ["Read(conf/keys.json)", "Read(./conf/keys.json)", "Read(keys.json)"])
+@pytest.mark.parametrize("line", ["cp -r conf c", "cp -rT conf c", "cp -a conf/. c", "cp -rL conf c", "mv conf c"])
+async def test_what_must_not_be_read_does_not_go_along_to_a_name_that_no_rule_covers(bench, line, rule):
+    """By judgement: the wall would let an empty file go along."""
+    (bench.folder / "conf").mkdir()
+    (bench.folder / "conf/keys.json").write_text(SECRET)
+    bench.model(bash(line), text("Done."))
+
+    run = await bench.run(permission_mode="acceptEdits", disallowed_tools=[rule])
+
+    assert [denial.tool_name for denial in run.result.denials] == ["Bash"]
+    assert not (bench.folder / "c").exists()
+
+
+@pytest.mark.needs("bubblewrap")
 async def test_a_refused_folder_is_told_with_the_name_in_it_that_is_protected(bench):
     (bench.folder / "fixtures/deep").mkdir(parents=True)
     (bench.folder / "fixtures/deep/.envrc").write_text("x")

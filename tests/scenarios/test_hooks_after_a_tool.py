@@ -51,6 +51,7 @@ async def test_the_script_is_told_of_the_result_as_an_object(bench, hooked):
     assert of_bash["tool_response"]["interrupted"] is False
     assert of_bash["duration_ms"] >= 0
     assert of_write["tool_response"]["filePath"].endswith("a.txt")
+    assert of_write["tool_response"]["success"] is True
 
 
 async def test_exit_2_tells_the_model_and_the_call_has_run(bench, hooked):
@@ -84,6 +85,21 @@ async def test_the_text_of_a_result_can_be_replaced(bench, hooked):
     await hooked.run(permission_mode="bypassPermissions")
 
     assert bench.sent[1][-1]["content"][0]["content"] == "[nothing to see]"
+
+
+async def test_what_a_hook_takes_out_of_the_result_that_it_was_told_reaches_no_model(bench, hooked):
+    """The script answers with the object that it was given, changed."""
+    change = (
+        "import json, sys; told = json.load(sys.stdin)['tool_response']; told['stdout'] = told['stdout'].replace('hunter2', '***'); "
+        "print(json.dumps({'hookSpecificOutput': {'hookEventName': 'PostToolUse', 'updatedToolOutput': told}}))"
+    )
+    hooked.user(PostToolUse=[on("Bash", command(f'python3 -c "{change}"'))])
+    bench.model(call("Bash", {"command": "echo the password is hunter2; echo more"}), text("Done."))
+
+    run = await hooked.run(permission_mode="bypassPermissions")
+
+    assert bench.sent[1][-1]["content"][0]["content"] == "the password is ***\nmore"
+    assert notices(run) == ""
 
 
 async def test_a_failed_call_is_told_to_the_hooks_of_failures_alone(bench, hooked):

@@ -1,11 +1,13 @@
 """PermissionRequest and Notification: hooks around the question to the person; and what else is only told."""
 
+import asyncio
 import json
+import os
 
 import pytest
 from tests.scenarios.hooked import Person, command, notices, on
 
-from everturn.core.state import Reason
+from everturn.core.state import AbortCause, Reason
 from everturn.modelserver import call, text
 from everturn.ports.policy import Ruling
 
@@ -185,6 +187,55 @@ async def test_a_file_that_is_watched_is_told_when_it_changes(bench, hooked):
 
     told = [(each["file_path"].rpartition("/")[2], each["event"]) for each in hooked.told("told")]
     assert told == [(".envrc", "change"), (".env", "add"), (".envrc", "unlink")]
+
+
+STOPS = command("""echo '{"continue": false, "stopReason": "enough"}'""")
+
+
+async def test_continue_false_ends_the_query_at_a_file_that_changed(bench, hooked):
+    hooked.user(FileChanged=[on(".env", STOPS)])
+    bench.model(call("Bash", {"command": "echo A=1 > .env"}), text("Never said."))
+
+    run = await hooked.run(permission_mode="bypassPermissions")
+
+    assert run.reason is Reason.HOOK_STOPPED
+    assert "enough" in notices(run)
+
+
+@pytest.mark.parametrize("moment", ["tool_start", "request_start"])
+async def test_continue_false_ends_the_query_at_settings_that_changed(bench, hooked, moment):
+    """After the calls of an answer, and before a call that they would let run."""
+    hooked.user(ConfigChange=[on(None, STOPS)])
+    bench.model(call("Glob", {"pattern": "*"}), call("Bash", TOUCH), text("Never said."))
+    person = Person()
+    engine = hooked.engine(approver=person)
+
+    def allow(event):
+        if event.__struct_config__.tag == moment and bench.requests:
+            hooked.user({"permissions": {"allow": ["Bash(touch *)"]}}, ConfigChange=[on(None, STOPS)])
+
+    run = await bench.go_on(engine, on_event=allow)
+
+    assert run.reason is Reason.HOOK_STOPPED
+    assert person.asked == []
+    assert not (bench.folder / "made.txt").exists()
+
+
+async def test_an_abort_ends_a_hook_that_hears_of_a_changed_file(bench, hooked, lifeline, tmp_path):
+    os.mkfifo(tmp_path / "begun")
+    hooked.user(FileChanged=[on(".env", command(f"echo begun > {tmp_path}/begun; {lifeline.command}"))])
+    bench.model(call("Bash", {"command": "echo A=1 > .env"}), text("Never said."))
+    engine = hooked.engine(permission_mode="bypassPermissions")
+    asking = asyncio.ensure_future(bench.go_on(engine))
+
+    await asyncio.to_thread((tmp_path / "begun").read_text)
+    engine.abort(AbortCause.USER)
+    run = await asking
+    await engine.aclose()
+
+    assert run.reason is Reason.ABORTED_TOOLS
+    assert lifeline.is_cut()
+    bench.assert_settled(engine)
 
 
 async def test_continue_false_denies_and_ends_the_query(bench, hooked):

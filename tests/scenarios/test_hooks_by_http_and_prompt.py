@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import suppress
 
 import pytest
-from tests.scenarios.hooked import notices, on
+from tests.scenarios.hooked import command, notices, on
 
 from everturn.core.state import Reason
 from everturn.hooks.configuration import select_hooks
@@ -90,6 +90,22 @@ async def test_nobody_who_listens_is_a_problem_and_no_verdict(bench, hooked):
 
     assert (bench.folder / "made.txt").exists()
     assert "could not be asked" in notices(run)
+
+
+async def test_credentials_of_a_hook_are_shown_nowhere(bench, hooked):
+    hooked.user(
+        PreToolUse=[
+            on("Bash", {"type": "http", "url": "http://joe:s3cretpass@127.0.0.1:9/hook?token=t0ken"}),
+            on("Bash", command(f"curl -H 'Authorization: Bearer {'s3cret' * 5}' http://127.0.0.1:9; exit 1")),
+        ]
+    )
+    bench.model(call("Bash", TOUCH), text("Done."))
+
+    run = await hooked.run(permission_mode="bypassPermissions")
+
+    assert len(run.of("hook")) == 2
+    assert "s3cret" not in str(run.events)
+    assert "t0ken" not in str(run.events)
 
 
 HEAD = b"HTTP/1.1 200 OK\r\n"

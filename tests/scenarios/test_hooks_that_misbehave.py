@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 
 import pytest
 from tests.conftest import kind_of
@@ -85,6 +86,7 @@ async def test_a_long_text_goes_into_a_file_that_the_model_may_read(bench, hooke
         ),
         ("""echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": 5}}'""", "is no object"),
         ("""echo '{"continue": "no"}'""", "neither true nor false"),
+        ("""echo '{"decision": "block",}'""", "printed JSON that cannot be read"),
         (
             """echo '{"permissionDecision": "deny"}'""",
             "permissionDecision belongs into hookSpecificOutput, and was ignored",
@@ -223,6 +225,21 @@ async def test_a_matcher_that_would_be_searched_for_ever_runs_its_hook_and_says_
     assert "takes too long for 'look_at" in notices(run)
 
 
+async def test_a_guard_among_a_thousand_hooks_starts_however_few_files_may_be_open(bench, hooked):
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    many = [command(f"cat > /dev/null; : {number}") for number in range(1_000)]
+    hooked.user(PreToolUse=[on("Bash", *many, command("echo by the last >&2; exit 2"))])
+    bench.model(call("Bash", TOUCH), text("Then not."))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1_024, before[1]))
+    try:
+        run = await hooked.run(permission_mode="bypassPermissions")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+    assert [denial.reason for denial in run.result.denials] == ["by the last"]
+    assert [event.problem for event in run.of("hook") if event.problem] == []
+
+
 async def test_10_000_matchers_are_no_trouble(bench, hooked):
     hooked.user(
         PreToolUse=[on(f"Tool{number}|Other{number}", command("exit 2")) for number in range(9_999)]
@@ -295,6 +312,29 @@ async def test_hooks_run_in_parallel(bench, hooked):
     await hooked.run()
 
     assert "over" in str(bench.sent[0])
+
+
+@pytest.mark.parametrize("event", ["PostToolUse", "UserPromptSubmit", "SessionStart"])
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [("echo ignored; echo 3 tests failed >&2", "3 tests failed"), ("echo 3 tests failed", "3 tests failed")],
+    ids=["standard error", "standard output"],
+)
+async def test_an_async_hook_that_wakes_tells_the_model_its_reason_and_refuses_nothing(
+    bench, hooked, event, answer, told
+):
+    hook = command(f"cat > /dev/null; {answer}; exit 2", asyncRewake=True)
+    hooked.user(**{event: [on(None, hook)]})
+    bench.model(call("Glob", {"pattern": "*"}), text("Done."))
+    engine = hooked.engine()
+
+    run = await bench.go_on(engine)
+    # Nobody announces when it has ended: what it says goes with the next results or the next prompt after that.
+    while told not in str(bench.sent):
+        await bench.go_on(engine)
+
+    assert run.reason is Reason.COMPLETED
+    assert str(bench.sent[-1]).count(told) >= 1
 
 
 async def test_an_async_hook_is_not_waited_for_and_its_context_comes_later(bench, hooked):

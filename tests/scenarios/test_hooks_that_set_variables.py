@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.scenarios.hooked import command, notices, on
 
+from everturn.core.state import Reason
 from everturn.modelserver import call, text
 
 SHOW = {"command": 'echo "[$COLOUR] [$SHADE] [${GONE-unset}]"'}
@@ -116,6 +117,20 @@ async def test_the_path_that_a_hook_has_set_is_known_when_a_line_is_judged(bench
 
     assert len(run.result.denials) == 1
     assert not (bench.folder / "ran").exists()
+
+
+async def test_a_path_that_no_file_can_have_is_watched_in_vain(bench, hooked):
+    told = {"hookSpecificOutput": {"hookEventName": "SessionStart", "watchPaths": ["/\ud800"]}}
+    hooked.user(
+        SessionStart=[on(None, command(f"echo '{json.dumps(told)}'"))],
+        FileChanged=[on(".env", command(hooked.noting("told")))],
+    )
+    bench.model(text("Done."))
+
+    run = await hooked.run()
+
+    assert run.reason is Reason.COMPLETED
+    assert hooked.told("told") == []
 
 
 async def test_files_that_answers_ask_to_watch_are_watched_until_the_next_list(bench, hooked):

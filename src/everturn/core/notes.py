@@ -19,12 +19,14 @@ class Todo(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The same while it is being done: `Running the tests`."""
 
 
-class Goal(msgspec.Struct, frozen=True, kw_only=True):
+class Goal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What must hold before the work counts as done."""
 
     text: str
     command: str
     """Shows it: exit code 0 means that the goal is met."""
+    since: float = 0.0
+    """When the work on it began, in seconds since 1970; 0: a session does not tell."""
 
 
 class Notes(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -113,5 +113,9 @@ HOME_TOOLS = (
     ".ansible", ".ansible.cfg", ".config/tmux", ".config/kitty", ".config/alacritty", ".config/wezterm",
     ".wezterm.lua", ".config/ghostty", ".config/mpv", ".config/ranger", ".config/lf",
     ".config/github-copilot", ".config/opencode", ".config/goose", ".config/Claude",
+    ".selected_editor", ".config/user-dirs.dirs", ".blerc", ".config/blesh", ".config/Cursor", ".config/polybar", ".config/waybar",
+    ".config/rofi", ".config/dunst", ".config/pulse", ".config/qutebrowser", ".config/newsboat", ".newsboat", ".config/beets",
+    ".npm-global", ".npm-packages", ".composer", ".config/composer", ".gem", ".cabal", ".poetry", ".pixi", ".rye", ".local/pipx",
+    ".local/share/pipx", ".local/state/nix", ".nix-defexpr", ".config/nix", ".config/nixpkgs", ".config/home-manager",
 )  # fmt: skip
 """The same, of programs that not every machine has: the sandbox leaves them as they are where they are there."""

@@ -78,6 +78,9 @@ class Conversation:
         self._first_agent = parts.agent
         """The agent context with which each query begins: all fallback models and the whole task budget."""
         self._goal = parts.goal
+        self._worked_goal: Goal | None = None
+        """The goal of the last query."""
+        self._began_at = parts.deps.clock.now()
         self.verifier: Verifier | None = None
         """Runs the commands of goals; None until there is a goal."""
         self.files = FileStates(self.config.limits.file_states)
@@ -159,8 +162,7 @@ class Conversation:
         self.unfinished = None
         parts = self.query_parts(query_id, signal)
         if (goal := self.goal) is not None:
-            self.keep_goal(goal)
-            parts = msgspec.structs.replace(parts, goal=self._plan_goal(goal, query_id))
+            parts = msgspec.structs.replace(parts, goal=self._plan_goal(self._take_up(goal), query_id))
         return msgspec.structs.replace(
             parts,
             admit=partial(self.admit, parts, None if unfinished else blocks),
@@ -203,6 +205,15 @@ class Conversation:
         """Keeps the goal in the session until it is met; None removes it."""
         self.recorder.keep_notes(msgspec.structs.replace(self.recorder.notes, goal=goal))
 
+    def _take_up(self, goal: Goal) -> Goal:
+        """The goal as the session keeps it: with the time at which the work on it began."""
+        kept = self.recorder.notes.goal
+        if kept is not None and (kept.text, kept.command) == (goal.text, goal.command):
+            return kept
+        self._worked_goal = None
+        self.keep_goal(began := msgspec.structs.replace(goal, since=self.deps.clock.now()))
+        return began
+
     def refuse_denied_goal(self) -> None:
         """Raises `OptionError` where a rule denies the goal's command: such a query does not begin."""
         if (goal := self.goal) is not None:
@@ -222,8 +233,16 @@ class Conversation:
             if self.deps.make_verifier is None:
                 raise OptionError("goal", "nothing here can verify it")
             self.verifier = self.deps.make_verifier()
+        goes_on, self._worked_goal = goal == self._worked_goal, goal
         return GoalWork(
-            goal, self.verifier, deps=self.deps, config=self.config, recorder=self.recorder, query_id=query_id
+            goal,
+            self.verifier,
+            deps=self.deps,
+            config=self.config,
+            recorder=self.recorder,
+            query_id=query_id,
+            since=goal.since if goal.since < self._began_at else 0.0,
+            goes_on=goes_on,
         )
 
     def mend(self, *, deferred: bool = False) -> bool:

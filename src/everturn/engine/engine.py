@@ -191,18 +191,26 @@ class Engine:
         The command is judged like one of the model's: where no rule allows it, the approver is asked.
         """
         self._refuse_while_busy("a goal is set between two prompts")
+        self._refuse_beside_given_goal()
         from everturn.engine.goals import permit_goal
 
         goal = await permit_goal(text, command, self._deps, self._parts.config.folder)
+        goal = msgspec.structs.replace(goal, since=self._deps.clock.now())
         self._conversation.keep_goal(goal)
         return goal
 
     def clear_goal(self) -> Goal | None:
-        """The goal of the session that is done with, met or not; one of the options stays. Raises `BusyError`."""
+        """Removes the session's goal and returns it, met or not. Raises `BusyError`, `OptionError` where the options have set one."""
         self._refuse_while_busy("a goal is removed between two prompts")
+        self._refuse_beside_given_goal()
         before = self.notes.goal
         self._conversation.keep_goal(None)
         return before
+
+    def _refuse_beside_given_goal(self) -> None:
+        """A prompt can come from anywhere: none takes away what the caller wants to be verified."""
+        if (given := self._parts.goal) is not None:
+            raise OptionError("goal", f"the one that Everturn was started with stays: {given.text}")
 
     def rename(self, title: str) -> str:
         """Gives the session a title, and returns it on one line. Raises `JournalError`."""

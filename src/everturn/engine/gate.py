@@ -77,7 +77,10 @@ class Gate:
             verdict = self._deps.policy.judge(call)
         if self._finds_held(call):
             # ConfigChange hooks may spare the person the question.
-            await signal.guard(self._deps.hooks.look_around())
+            stop = await signal.guard(self._deps.hooks.look_around())
+            if stop is not None:
+                self.interrupted_by = self.interrupted_by or stop
+                return self._deny_for_hook(call, stop)
         if self._finds_held(call):
             with self._noting_time(call.id):
                 verdict = await signal.guard(self._ask_about_settings(call))
@@ -135,11 +138,13 @@ class Gate:
 
     def refuse(self, call: Call, reason: str) -> str:
         """Records the denial of a PreToolUse hook and returns its text for the model."""
-        self._deny(
-            call,
-            Verdict(ruling=Ruling.DENY, reason=reason or "a hook said no", by=Decider.HOOK, cause=DenialCause.HOOK),
-        )
+        self._deny_for_hook(call, reason)
         return wording.hook_denied(reason)
+
+    def _deny_for_hook(self, call: Call, reason: str) -> Verdict:
+        verdict = deny_for_hook(reason)
+        self._deny(call, verdict)
+        return verdict
 
     def _advise(self, call: Call, verdict: Verdict) -> str:
         """Advice for the model after a denial; empty where a person or a hook denied the call, because they gave their own reason."""
@@ -259,9 +264,7 @@ class Gate:
         """The verdict of PermissionRequest hooks, which may answer for the person; None where they do not, or where the call cannot be undone."""
         if said.ruling is HookRuling.DENY:
             self.interrupted_by = self.interrupted_by or (said.reason or "a hook said no" if said.interrupt else None)
-            return Verdict(
-                ruling=Ruling.DENY, reason=said.reason or "a hook said no", by=Decider.HOOK, cause=DenialCause.HOOK
-            )
+            return deny_for_hook(said.reason)
         if said.ruling is not HookRuling.ALLOW or verdict.grave or (call.traits.needs_person and said.input is None):
             return None
         input_ = said.input if call.traits.needs_person else None
@@ -327,6 +330,10 @@ class Gate:
                 unasked=verdict.unasked,
             )
         )
+
+
+def deny_for_hook(reason: str) -> Verdict:
+    return Verdict(ruling=Ruling.DENY, reason=reason or "a hook said no", by=Decider.HOOK, cause=DenialCause.HOOK)
 
 
 def _find_change(call: Call, said: HookVerdict) -> dict[str, Any] | None:

@@ -69,14 +69,26 @@ class GoalWork:
     """The goal's state in one query; each verification changes it."""
 
     def __init__(
-        self, goal: Goal, verifier: Verifier, *, deps: Deps, config: Config, recorder: Recorder, query_id: str
+        self,
+        goal: Goal,
+        verifier: Verifier,
+        *,
+        deps: Deps,
+        config: Config,
+        recorder: Recorder,
+        query_id: str,
+        since: float,
+        goes_on: bool,
     ) -> None:
+        """`since`, `goes_on`: as `ports.goal.Verifier.begin` takes them."""
         self.goal = goal
         self._verifier = verifier
         self._deps = deps
         self._config = config
         self._recorder = recorder
         self._query_id = query_id
+        self._since = since
+        self._goes_on = goes_on
         self._digests: tuple[str, ...] = ()
         self.attempts = 0
         self.state = "not_verified"
@@ -85,10 +97,11 @@ class GoalWork:
         """Message to the model about the last failure."""
 
     async def begin(self, unfinished: OpenQuery | None) -> None:
-        """Begins to watch the files that the command reads. `unfinished`: the query that this one continues."""
+        """Watches the files that the command reads. `unfinished`: the query that this one continues."""
         if unfinished is not None and unfinished.digests:
             self._digests, self.attempts, self.state = unfinished.digests, len(unfinished.digests), "not_met"
-        await self._verifier.begin(self.goal.command, since=unfinished.began_at if unfinished is not None else 0.0)
+        since = self._since or (unfinished.began_at if unfinished is not None else 0.0)
+        await self._verifier.begin(self.goal.command, since=since, goes_on=self._goes_on)
 
     async def verify(self) -> GoalFailed | Failed | None:
         """Runs the command. Returns None where the goal is met. Cancelled, it ends the command."""

@@ -99,9 +99,11 @@ def shape_response(result: Result) -> Any:
     if result.shown is None:
         return text_of(result.content)
     try:
-        return msgspec.to_builtins(result.shown)
+        value = msgspec.to_builtins(result.shown)
     except (TypeError, ValueError, RecursionError):
         return text_of(result.content)
+    # Scripts look for it before they format a file. A call that failed is told to other hooks.
+    return {"success": True, **value} if isinstance(value, dict) and "filePath" in value else value
 
 
 def text_of(content: str | list[dict[str, Any]]) -> str:

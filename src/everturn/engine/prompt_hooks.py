@@ -40,7 +40,8 @@ async def _hear(conversation: "Conversation", blocks: tuple[Block, ...] | None) 
         for path, kind in conversation.list_instructions():
             fields = {"file_path": path, "memory_type": kind, "load_reason": "session_start"}
             conversation.background.start(hooks.ask(Occasion(event=INSTRUCTIONS, fields=fields)))
-    await hooks.look_around()
+    if (stop := await hooks.look_around()) is not None:
+        return told, _refusal(stop), ""
     if blocks is None or not hooks.hears(PROMPT):
         return told, None, ""
     prompt_id = conversation.deps.ids.new()

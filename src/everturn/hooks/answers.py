@@ -30,16 +30,19 @@ class HookAnswer(msgspec.Struct, frozen=True, kw_only=True):
     exit_code: int | None = None
     remark: str = ""
     """What of the answer is passed over, and does no harm. Told once in a session."""
+    refusal: str = ""
+    """With exit code 2: its reason, whether or not the event can be refused."""
 
 
 def judge_exit(event: HookEvent, code: int, output: str, errors: str) -> HookAnswer:
     """`output` and `errors`: what the program wrote to standard output and standard error."""
-    told = parse_object(output)
-    answer = HookAnswer() if told is None else judge_json(event, told)
+    told, broken = read_object(output)
+    answer = HookAnswer(problem=broken) if told is None else judge_json(event, told)
     answer = msgspec.structs.replace(answer, exit_code=code)
     if code == BLOCKING_CODE:
-        reason = _blocking_reason(answer.verdict) or errors.strip() or "the hook gave no reason (exit code 2)"
-        return msgspec.structs.replace(answer, verdict=_refuse(event, answer.verdict, reason))
+        given, none = _blocking_reason(answer.verdict) or errors.strip(), "the hook gave no reason (exit code 2)"
+        refusal = given or (output.strip() if told is None else "") or none
+        return msgspec.structs.replace(answer, verdict=_refuse(event, answer.verdict, given or none), refusal=refusal)
     if code != 0:
         if told is not None:
             return answer
@@ -49,7 +52,8 @@ def judge_exit(event: HookEvent, code: int, output: str, errors: str) -> HookAns
         )
     text = output.strip()
     if told is None and text and event.plain_context:
-        return msgspec.structs.replace(answer, verdict=HookVerdict(context=(text,)))
+        # A text for the model may begin with a brace.
+        return msgspec.structs.replace(answer, verdict=HookVerdict(context=(text,)), problem="", remark=broken)
     return answer
 
 
@@ -93,13 +97,21 @@ def judge_model(event: HookEvent, text: str, *, continue_on_block: bool) -> Hook
 
 def parse_object(text: str) -> dict[str, Any] | None:
     """None for plain text: what does not begin with a brace, and what is no JSON."""
-    if not text.lstrip().startswith("{"):
-        return None
+    return read_object(text)[0]
+
+
+def read_object(text: str) -> tuple[dict[str, Any] | None, str]:
+    """The object, or None for plain text; and what is wrong with a text that begins like an object and is none."""
+    text = text.lstrip().removeprefix("\ufeff").strip()
+    if not text.startswith("{"):
+        return None, ""
     try:
         value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
+    except ValueError as error:
+        return None, f"printed JSON that cannot be read ({error}), so that it counts as plain text"
+    except RecursionError:
+        return None, "printed JSON that is nested too deeply, so that it counts as plain text"
+    return value, ""
 
 
 def judge_json(event: HookEvent, told: dict[str, Any]) -> HookAnswer:
@@ -111,13 +123,8 @@ def judge_json(event: HookEvent, told: dict[str, Any]) -> HookAnswer:
         problems.append("continue is neither true nor false")
     if notice := _text(told, "systemMessage", problems):
         found["notices"] = (notice,)
-    decision = told.get("decision")
-    if event.blocks and decision == "block" and event.name != "PreToolUse":
-        found["block"] = _text(told, "reason", problems) or "the hook gave no reason"
-    elif event.name == "PreToolUse" and decision in _LEGACY:
-        found |= {"ruling": _LEGACY[decision], "reason": _text(told, "reason", problems)}
-    elif decision is not None and "decision" in event.answers and event.name != "PermissionRequest":
-        problems.append(f"decision {decision!r:.40} is unknown")
+    if "decision" in event.answers and event.name != "PermissionRequest":
+        found |= _judge_decision(event, told, problems)
     special = told.get("hookSpecificOutput")
     if isinstance(special, dict):
         if special.get("hookEventName") != event.name:
@@ -131,6 +138,23 @@ def judge_json(event: HookEvent, told: dict[str, Any]) -> HookAnswer:
     return HookAnswer(
         verdict=HookVerdict(**found), problem="; ".join([*problems, *misplaced]), remark="; ".join(unknown)
     )
+
+
+def _judge_decision(event: HookEvent, told: dict[str, Any], problems: list[str]) -> dict[str, Any]:
+    """The decision beside `hookSpecificOutput`."""
+    match event.name, told.get("decision"):
+        case _, None:
+            return {}
+        case "PreToolUse", "approve" | "block" as decision:
+            return {"ruling": _LEGACY[decision], "reason": _text(told, "reason", problems)}
+        case name, "block" if event.blocks and name != "PreToolUse":
+            return {"block": _text(told, "reason", problems) or "the hook gave no reason"}
+        case name, "approve" | "allow" if name != "PreToolUse":
+            # It has no objection, which is what happens without an answer.
+            return {}
+        case _, decision:
+            problems.append(f"decision {decision!r:.40} is unknown")
+            return {}
 
 
 def find_passed_over(event: HookEvent, told: dict[str, Any], special: dict[str, Any]) -> tuple[list[str], list[str]]:
@@ -168,15 +192,29 @@ def _judge_special(event: HookEvent, special: dict[str, Any], problems: list[str
             found |= _judge_permission(special, problems)
         case "PermissionRequest":
             found |= _judge_request(special.get("decision"), problems)
-        case "PostToolUse" if "updatedToolOutput" in special:
-            output = special["updatedToolOutput"]
-            if isinstance(output, str):
-                found["output"] = output
-            else:
-                problems.append("updatedToolOutput must be text, and was ignored")
+        case "PostToolUse" if special.get("updatedToolOutput") is not None:
+            found["output"] = render_output(special["updatedToolOutput"])
     if "watchPaths" in event.answers and "watchPaths" in special:
         found |= _judge_paths(special["watchPaths"], problems)
     return found
+
+
+def render_output(value: Any) -> str:
+    """The text for the model of a result that a hook has changed: its text where it has the form of a known tool's, else JSON.
+
+    What a hook has taken out must not come back because its answer has another form.
+    """
+    match value:
+        case str():
+            return value
+        case {"stdout": str(output), "stderr": str(errors)}:
+            return "\n".join(filter(None, (output.rstrip("\n"), errors)))
+        case {"stdout": str(text)}:
+            return text
+        case {"content": str(text)} | {"file": {"content": str(text)}}:
+            return text
+        case _:
+            return json.dumps(value, ensure_ascii=False)
 
 
 def _judge_paths(paths: Any, problems: list[str]) -> dict[str, Any]:
@@ -193,7 +231,7 @@ def _judge_paths(paths: Any, problems: list[str]) -> dict[str, Any]:
 def _judge_permission(special: dict[str, Any], problems: list[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     decision = special.get("permissionDecision")
-    if decision in set(HookRuling):
+    if decision in tuple(HookRuling):
         found |= {"ruling": HookRuling(decision), "reason": _text(special, "permissionDecisionReason", problems)}
     elif decision is not None:
         problems.append(f"permissionDecision {decision!r:.40} is none of {', '.join(sorted(HookRuling))}")
@@ -203,7 +241,7 @@ def _judge_permission(special: dict[str, Any], problems: list[str]) -> dict[str,
 def _judge_request(decision: Any, problems: list[str]) -> dict[str, Any]:
     if decision is None:
         return {}
-    if not isinstance(decision, dict) or decision.get("behavior") not in {"allow", "deny"}:
+    if not isinstance(decision, dict) or decision.get("behavior") not in ("allow", "deny"):
         problems.append("decision must be an object whose behavior is allow or deny")
         return {}
     found: dict[str, Any] = {

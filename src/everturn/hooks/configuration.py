@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from everturn.core.masking import mask_keys
 from everturn.hooks.matcher import Matcher
 from everturn.ports.hook_events import (
     AGENT_S,
@@ -59,7 +60,7 @@ class HookSpec(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def label(self) -> str:
-        """What it is, in one line for people."""
+        """What it is, in one line for people, without the credentials that stand in it."""
         match self.kind:
             case HookKind.COMMAND:
                 told = " ".join((self.command, *(self.arguments or ())))
@@ -67,7 +68,7 @@ class HookSpec(msgspec.Struct, frozen=True, kw_only=True):
                 told = self.url.partition("?")[0]
             case _:
                 told = self.prompt
-        line = " ".join(told.split())
+        line = mask_keys(" ".join(told.split()))
         return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
 
     @property

@@ -16,6 +16,8 @@ from everturn.ports.hooks import NOTHING_SAID, Covers, GivenVariables, HookInput
 
 MAX_TEXT = 10_000
 """Characters of one text that a hook says; a longer one goes into a file."""
+MAX_AT_ONCE = 64
+"""Hooks of one occasion that run at the same time: each holds pipes, of which a process has only so many. The others follow."""
 _KEPT_MATCHES = 1_024
 
 
@@ -135,7 +137,13 @@ class Dispatch:
     async def _run_all(self, awaited: list[Handler], told: HookCall) -> HookVerdict:
         if len(awaited) == 1:
             return await self._run(awaited[0], told, self._limit(awaited[0], awaited))
-        return merge(await asyncio.gather(*(self._run(one, told, self._limit(one, awaited)) for one in awaited)))
+        room = asyncio.Semaphore(MAX_AT_ONCE)
+
+        async def run(one: Handler) -> HookVerdict:
+            async with room:
+                return await self._run(one, told, self._limit(one, awaited))
+
+        return merge(await asyncio.gather(*map(run, awaited)))
 
     async def _run_setting(self, awaited: list[Handler], told: HookCall, variables: GivenVariables) -> HookVerdict:
         """They share one file for the variables that they set."""
@@ -200,8 +208,8 @@ class Dispatch:
         answer = self._clean(answer)
         verdict = answer.verdict
         if is_async:
-            woken = (verdict.block or verdict.reason,) if spec.wakes and answer.exit_code == 2 else ()  # noqa: PLR2004 (see answers)
-            verdict = HookVerdict(context=tuple(filter(None, (*verdict.context, *woken))), notices=verdict.notices)
+            woken = (answer.refusal,) if spec.wakes and answer.refusal else ()
+            verdict = HookVerdict(context=(*verdict.context, *woken), notices=verdict.notices)
         name = handler.name if isinstance(handler, FunctionHook) else self._parts.hide(spec.label)
         self._parts.show(
             HookRan(
@@ -236,7 +244,8 @@ class Dispatch:
                 output=None if verdict.output is None else self._parts.hide(verdict.output),
                 notices=tuple(map(clean, verdict.notices)),
             )
-        return msgspec.structs.replace(answer, verdict=verdict, problem=clean(answer.problem))
+        problem, refusal = clean(answer.problem), clean(answer.refusal)
+        return msgspec.structs.replace(answer, verdict=verdict, problem=problem, refusal=refusal)
 
     def _clean_text(self, text: str) -> str:
         text = self._parts.hide(text)

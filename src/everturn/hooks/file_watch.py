@@ -30,6 +30,7 @@ class FileWatch:
 def _glance(path: str) -> Look:
     try:
         status = os.stat(path)  # noqa: PTH116 (after every tool round)
-    except OSError:
+    except (OSError, ValueError):
+        # There is none with half a character in its name.
         return None
     return status.st_mtime_ns, status.st_size, status.st_ino

@@ -70,8 +70,8 @@ class InProcessHooks:
     def take_context(self) -> tuple[str, ...]:
         return ()
 
-    async def look_around(self) -> None:
-        return
+    async def look_around(self) -> str | None:
+        return None
 
     async def aclose(self) -> None:
         return

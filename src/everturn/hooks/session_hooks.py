@@ -75,16 +75,20 @@ class SessionHooks:
     def take_context(self) -> tuple[str, ...]:
         return self._dispatch.take_context()
 
-    async def look_around(self) -> None:
+    async def look_around(self) -> str | None:
+        stop: str | None = None
         for path, event in self._watch.take_changes() if self._watch is not None else ():
-            await self.ask(Occasion(event=FILE_CHANGED, fields={"file_path": path, "event": event}))
+            said = await self.ask(Occasion(event=FILE_CHANGED, fields={"file_path": path, "event": event}))
+            stop = said.stop if stop is None else stop
         for path, _ in self._settings_watch.take_changes() if self._settings_watch is not None else ():
             source = self._settings[path]
             said = await self._dispatch.ask(
                 Occasion(event="ConfigChange", fields={"source": source, "file_path": path})
             )
+            stop = said.stop if stop is None else stop
             if said.block is not None and source != POLICY:
                 self._around.refuse_settings()
+        return stop
 
     async def aclose(self) -> None:
         await self._dispatch.aclose()

@@ -16,6 +16,8 @@ from everturn.ports.shell_folder import ShellFolder
 from everturn.ports.tool import Access
 
 _SUBSTITUTED = compile_late(r"`|\$[({A-Za-z_]")
+_SEVERAL = compile_late(r"\)[\s|,]+[A-Za-z_]\w*\(")
+"""Between two rules in one text, as in `Bash(git *)|Bash(npm *)`."""
 _EDITORS = frozenset({"Write", "Edit", "NotebookEdit"})
 
 
@@ -84,6 +86,8 @@ class CallFilter:
 
     def _read(self, text: str) -> Rule:
         """A path that begins with a folder is one of the working folder: `Edit(src/**)` is `Edit(/src/**)`."""
+        if _SEVERAL.search(text):
+            raise RuleProblem(text, "holds several rules; each needs a hook of its own")
         rule = parse_rule(text, Ruling.DENY, folder=self._folder)
         specifier = rule.specifier or ""
         tool = ALIASES.get(rule.tool, rule.tool)

@@ -30,8 +30,12 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True):
 class Verifier(Protocol):
     """One per session. Only one command runs at a time."""
 
-    async def begin(self, command: str, *, since: float = 0.0) -> None:
-        """Remembers how the files are that the command reads or names. `since`: the work began at this time already."""
+    async def begin(self, command: str, *, since: float = 0.0, goes_on: bool = False) -> None:
+        """Remembers how the files are that the command reads or names.
+
+        `since`: the work began at this time already, in another program. `goes_on`: with an earlier prompt of this one, so that
+        what was remembered then still counts.
+        """
         ...
 
     async def run(self, command: str, *, limit_s: float, hiding: Hiding) -> Verification:

@@ -253,8 +253,8 @@ class Hooks(Protocol):
         """What hooks that nobody waited for have said to the model since the last look."""
         ...
 
-    async def look_around(self) -> None:
-        """Asks FileChanged hooks about what has changed since the last look."""
+    async def look_around(self) -> str | None:
+        """Asks FileChanged and ConfigChange hooks about what has changed since the last look. Returns why the query must end, if one says so."""
         ...
 
     async def aclose(self) -> None:

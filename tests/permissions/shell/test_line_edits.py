@@ -71,6 +71,9 @@ ASKED = [
     "sed -i'*/x' s/a/b/ README.md",
     "chmod u+s evil",
     "chmod 777 evil",
+    "mkdir -m 777 new",
+    "mkdir -pm 4755 new",
+    "mkdir --mode=o+w new",
     "chmod -R +x src",
     "chmod +x lib/store.js",
     "rm ../outward",
@@ -78,6 +81,8 @@ ASKED = [
 ]
 RUNS = [
     "cp src/*.py docs/",
+    "mkdir -m 755 new",
+    "mkdir -pm700 new",
     "mkdir -p out && cp src/*.py out/",
     "rm -f *.log",
     "rm -f *.none",

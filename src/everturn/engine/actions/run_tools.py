@@ -1,5 +1,7 @@
 """RunTools: wait for the calls of the last answer, some of which began while it streamed, and add their results."""
 
+from contextlib import suppress
+
 import msgspec
 
 from everturn.core.messages import Block, Kind
@@ -62,7 +64,9 @@ async def hear_hooks(turn: Turn, executor: Executor, results: list[Block]) -> st
         told += list_told(POST_BATCH, msgspec.structs.replace(said, block=None))
         stopped_by = said.stop if said.block is None else said.block
     if not turn.parts.signal.raised:
-        await hooks.look_around()
+        with suppress(AbortedError):
+            seen = await turn.parts.signal.guard(hooks.look_around())
+            stopped_by = seen if stopped_by is None else stopped_by
     for message in turn.parts.attachments.attach_said(told):
         turn.carry(message)
     return stopped_by

@@ -61,7 +61,9 @@ class CommandVerifier:
         self._last_output = ""
         self._watched: WatchedFiles | None = None
 
-    async def begin(self, command: str, *, since: float = 0.0) -> None:
+    async def begin(self, command: str, *, since: float = 0.0, goes_on: bool = False) -> None:
+        if goes_on and self._watched is not None and self._watched.command == command:
+            return
         self._watched = WatchedFiles(self._folder, command, since=since)
         await asyncio.to_thread(self._watched.begin)
 

@@ -8,9 +8,10 @@ import time
 
 # As in `core.prefix`: without OpenSSL.
 from _blake2 import blake2b
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from fnmatch import fnmatchcase
+from itertools import pairwise
 
 from everturn.core.events import GoalFile
 
@@ -73,19 +74,22 @@ class WatchedFiles:
     """Compares contents: a file that was changed and changed back is not reported."""
 
     def __init__(self, folder: str, command: str, *, since: float = 0.0) -> None:
-        """`since`: the work began earlier, in another program: what changed later is taken for changed by it."""
+        """`since`: the work began earlier, in another program: what changed between then and now is taken for changed by it."""
         self._folder = os.path.realpath(folder)
-        self._command = command
+        self.command = command
         self._since_ns = int(since * 1_000_000_000)
         self._before: dict[str, Stamp] = {}
+        self._changed_earlier: frozenset[str] = frozenset()
         self._found: dict[str, Found] = {}
 
     def begin(self) -> None:
-        self._found = find_read(self._folder, self._command)
+        self._found = find_read(self._folder, self.command)
         self._before = stamp_all(self._folder, self._found)
+        if self._since_ns:
+            self._changed_earlier = frozenset(filter(self._has_changed, self._found))
 
     def find_touched(self) -> tuple[GoalFile, ...]:
-        now = find_read(self._folder, self._command)
+        now = find_read(self._folder, self.command)
         # What was read at the start counts, also where the command's script no longer names it.
         found = {**now, **self._found}
         after = stamp_all(self._folder, found)
@@ -99,16 +103,14 @@ class WatchedFiles:
     def _judge(self, path: str, after: Stamp) -> str:
         before = self._before.get(path, _GONE)
         if before == after:
-            return "changed" if self._changed_earlier(path) else ""
+            return "changed" if path in self._changed_earlier else ""
         if after is _GONE:
             return "removed"
         if before is _GONE:
             return "new"
         return "changed" if before[0] != after[0] or before[2] != after[2] or not after[2] else ""
 
-    def _changed_earlier(self, path: str) -> bool:
-        if not self._since_ns:
-            return False
+    def _has_changed(self, path: str) -> bool:
         try:
             return os.lstat(os.path.join(self._folder, path)).st_ctime_ns > self._since_ns  # noqa: PTH118
         except OSError:
@@ -119,12 +121,13 @@ def find_read(folder: str, command: str) -> dict[str, Found]:
     """By their paths in the folder. What the command names comes first, then what its scripts name, then what a name tells."""
     found: dict[str, Found] = {}
     words = split_words(command)
-    named = list(list_named(folder, words))
+    named = list(list_named(folder, [*words, *list_modules(words)]))
     found |= dict.fromkeys(named, Found.NAMED)
     for script in (*named, *list_recipes(folder, words)):
         if script not in found:
             found[script] = Found.BUILD
-        for path in list_named(folder, load_words(os.path.join(folder, script))):  # noqa: PTH118
+        inner = load_words(os.path.join(folder, script))  # noqa: PTH118
+        for path in list_named(folder, [*inner, *list_modules(inner)]):
             found.setdefault(path, Found.SCRIPT)
         if len(found) > MAX_WATCHED:
             break
@@ -169,6 +172,15 @@ def list_named(folder: str, words: Iterable[str], *, folders: bool = False) -> I
                 continue
             if stat.S_ISDIR(mode) if folders else stat.S_ISREG(mode):
                 yield path[len(folder) + 1 :]
+
+
+def list_modules(words: Sequence[str]) -> Iterator[str]:
+    """Files that `python -m NAME` would run: one of this name in the working folder comes before the module that is meant."""
+    for option, name in pairwise([*words, ""]):
+        module = name if option == "-m" else option[2:] if option.startswith("-m") else ""
+        if re.fullmatch(r"\w+(\.\w+)*", module):
+            path = module.replace(".", "/")
+            yield from (f"{path}.py", f"{path}/__main__.py", f"{path}/__init__.py")
 
 
 def list_recipes(folder: str, words: Iterable[str]) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from functools import cached_property
 
-from everturn.core.patterns import compile_late
 from everturn.permissions.judgement import JudgedWorld
 from everturn.permissions.shell.approval.earlier_changes import EarlierChanges, EditPart
 from everturn.permissions.shell.approval.edit_commands import NAMES, Edits, judge_editing, spell_out
@@ -15,9 +14,6 @@ from everturn.permissions.shell.running.survey import Survey
 from everturn.ports.policy import Ruling
 
 _SHOWN = 80
-_HARMLESS_SIGNS = compile_late(r"&&|\|\||[0-9]*[<>]&[0-9-]|&>>?")
-_UNORDERED = compile_late(r"[&|`]|\$\(|[<>]\(|\b(?:for|while|until|select|coproc)\b")
-"""Parts that run beside each other, or more than once. Inside of quotes it means nothing, and is taken for one all the same."""
 
 
 class LineEdits:
@@ -87,5 +83,4 @@ class LineEdits:
             if target.use == "write" and target.path is not None
             for place in resolve(redirect.here, target.path) or ()
         ]
-        signs = _HARMLESS_SIGNS.sub("", self._survey.text)
-        return EarlierChanges(list(self._parts.values()), written, is_ordered=_UNORDERED.search(signs) is None)
+        return EarlierChanges(list(self._parts.values()), written, is_ordered=self._survey.runs_in_order)

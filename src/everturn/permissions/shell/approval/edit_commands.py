@@ -77,7 +77,7 @@ def judge_editing(words: tuple[Word, ...]) -> Edits | None:
         return _judge_sed(words)
     table = _TABLES.get(name)
     parsed = None if table is None else parse_options(table, words)
-    if parsed is None or not parsed.operands:
+    if parsed is None or not parsed.operands or not _sets_plain_mode(name, parsed):
         return None
     paths = [word.fixed or "" for word in parsed.operands]
     plain = name in _SETTING_MODES and not parsed.has(_SETTING_MODES[name])
@@ -92,6 +92,12 @@ def judge_editing(words: tuple[Word, ...]) -> Edits | None:
             return Edits(files=_write(paths[1:])) if len(paths) > 1 and _MODE.fullmatch(paths[0]) else None
         case _:
             return Edits(files=_write(paths), makes=tuple(paths), sets_nothing_else=plain)
+
+
+def _sets_plain_mode(name: str, parsed: Parsed) -> bool:
+    return name != "mkdir" or all(
+        _MODE.fullmatch(option.value or "") for option in parsed.options if option.name in _SETTING_MODES[name]
+    )
 
 
 def _judge_sed(words: tuple[Word, ...]) -> Edits | None:

@@ -7,6 +7,7 @@ from everturn.core.patterns import compile_late
 from everturn.permissions.judgement import JudgedWorld
 from everturn.permissions.rules.rule import Rule
 from everturn.permissions.shell.files.guard import FileGuard
+from everturn.permissions.shell.files.opened_files import OpenedFiles
 from everturn.permissions.shell.reading.syntax import Command, Here, Word
 from everturn.permissions.shell.reading.wrappers import WRAPPERS, strip_wrappers
 from everturn.permissions.shell.readonly.bare import OF_THE_SHELL, is_settled, judge_bare
@@ -44,6 +45,10 @@ class Unapproved:
         """The mode lets a part change files."""
         self.written: list[tuple[str, Here]] = []
         """Files that redirections and `tee` write, with the folders that these may start from. None of the scratch folder."""
+        self.redirected: list[tuple[str, Here]] = []
+        """Files that redirections read or write, in the same way; those of the scratch folder, too."""
+        self.teed: list[tuple[str, Command]] = []
+        """Files that `tee` writes."""
         self.writes_by_mode = False
         """... one that the mode lets be written, and no rule."""
         self.scratch = False
@@ -137,7 +142,7 @@ class Unapproved:
     def _let_loose(self, used: Rule | None) -> tuple[str | None, Rule | None]:
         """Without a holding: each part that no rule allows must be harmless by itself, whatever the other parts do meanwhile."""
         if not self._parts:
-            return None, used
+            return self._find_relinked() or None, used
         if name := find_missing_variable(self._survey.text, self._survey, self._world):
             return _say_missing(name), used
         lacking: list[Command] = []
@@ -152,10 +157,31 @@ class Unapproved:
                 lacking.append(command)
         if lacking and used is not None:
             return self._say_beside(used, lacking), used
+        if relinked := self._find_relinked():
+            return relinked, used
         if lacking:
             names = name_parts([command.text[:_SHOWN] for command in lacking])
             return f"{names} cannot be confined here ({self._world.walls.why})", None
         return None, used
+
+    def _find_relinked(self) -> str:
+        """Why a file that is opened, although no rule allows it, may be another one by then."""
+        files = OpenedFiles(self._survey, self._world, self._guard)
+        read = [
+            (path, command)
+            for command, reads in self._parts
+            if reads is not None and self._find_rule(command) is None
+            for path in reads.paths
+        ]
+        opened: list[tuple[str, Here, Command | None]] = []
+        opened += [(path, command.here, command) for path, command in (*read, *self.teed)]
+        if len(self._survey.reading.commands) > 1:
+            # A command's own redirections are opened before it runs.
+            opened += [(path, here, None) for path, here in self.redirected]
+        for path, here, command in opened:
+            if files.may_become_link(path, here, command):
+                return f"another part of the line may put a link in the place of {path[:_SHOWN]}, and no rule covers what it leads to"
+        return ""
 
     def _find_changed(self, command: Command, words: tuple[Word, ...]) -> str:
         """What earlier commands of the session have made of a program that is harmless by itself."""

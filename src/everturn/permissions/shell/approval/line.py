@@ -159,6 +159,8 @@ class Approval:
             return ""
         if target.path is None:
             return target.why
+        if self._everything is None:
+            self._unapproved.redirected.append((target.path, redirect.here))
         if target.use == "write" and not self._plans and self._guard.is_scratch(target.path, redirect.here):
             self._unapproved.scratch = True
             return ""
@@ -317,6 +319,7 @@ class Approval:
         in_scratch = [path for path in written if self._guard.is_scratch(path, command.here)]
         if words[0].raw == "tee":
             # It writes as redirections do, and opens nothing else.
+            self._unapproved.teed += [(path, command) for path in written]
             for path in written:
                 if path not in in_scratch:
                     self._note_written(path, command.here)

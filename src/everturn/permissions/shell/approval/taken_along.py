@@ -82,7 +82,8 @@ class _Tree:
         if below and self._goals and (why := self._find_link(below)):
             return why
         goals = [_join(goal, below) for goal in (self._all_goals if below else self._goals)]
-        left = [] if self._edits.keeps_source else [_join(self._origin, below)]
+        source = _join(self._origin, below)
+        left = [] if self._edits.keeps_source else [source]
         for place in (*goals, *left):
             if name := self._around.find_protected(place):
                 return f"{self._shown(below)} goes with it, and {name} is protected"
@@ -93,7 +94,9 @@ class _Tree:
         if self._judged > _MAX_JUDGED:
             return _TOO_MANY
         rulings = [self._around.judge("write", place) for place in unclear]
-        rulings += [found for place in left if (found := self._around.judge("write", place)).rule is not None]
+        # What stays is read, and has another name then.
+        found = self._around.judge("read" if self._edits.keeps_source else "write", source)
+        rulings += [found] if found.rule is not None else []
         return next((f"{self._shown(below)}: {each.why}" for each in rulings if each.ruling is not Ruling.ALLOW), "")
 
     def _find_link(self, below: str) -> str:

@@ -1,6 +1,7 @@
 """Which files the words of a line may mean when it runs, by the folder at that point, the effects of earlier parts, and the rules."""
 
 import os
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from functools import cached_property
 from posixpath import basename
@@ -25,8 +26,12 @@ _OF_FOLDERS = frozenset({"HOME", "CDPATH", "OLDPWD", "PWD"})
 """Variables that decide where `cd` goes."""
 _RENAME = frozenset({"ln", "mv", "cp", "install", "rsync", "link"})
 _KEEPS_LINKS = compile_late(r"-[A-Za-z]*[adPRrsl]|--(?:rec|arc|no-d|pre|sy|li)")
+_FIRST = -1
+"""The place of a part that may run before all others."""
 _REPEATS = compile_late(r"\b(?:for|while|until|function|eval|trap)\b|\(\)")
 """A part that stands first may run once more."""
+_Made = tuple[int, str | None, Here]
+"""The place of a part in the line, a name that it makes there (None for any), and where it runs."""
 
 
 class OpenedFiles:
@@ -61,16 +66,22 @@ class OpenedFiles:
         return list_set_names(self._survey) | self._world.exports.keys() | self._world.unset
 
     @cached_property
-    def _made(self) -> list[tuple[int, str | None, Here]]:
-        """Names that a part of the line gives to what has another one, by the place of that part; None for any."""
-        made: list[tuple[int, str | None, Here]] = []
-        for at, candidate in enumerate(self._survey.candidates):
+    def _made(self) -> list[_Made]:
+        """Names that a part of the line gives to what has another one."""
+        made: list[_Made] = []
+        parts = {id(command) for command in self._survey.reading.commands}
+        for number, unplaced in enumerate(self._survey.candidates):
+            candidate = self.place(unplaced)
             name = basename(candidate.argv[0])
+            # A script's commands are listed behind those of the line, and run where the script does.
+            at = number if id(candidate.source) in parts else _FIRST
             if brings_files(candidate.argv):
                 made.append((at, None, None))
             elif name in _RENAME and not _takes_plain_files(candidate):
                 targets = [
-                    path for use, path in find_files(candidate.argv) if use == "write" and not path.endswith("/_")
+                    path.replace(HOME, self._world.home).replace(FOLDER, self._world.cwd)
+                    for use, path in find_files(candidate.argv)
+                    if use == "write" and not path.endswith("/_")
                 ]
                 varies = any(UNKNOWN in word for word in candidate.argv[1:])
                 is_open = varies or len(targets) <= 1 or candidate.here is None
@@ -81,21 +92,32 @@ class OpenedFiles:
         """An earlier part of the line may have put a link there, or the way to it: what it leads to is not known now."""
         if not self._made or path.strip("./") == "" or "://" in path:
             return False
+        before = self._list_made_before(candidate.source) if candidate else self._made
         is_name = "/" in path or "." in path
-        place = next(
-            (at for at, each in enumerate(self._survey.candidates) if candidate and each.source is candidate.source),
-            None,
+        return bool(before) and self._covered_now(use) != () and _is_among(before, path, here, of_any=is_name)
+
+    def may_become_link(self, path: str, here: Here, command: Command | None) -> bool:
+        """Another part of the line may put a link there, or on the way to it, before this one opens it, or while it does."""
+        known = command is not None and self._survey.runs_in_order
+        before = self._list_made_before(command) if known else self._made
+        is_apart = self._guard.is_scratch(path, here) and not self._may_bring_to_scratch
+        return path.strip("./") != "" and _is_among(before, path, here, of_any=not is_apart)
+
+    @cached_property
+    def _may_bring_to_scratch(self) -> bool:
+        """What makes files that no word of it names may make them in the scratch folder."""
+        scratch = self._world.scratch
+        bringing = (candidate for candidate in self.candidates if brings_files(candidate.argv))
+        return any(
+            candidate.here is None
+            or any(is_within(scratch, place) for place in candidate.here)
+            or any(UNKNOWN in word or scratch in word for word in candidate.argv)
+            for candidate in bringing
         )
-        before = self._made if place is None or self._repeats else [each for each in self._made if each[0] < place]
-        if not before or self._covered_now(use) == ():
-            return False
-        ways = {os.path.normpath(each) for each in resolve(here, path) or ()}
-        return not ways or any(
-            is_name
-            if name is None
-            else any(is_within(os.path.normpath(each), way) for each in resolve(at, name) or () for way in ways)
-            for _, name, at in before
-        )
+
+    def _list_made_before(self, source: Command | None) -> list[_Made]:
+        place = next((at for at, each in enumerate(self._survey.candidates) if each.source is source), None)
+        return self._made if place is None or self._repeats else [each for each in self._made if each[0] < place]
 
     def is_behind_link(self, path: str, here: Here, candidate: Candidate | None) -> bool:
         """An earlier part of the line may make a link there, or on the way to it."""
@@ -155,6 +177,20 @@ class OpenedFiles:
     @cached_property
     def kept_from_writing(self) -> tuple[str, ...] | None:
         return self._world.find_covered("write")
+
+
+def _is_among(made: Iterable[_Made], path: str, here: Here, *, of_any: bool) -> bool:
+    """`of_any`: what makes files that nobody knows may have made this one."""
+    ways = {os.path.normpath(each) for each in resolve(here, path) or ()}
+    return any(
+        not ways
+        or (
+            of_any
+            if name is None
+            else any(is_within(os.path.normpath(each), way) for each in resolve(at, name) or () for way in ways)
+        )
+        for _, name, at in made
+    )
 
 
 def _takes_plain_files(candidate: Candidate) -> bool:

@@ -51,7 +51,29 @@ _CHECKS_OUT = frozenset({
     "checkout", "restore", "stash", "reset", "pull", "merge", "switch", "cherry-pick", "revert", "rebase", "am", "apply", "worktree",
     "clone", "submodule", "checkout-index", "read-tree", "bisect",
 })  # fmt: skip
-_UNPACKERS = frozenset({"unzip", "bsdtar", "7z", "7za", "cpio", "unar", "unrar", "rsync", "patch", "ar", "jar"})
+_OF_HISTORY = frozenset({"hg", "sl", "jj", "svn", "bzr", "fossil", "gh", "glab"})
+_TAKES_FROM_HISTORY = frozenset({
+    "checkout", "co", "update", "up", "switch", "sw", "goto", "pull", "clone", "merge", "revert", "unshelve", "graft", "rebase", "edit", "new",
+    "next", "prev", "restore", "undo", "patch", "import",
+})  # fmt: skip
+_UNPACKERS = frozenset(
+    {
+        "unzip",
+        "pax",
+        "dpkg-deb",
+        "unsquashfs",
+        "bsdtar",
+        "7z",
+        "7za",
+        "cpio",
+        "unar",
+        "unrar",
+        "rsync",
+        "patch",
+        "ar",
+        "jar",
+    }
+)
 _EXTRACTS = compile_late(r"-?[A-Za-z]*x[A-Za-z]*|--extract|--get")
 _IN_SED = compile_late(r"(?:^|[;{}$/!\s\d])[rRwW]\s*([^\s;}]+)")
 _IN_AWK = compile_late(r"""["']([^"']+)["']""")
@@ -91,7 +113,9 @@ def brings_files(argv: tuple[str, ...]) -> bool:
     name = basename(argv[0])
     if name == "git":
         return not _CHECKS_OUT.isdisjoint(argv[1:])
-    if name in {"tar", "bsdtar"}:
+    if name in _OF_HISTORY:
+        return not _TAKES_FROM_HISTORY.isdisjoint(argv[1:])
+    if name in {"tar", "gtar", "bsdtar"}:
         return any(_EXTRACTS.fullmatch(word) for word in argv[1:])
     return name in _UNPACKERS
 

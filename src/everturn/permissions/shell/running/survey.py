@@ -7,6 +7,7 @@ from posixpath import basename
 
 import msgspec
 
+from everturn.core.patterns import compile_late
 from everturn.permissions.shell.reading.assignments import CODE_VARIABLES
 from everturn.permissions.shell.reading.evaluation import find_settled
 from everturn.permissions.shell.reading.heredocs import lift_bodies, mask_bodies
@@ -42,6 +43,9 @@ _MAX_SETTLED = 64
 """Commands whose variables are put in."""
 _MAX_WORDS = 1_000
 """Of a command that is not understood, so many are looked at as files."""
+_HARMLESS_SIGNS = compile_late(r"&&|\|\||[0-9]*[<>]&[0-9-]|&>>?")
+_UNORDERED = compile_late(r"[&|`]|\$\(|[<>]\(|\b(?:for|while|until|select|coproc)\b")
+"""Parts that run beside each other, or more than once. Inside of quotes it means nothing, and is taken for one all the same."""
 
 
 class Candidate(msgspec.Struct, frozen=True):
@@ -81,6 +85,11 @@ class Survey(msgspec.Struct):
     """Heredocs and here-strings, also of scripts."""
     assigned: dict[tuple[str, str], None] = msgspec.field(default_factory=dict)
     """Variables that are set for one command, with what they hold."""
+
+    @property
+    def runs_in_order(self) -> bool:
+        """Each part has ended before the next begins."""
+        return _UNORDERED.search(_HARMLESS_SIGNS.sub("", self.text)) is None
 
 
 def survey_command(command: str, cwd: str, home: str, temporary: str = "", exports: Mapping[str, str] = {}) -> Survey:
