@@ -1,30 +1,12 @@
 """Questions of servers to the person: a form with a flat schema, or an address to open. The texts are the server's: data."""
 
-from collections.abc import Awaitable, Callable
 from typing import Any, Literal
 
 import msgspec
 
+from everturn.ports.elicitation import Elicit, Elicitation, ElicitationAnswer
 
-class Elicitation(msgspec.Struct, frozen=True, kw_only=True):
-    """`server` is its name in the configuration. A form has a `schema`, an address a `url`."""
-
-    server: str
-    message: str
-    mode: Literal["form", "url"] = "form"
-    schema: dict[str, Any] | None = None
-    url: str = ""
-    elicitation_id: str = ""
-
-
-class ElicitationAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """`accept` with the `content` of a form, `decline` for a no, `cancel` where nobody has decided."""
-
-    action: Literal["accept", "decline", "cancel"]
-    content: dict[str, Any] | None = None
-
-
-Elicit = Callable[[Elicitation], Awaitable[ElicitationAnswer]]
+__all__ = ["Elicit", "Elicitation", "ElicitationAnswer", "encode_answer", "parse_elicitation"]
 
 
 class _Params(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -18,6 +18,7 @@ TOLD = {
     "status": ("/status", "Permissions  default"),
     "permissions": ("/permissions", "There are no rules"),
     "hooks": ("/hooks", "No hooks are configured."),
+    "mcp": ("/mcp", "No MCP server is configured."),
     "config": ("/config model", "claude-sonnet-5"),
     "doctor": ("/doctor", "ripgrep"),
     "sandbox": ("/sandbox", "sandbox   off ("),
