@@ -314,7 +314,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
                     topic=Topic.LIMITS,
                     takes=Takes.WHOLE,
                     value="N",
-                    help="rounds with the model at most; a run that needs more ends with an error. What a goal or a stop hook sends back belongs to the same round",
+                    help="rounds with the model at most (what a goal sends back is the same round)",
                 ),
             ),
         ),
