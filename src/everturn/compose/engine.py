@@ -220,7 +220,7 @@ def build_parts(
     add_all(notices, guard.warnings)
     add_all(notices, advise(policy, {*NAMES, *(tool.name for tool in own_tools)}, name_option))
     if goal is not None:
-        add_all(notices, advise_goal(policy, asks=options.approver is not None))
+        add_all(notices, advise_goal(policy, NAMES, asks=options.approver is not None))
     guard.scratch.plan(session.id)
     briefing = plan_briefing(setup, (*tools, *deferred))
     surroundings = EnvironmentFinder(
