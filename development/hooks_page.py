@@ -7,7 +7,6 @@ from everturn.ports.hook_events import (
     COMMON_ANSWERS,
     COMMON_FIELDS,
     HOOK_EVENTS,
-    NOT_YET_KINDS,
     PROGRAM_S,
     PROMPT_S,
     HookEvent,
@@ -59,11 +58,7 @@ def render_page() -> str:
     ]
     for event in ready:
         lines += [*_render_event(event), ""]
-    kinds = ", ".join(f"`{kind}` ({why})" for kind, why in NOT_YET_KINDS.items())
-    lines += [
-        "## Not yet\n",
-        f"Hooks of these kinds are ignored, with a warning: {kinds}. So are hooks of these events:\n",
-    ]
+    lines += ["## Not yet\n", "Hooks of these events are ignored, with a warning:\n"]
     lines += ["| event | why |", "|---|---|", *(f"| `{event.name}` | {event.not_yet} |" for event in later), ""]
     return "\n".join(lines)
 
@@ -71,7 +66,7 @@ def render_page() -> str:
 def _render_event(event: HookEvent) -> Iterator[str]:
     yield f"## {event.name}\n"
     yield f"Happens {event.when}.\n"
-    kinds = [kind for kind in event.kinds if kind not in NOT_YET_KINDS]
+    kinds = list(event.kinds)
     rows = {
         "kinds": ", ".join(f"`{kind}`" for kind in kinds),
         "matcher": f"`{event.matched}`" if event.matched else "none: these hooks always run",

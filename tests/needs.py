@@ -147,7 +147,7 @@ NEEDS = {
     "fish": Need("completion in fish", programs=("fish",), packages=("fish",)),
     "Node": Need(
         "ccusage reads our sessions; the vendor's JavaScript SDK talks to our model server; pyright sees our types; "
-        "xterm.js judges what the terminal shows",
+        "xterm.js judges what the terminal shows; MCP servers, and the official judge of MCP clients",
         programs=("node", "npm"),
         packages=("nodejs", "npm"),
     ),
@@ -165,7 +165,7 @@ NEEDS = {
     ),
     "package registry": Need(
         "installation with pip, pipx and uv, and by the GitHub action; programs of others that read our sessions or types, talk to our "
-        "model server or run our hooks for pre-commit",
+        "model server, run our hooks for pre-commit or serve MCP",
         try_out=try_registry,
     ),
 }

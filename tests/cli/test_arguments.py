@@ -104,8 +104,8 @@ def test_words_without_a_dash_are_kept_as_they_are(words):
     [
         (["confg"], "unknown command 'confg'; did you mean 'config'?"),
         (["help"], "unknown command 'help'; did you mean '--help'?"),
-        (["mcp"], "unknown command 'mcp' (there are: doctor, config, "),
-        (["mcp", "add", "x", "--", "npx"], "unknown command 'mcp' (there are: "),
+        (["plugin"], "unknown command 'plugin' (there are: doctor, config, "),
+        (["plugin", "add", "x", "--", "npx"], "unknown command 'plugin' (there are: "),
         (["setup-token"], "unknown command 'setup-token' (there are: "),
     ],
 )

@@ -122,7 +122,9 @@ async def test_a_dash_without_standard_input_is_told(program):
     )
 
 
-@pytest.mark.parametrize("words", [["mcp"], ["mcp", "--help"], ["mcp", "add", "x", "--transport", "http"], ["wat"]])
+@pytest.mark.parametrize(
+    "words", [["plugin"], ["plugin", "--help"], ["plugin", "add", "x", "--transport", "http"], ["wat"]]
+)
 async def test_words_that_are_no_prompt_are_an_unknown_command(program, words):
     done = await program.run(*words)
     assert (done.code, done.out) == (2, "")

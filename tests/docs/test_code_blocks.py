@@ -154,6 +154,10 @@ async def test_the_json_is_what_everturn_reads_or_writes(desk, block):
     if {"hooks", "permissions", "sandbox"} & set(lines[0]):
         (desk.home / "settings.json").write_text(block.text)
         await run_in(desk, "everturn", "config", "list")
+    elif "mcpServers" in lines[0]:
+        (desk.folder / ".mcp.json").write_text(block.text)
+        listed = await run_in(desk, "everturn", "mcp", "list")
+        assert "wrong" not in listed
     elif "expect" in lines[0]:
         rules = {"ask": ["Bash(git push *)"], "deny": ["Bash(git push --force*)", "Read(./.env)"]}
         allowed = {"allow": ["WebFetch(domain:docs.python.org)"]}

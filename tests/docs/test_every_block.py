@@ -21,7 +21,7 @@ RUNNERS = (
     "tests.scenarios.test_hooks_of_the_manual",
 )
 REASONS = {"a drawing", "a formula"}
-UNKNOWN = {"mcp list"}
+UNKNOWN = {"plugin list"}
 """Named on the pages because Everturn does not know it."""
 
 

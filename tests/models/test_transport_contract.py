@@ -57,6 +57,34 @@ async def test_a_request_arrives_as_it_was_given_and_the_answer_as_it_was_sent(s
     }
 
 
+@pytest.mark.parametrize("method", ["GET", "DELETE", "POST"])
+async def test_a_request_of_any_method_arrives_and_is_answered(stage, transport_of, method):
+    server = await stage.serve(lambda exchange: exchange.reply(200, b"hello"))
+
+    response = await transport_of().send(method, f"{server.url}/a", {"last-event-id": "7"})
+
+    assert (response.status, await read(response)) == (200, b"hello")
+    (seen,) = server.requests
+    assert (seen.method, seen.path, seen.headers["last-event-id"], seen.body) == (method, "/a", "7", b"")
+
+
+async def test_what_was_sent_once_is_not_sent_again_where_a_kept_connection_dies(stage, transport_of):
+    async def answer(exchange):
+        if exchange.body == b"first":
+            await exchange.reply(200, b"x")
+        else:
+            exchange.reset()
+
+    server = await stage.serve(answer)
+    transport = transport_of()
+    await read(await transport.send("POST", server.url, {}, b"first"))
+
+    fault = await fault_of(transport.send("POST", server.url, {}, b"second"))
+
+    assert fault.kind is FaultKind.CONNECTION
+    assert [seen.body for seen in server.requests] == [b"first", b"second"]
+
+
 async def test_pieces_are_handed_on_as_they_come(stage, transport_of):
     first_was_read = asyncio.Event()
 

@@ -1,5 +1,6 @@
 """Every event of the table fires, in one session with a real script at each of them, and tells the fields that the table names."""
 
+from tests.mcp.plain import PlainServer
 from tests.scenarios.hooked import Person, command, on
 
 from everturn.core.state import Reason
@@ -18,11 +19,19 @@ async def test_each_event_of_the_table_is_told_to_a_script_with_its_fields(bench
     bench.model(
         call("Bash", {"command": "cd sub && echo A=1 > ../.env"}),
         call("Bash", {"command": "exit 3"}),
+        call("mcp__form__echo", {"text": "x"}),
+        call("mcp__page__echo", {"text": "x"}),
         text("Earlier. " * 200),
         bench.summary(),
         error(400, message="Not today."),
     )
-    engine = hooked.engine(approver=Person(), trust=True)
+    asks = {
+        "form": {"message": "Which?", "elicitationId": "e1", "requestedSchema": {"type": "object", "properties": {}}},
+        "page": {"message": "Log in.", "elicitationId": "e2", "mode": "url", "url": "https://login.example/"},
+    }
+    folder = bench.home.parent / "servers"
+    servers = {name: PlainServer(folder / f"{name}.json", asks=asked).definition for name, asked in asks.items()}
+    engine = hooked.engine(approver=Person(), trust=True, mcp_servers=servers)
 
     await bench.go_on(engine, "Work.")
     [_ async for _ in engine.compact()]

@@ -369,6 +369,9 @@ async def approve(_call, _reason):
     [
         ({"permission_mode": "default"}, True),
         ({"permission_mode": "default", "allowed_tools": ["Edit(src/**)"]}, False),
+        ({"permission_mode": "default", "allowed_tools": ["Bash"]}, False),
+        ({"permission_mode": "default", "allowed_tools": ["Bash(pytest *)", "Read"]}, True),
+        ({"permission_mode": "default", "allowed_tools": ["mcp__files"]}, False),
         ({"permission_mode": "default", "approver": approve}, False),
         ({"permission_mode": "acceptEdits"}, False),
     ],

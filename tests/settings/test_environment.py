@@ -9,8 +9,8 @@ import everturn
 from everturn.core.errors import OptionError
 from everturn.ports.scratch import VARIABLE
 from everturn.settings.environment import OF_COMMANDS, OF_THE_SYSTEM, VARIABLES, Environment, parse_environment
-from everturn.tools.bash.descendants import MARK
 from everturn.tools.bash.shell import NOBODY_ANSWERS
+from everturn.workspace.descendants import MARK
 
 SECRET = "sk-ant-secret"
 

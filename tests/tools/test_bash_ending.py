@@ -12,11 +12,11 @@ from tests.tools.processes import PATIENCE_S, is_alive, named, until
 
 from everturn.ports.tasks import TaskStatus
 from everturn.tools.bash import bash_tool
-from everturn.tools.bash.descendants import end_members
 from everturn.tools.bash.output import Output
 from everturn.tools.bash.result import may_go_on, name_signal
 from everturn.tools.bash.running_command import CommandEnding, RunningCommand
 from everturn.tools.bash.shell import Shell
+from everturn.workspace.descendants import end_members
 
 AT_ONCE_S = PATIENCE_S / 2
 """Of what would otherwise take as long as the grace, or never end."""

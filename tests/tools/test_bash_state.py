@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everturn.tools.bash import bash_tool
-from everturn.tools.bash.descendants import MARK
 from everturn.tools.bash.shell_report import ShellReport, VariableChanges, parse_exports, parse_report, plan_changes
+from everturn.workspace.descendants import MARK
 
 UNTOLD = (
     "The working folder and variables are as they were before the command: its shell ended without telling them "

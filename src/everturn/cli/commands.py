@@ -4,6 +4,7 @@ A row names the function that runs it. Each of these imports its module when it 
 """
 
 from everturn.cli.hooks.commands import HOOK_ACTIONS
+from everturn.cli.mcp.commands import MCP_ACTIONS
 from everturn.cli.permissions.commands import MODE, PERMISSION_ACTIONS
 from everturn.cli.sessions.commands import SESSION_ACTIONS
 from everturn.cli.syntax import JSON, Argument, Arguments, ProgramCommand
@@ -142,6 +143,12 @@ COMMANDS: tuple[ProgramCommand, ...] = (
         actions=HOOK_ACTIONS,
         default="list",
         help="list the hooks of your settings, and try them on an event",
+    ),
+    ProgramCommand(
+        name="mcp",
+        actions=MCP_ACTIONS,
+        default="list",
+        help="define MCP servers, list them, and try them",
     ),
     ProgramCommand(
         name="prompt",

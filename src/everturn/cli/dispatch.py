@@ -24,7 +24,6 @@ ELSEWHERE = frozenset(
         "install",
         "login",
         "logout",
-        "mcp",
         "plugin",
         "plugins",
         "resume",

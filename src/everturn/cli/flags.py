@@ -63,6 +63,18 @@ FLAGS: tuple[Flag, ...] = (
         help="the settings files to read: user, project, local",
     ),
     Flag(
+        name="--mcp-config",
+        topic=Topic.OTHER,
+        takes=Takes.EACH,
+        value="FILE|JSON",
+        help="more MCP servers; may be given several times",
+    ),
+    Flag(
+        name="--strict-mcp-config",
+        topic=Topic.OTHER,
+        help="no MCP servers but those of --mcp-config",
+    ),
+    Flag(
         name="--trust",
         topic=Topic.PERMISSIONS,
         help="trust this folder for this run, so that its own settings count",

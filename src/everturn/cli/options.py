@@ -56,7 +56,13 @@ def plan_asked(arguments: Arguments) -> SettingsArguments:
                 raise UsageError(
                     f"--setting-sources knows no {name[:60]!r}{nearest(name, CHOSEN)} (it knows {allowed})"
                 )
-    return SettingsArguments(given=arguments.get("--settings"), trust="--trust" in arguments, wanted=wanted)
+    return SettingsArguments(
+        given=arguments.get("--settings"),
+        trust="--trust" in arguments,
+        wanted=wanted,
+        servers=tuple(arguments.get("--mcp-config") or ()),
+        only_these_servers="--strict-mcp-config" in arguments,
+    )
 
 
 def load_text(flag: str, name: str) -> str:

@@ -106,7 +106,7 @@ def asks_the_model(prompt: str | None) -> bool:
     invoked = parse_command(prompt, COMMANDS)
     if not isinstance(invoked, Invoked):
         return invoked is None
-    return bool(invoked.command.prompt) or invoked.command.name in {"compact", "btw"}
+    return bool(invoked.command.prompt) or invoked.command.by_server or invoked.command.name in {"compact", "btw"}
 
 
 def open_asked_log(arguments: Arguments, home: Path) -> "DebugLog | None":
@@ -193,6 +193,7 @@ def build_engine(
         model,
         person=person,
         is_watched=shows_text(arguments) and _is_terminal(),
+        is_interactive="--print" not in arguments,
         name_option=lambda field: name_option(field, arguments.given),
         git=git,
     )
@@ -237,6 +238,8 @@ async def show_answer(
     from everturn.frontends.headless.run import run_headless
     from everturn.frontends.headless.view import OutputFormat
 
+    # Before the first line, which says how they stand.
+    await engine.start_servers()
     return await run_headless(
         engine,
         prompt,
@@ -263,6 +266,7 @@ def introduce(engine: "Engine", launch: Launch) -> "Introduction":
         tools=engine.tool_names,
         api_key_source=launch.key_source,
         betas=launch.setup.betas,
+        mcp_servers=tuple({"name": each.name, "status": str(each.state)} for each in engine.servers),
         is_kept=lambda: engine.is_kept,
         only_managed_rules=launch.setup.written.only_managed_rules,
     )

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from everturn.ports.policy import Approver
     from everturn.ports.rules import LivePermissions
     from everturn.ports.transport import Transport
+    from everturn.ports.trust import Definition
     from everturn.workspace.git_count import GitCount
 
 HELPER_KEY = "apiKeyHelper"
@@ -66,7 +67,7 @@ def plan_launch(flags: Mapping[str, Any], env: Mapping[str, str], asked: Setting
     roots = find_roots(env, flags.get("cwd"), asked.managed)
     merged, trust = load_program_settings(roots, env, asked)
     refuse_unsound(merged, roots)
-    joined = join_flags(merged, flags)
+    joined = join_flags(merged, flags, choose_servers(merged, asked))
     memory = Memory(roots, trusted=merged.trusted, wanted=asked.wanted)
     setup = check_options(
         Options.of(**{"user_context": watch_memory(memory)} | joined.fields), merged.env, joined.written
@@ -86,6 +87,15 @@ def plan_launch(flags: Mapping[str, Any], env: Mapping[str, str], asked: Setting
         asked=asked,
         memory=memory,
     )
+
+
+def choose_servers(merged: Merged, asked: SettingsArguments) -> "tuple[Definition, ...] | None":
+    """The MCP servers of the settings with those of the command line; None where it names none. Raises `OptionError`."""
+    if not asked.servers and not asked.only_these_servers:
+        return None
+    from everturn.settings.server_files import join_given_servers
+
+    return join_given_servers(merged.servers, asked.servers, only_these=asked.only_these_servers)
 
 
 def watch_memory(memory: Memory) -> Callable[[], dict[str, str]]:
@@ -139,10 +149,11 @@ def build_program_parts(
     *,
     person: "Approver | None",
     is_watched: bool,
+    is_interactive: bool = False,
     name_option: Callable[[str], str],
     git: "GitCount | None" = None,
 ) -> "EngineParts":
-    """The parts of the program's engine. `is_watched`: a person can end a long wait. Raises `OptionError`, `JournalError`."""
+    """The parts of the program's engine. `is_watched`: a person can end a long wait; `is_interactive`: one who types the next prompt. Raises `OptionError`, `JournalError`."""
     from everturn.compose.engine import build_parts
     from everturn.compose.world import World
     from everturn.core.sources import QuerySource
@@ -156,15 +167,18 @@ def build_program_parts(
         source=QuerySource(),
         git=git,
     )
+    setup = plan_setup(launch.setup, person, is_watched=is_watched, is_interactive=is_interactive)
     with naming_way_out(launch.roots):
-        return build_parts(plan_setup(launch.setup, person, is_watched=is_watched), world, name_option=name_option)
+        return build_parts(setup, world, name_option=name_option)
 
 
-def plan_setup(setup: Setup, person: "Approver | None", *, is_watched: bool) -> Setup:
+def plan_setup(setup: Setup, person: "Approver | None", *, is_watched: bool, is_interactive: bool = False) -> Setup:
     """What depends on who is there: a person who answers questions, and one who can end a long wait."""
     options, limits = setup.options, setup.limits
     if person is not None:
         options = msgspec.structs.replace(options, approver=person)
     if is_watched and isinstance(options.limits, dict) and "max_retry_after" not in options.limits:
         limits = msgspec.structs.replace(limits, max_retry_after=WATCHED_RETRY_AFTER)
+    if is_interactive and isinstance(options.limits, dict) and "server_wait_s" not in options.limits:
+        limits = msgspec.structs.replace(limits, server_wait_s=0.0)
     return msgspec.structs.replace(setup, options=options, limits=limits)

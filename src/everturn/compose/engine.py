@@ -24,6 +24,7 @@ from everturn.compose.guard import (
     watch_settings,
 )
 from everturn.compose.hooks import HookPlace, build_hooks, build_investigation
+from everturn.compose.mcp import add_instructions, begin_servers, build_servers, has_servers
 from everturn.compose.policy import AddedFolders, advise, advise_goal
 from everturn.compose.prompt import EnvironmentFinder, plan_briefing, plan_prompting
 from everturn.compose.session import build_session_file, open_session
@@ -47,6 +48,7 @@ from everturn.ports.policy import Policy
 from everturn.ports.resources import Resources
 from everturn.ports.store import Replay
 from everturn.ports.tasks import Tasks
+from everturn.ports.tool import Tool
 from everturn.sandbox.session_scratch import SessionScratch
 from everturn.sessions.blobs import ResultShelf
 from everturn.sessions.ledger import SessionLedger
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
 
     from everturn.compose.keywords import Keywords
     from everturn.core.jobs import JobReport
+    from everturn.mcp.session_servers import SessionServers
 
 __all__ = ["Engine", "assemble", "build_parts", "query", "run", "run_sync"]
 
@@ -88,6 +91,8 @@ class LastingParts(msgspec.Struct, kw_only=True):
     tasks: Tasks = msgspec.field(default_factory=Tasks)
     background: Crew = msgspec.field(default_factory=Crew)
     resources: Resources = msgspec.field(default_factory=Resources)
+    servers: "SessionServers | None" = None
+    """MCP servers; None where there are none."""
 
 
 def assemble(options: Options | None = None, **named: "Unpack[Keywords]") -> EngineParts:
@@ -135,9 +140,15 @@ def build_parts(
     policy = guard.policy
     lasting.folders.put_in(policy)
     own_tools = adopt_tools(options.tools)
+    server_tools: tuple[Tool, ...] = ()
+    if has_servers(setup):
+        if lasting.servers is None:
+            lasting.servers = build_servers(setup, env, clock, notices)
+        window = catalog.card(main).window
+        server_tools = begin_servers(lasting.servers, setup, notices, policy.removes, window)
     tools, deferred = choose_tools(
         options,
-        own_tools,
+        (*own_tools, *server_tools),
         build_web(setup, env, small),
         removes=policy.removes,
         outputs=lasting.outputs,
@@ -147,6 +158,7 @@ def build_parts(
         only_reads=policy.only_reads,
         holder=guard.holder,
         scratch=guard.scratch,
+        list_late=lasting.servers.list_late_deferred if lasting.servers is not None else tuple,
     )
     goal = plan_goal(options, policy)
     checker = build_checker(options)
@@ -177,6 +189,7 @@ def build_parts(
             resolve_model=lambda name: resolve_model(name, setup, catalog) if name else small,
             list_settings=world.list_settings,
             refuse_settings=partial(refuse_held, watched, lasting.live),
+            call_server=lasting.servers.call if lasting.servers is not None else None,
             investigate=build_investigation(setup, world, client, ledger, partial(look_around, policy, watched)),
         ),
     )
@@ -202,6 +215,7 @@ def build_parts(
         checker=checker,
         secrets=secrets,
         note_job=plan_job(setup, notices),
+        servers=lasting.servers,
         make_verifier=partial(make_verifier, setup, guard, lasting.outputs),
     )
     if not all(map(is_unmistakable, deps.secrets())):
@@ -209,7 +223,7 @@ def build_parts(
     add_all(notices, guard.warnings)
     add_all(notices, advise(policy, {*NAMES, *(tool.name for tool in own_tools)}, name_option))
     if goal is not None:
-        add_all(notices, advise_goal(policy, asks=options.approver is not None))
+        add_all(notices, advise_goal(policy, NAMES, asks=options.approver is not None))
     guard.scratch.plan(session.id)
     briefing = plan_briefing(setup, (*tools, *deferred))
     surroundings = EnvironmentFinder(
@@ -242,7 +256,11 @@ def build_parts(
     return EngineParts(
         deps=deps,
         config=plan_config(setup, session.id, small),
-        prompting=plan_prompting(options, briefing, surroundings.find),
+        prompting=plan_prompting(
+            options if lasting.servers is None else add_instructions(options, lasting.servers),
+            briefing,
+            surroundings.find,
+        ),
         agent=AgentContext(
             model=main,
             tools=tools,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from everturn.core.events import HookRan
     from everturn.hooks.configuration import HookSpec
     from everturn.hooks.dispatch import Dispatch
-    from everturn.hooks.handlers import Handler
+    from everturn.hooks.handlers import CallServer, Handler
     from everturn.permissions.policy import RulePolicy
     from everturn.ports.clock import Clock
     from everturn.ports.hooks import Investigate, Programs
@@ -51,6 +51,8 @@ class HookPlace(msgspec.Struct, frozen=True, kw_only=True):
     refuse_settings: Callable[[], None] = lambda: None
     investigate: "Investigate | None" = None
     """For hooks that are agents."""
+    call_server: "CallServer | None" = None
+    """For hooks that are tools of MCP servers; None where there are no servers."""
 
 
 def build_hooks(setup: Setup, find_place: Callable[[], HookPlace]) -> tuple[Hooks, tuple[str, ...]]:
@@ -139,7 +141,7 @@ def list_own_files(setup: Setup) -> tuple[str, ...]:
 
 
 def build_handler(spec: "HookSpec", setup: Setup, place: HookPlace, programs: "Programs") -> "Handler":
-    from everturn.hooks.handlers import AgentHook, CommandHook, HookStart, HttpHook, PromptHook
+    from everturn.hooks.handlers import AgentHook, CommandHook, HookStart, HttpHook, McpToolHook, PromptHook
     from everturn.ports.hook_events import HookKind
 
     match spec.kind:
@@ -155,6 +157,8 @@ def build_handler(spec: "HookSpec", setup: Setup, place: HookPlace, programs: "P
                 return choose_transport(place.env, spec.url, stall_s=spec.timeout_s)
 
             return HttpHook(spec, open_transport, place.env, frozenset(allowed))
+        case HookKind.MCP_TOOL:
+            return McpToolHook(spec, place.call_server)
         case HookKind.PROMPT:
             return PromptHook(spec, place.resolve_model(spec.model))
         case HookKind.AGENT:
@@ -191,7 +195,7 @@ def build_investigation(
         from everturn.engine.engine import Engine
 
         options = setup.options.with_changes(**NEW_SESSION, **_ALONE, system_prompt=system, model=model_id)
-        written = msgspec.structs.replace(setup.written, hooks=None)
+        written = msgspec.structs.replace(setup.written, hooks=None, servers=())
         alone = check_options(options, world.env, written)
         around = msgspec.structs.replace(
             world,
@@ -217,6 +221,7 @@ _ALONE: dict[str, Any] = {
     "persist": False,
     "builtin_tools": READING_TOOLS,
     "tools": (),
+    "mcp_servers": {},
     "hooks": {},
     "approver": None,
     "permission_mode": "dontAsk",

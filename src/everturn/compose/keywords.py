@@ -38,6 +38,7 @@ class Keywords(TypedDict, total=False):
     sandbox: bool | Mapping[str, Any] | None
     approver: Approver | Callable[[Call, str], Any] | None
     tools: Sequence[Tool | Callable[..., Any]]
+    mcp_servers: Mapping[str, Any]
     builtin_tools: bool | Sequence[str]
     web_search: Literal["brave"] | None
     web_search_key: str | None

@@ -96,13 +96,17 @@ def advise(policy: RulePolicy, known: Collection[str], name_option: Callable[[st
     return told + [f"{_origin(rule, name_option)}: {advice}" for rule in rules if (advice := advise_rule(rule))]
 
 
-def advise_goal(policy: RulePolicy, *, asks: bool) -> list[str]:
+def advise_goal(policy: RulePolicy, builtin: Collection[str], *, asks: bool) -> list[str]:
     """What to tell of a goal that the model can hardly reach. `asks`: a person or the program can approve what it wants to change."""
     changes = policy.mode in {PermissionMode.ACCEPT_EDITS, PermissionMode.BYPASS}
-    allowed = any(
-        rule.ruling is Ruling.ALLOW and rule.tool in {"Edit", "Write", "NotebookEdit"} for rule in policy.rules.rules
-    )
+    allowed = any(rule.ruling is Ruling.ALLOW and _may_change(rule, builtin) for rule in policy.rules.rules)
     return [] if asks or changes or allowed else [UNREACHABLE]
+
+
+def _may_change(rule: Rule, builtin: Collection[str]) -> bool:
+    """Files, as far as can be told: what the caller's own tools and those of servers do is not known."""
+    is_open = rule.tool == "Bash" and rule.specifier in {None, "*"}
+    return is_open or rule.tool in {"Edit", "Write", "NotebookEdit"} or rule.tool not in builtin
 
 
 def _alike(tool: str, known: Collection[str]) -> str:

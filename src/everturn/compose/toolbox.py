@@ -45,6 +45,7 @@ def choose_tools(
     only_reads: Callable[[str], bool] | None = None,
     holder: "Holder | None" = None,
     scratch: Scratch = NO_SCRATCH,
+    list_late: Callable[[], tuple[Tool, ...]] = tuple,
 ) -> tuple[tuple[Tool, ...], tuple[Tool, ...]]:
     """Those that are listed, and those that wait to be found, which is possible only where ToolSearch is offered.
 
@@ -74,6 +75,7 @@ def choose_tools(
         only_reads=only_reads,
         holder=holder,
         scratch=scratch,
+        list_late=list_late,
     )
     return (*made, *listed), deferred
 

@@ -8,6 +8,7 @@ EverturnError
 ├── ToolFault              a tool could not do what it was asked; the text goes to the model
 ├── TranscriptError        an invariant of the transcript does not hold
 ├── JournalError           a session file cannot be read, written or understood
+├── McpFault               an MCP server could not do what it was asked; its kinds are in `mcp/faults.py`
 ├── ApproverError          an approver returned something other than a verdict
 ├── BusyError              the engine still answers another prompt
 └── ClosedError            the engine is closed

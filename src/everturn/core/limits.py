@@ -65,6 +65,10 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     connect_s: float = 20.0
 
     tool_concurrency: int = 10
+    server_wait_s: float = 5.0
+    """Seconds that the first prompt waits for MCP servers of which nothing is known yet; a session with a person does not wait. 0 = not at all."""
+    deferred_share: float = 0.05
+    """Share of the window above which the definitions of MCP tools are not listed, but found by ToolSearch."""
     read_tokens: int = 25_000
     """Tokens that one Read may return; a larger file is cut there."""
     command_memory_mb: int = 7_500

@@ -328,6 +328,7 @@ class CallRunner:
             list_running=lambda: tuple(self._running),
             modes=self._deps.modes,
             inquire=self._inquire_for(call) if self._deps.approver else None,
+            elicit=lambda asked: self._gate.elicit(call.id, asked, self._signal),
             traits=call.traits,
             judged=None if slot.input_changed else verdict.judged,
             holding=verdict.holding,

@@ -28,6 +28,7 @@ from everturn.engine.executor import Executor
 from everturn.engine.found_tools import list_found
 from everturn.engine.gate import Gate
 from everturn.engine.hook_calls import FILES, INSTRUCTIONS, PROMPT, SESSION_END, SESSION_START
+from everturn.engine.late_tools import list_late
 from everturn.engine.limit_watch import LimitWatch
 from everturn.engine.open_calls import close_calls
 from everturn.engine.pins import Pins
@@ -46,7 +47,7 @@ from everturn.engine.state import State
 from everturn.engine.summaries import Summaries
 from everturn.engine.turn import Turn
 from everturn.ports.abort import AbortSignal
-from everturn.ports.context import Tracking
+from everturn.ports.context import Change, Tracking
 from everturn.ports.files import FileStates
 from everturn.ports.store import OpenQuery, Replay
 
@@ -272,6 +273,7 @@ class Conversation:
 
     def state(self, guards: Guards = Guards()) -> State:  # noqa: B008 (frozen)
         """The state in which the first turn begins."""
+        self.adopt_late_tools()
         self.agent = list_found(self.agent, self.recorder.notes)
         return State(
             messages=View(self.recorder.view),
@@ -280,6 +282,14 @@ class Conversation:
             compaction=self.tracking,
             meter=self.meter,
         )
+
+    def adopt_late_tools(self) -> None:
+        """Lists tools that MCP servers have brought since the last look."""
+        before = self.agent
+        self.agent, cause = list_late(before, self.deps.servers)
+        if self.agent is not before and self.recorder.transcript:
+            sizes = self.requests.fixed_tokens(before), self.requests.fixed_tokens(self.agent)
+            self.recorder.note_change(Change(stage="tools", cause=cause, tokens_before=sizes[0], tokens_after=sizes[1]))
 
     def learn(self, last: Turn) -> None:
         """Takes over what outlives the query: settings of the agent except its model, the state of compactions, the last count."""

@@ -18,6 +18,7 @@ from everturn.ports.ledger import Ledger
 from everturn.ports.model import Catalog, Clearing, Effort, Model, TaskBudget, ThinkingConfig
 from everturn.ports.policy import Approver, Grants, Policy, SettingsConsent
 from everturn.ports.resources import Resources
+from everturn.ports.servers import Servers
 from everturn.ports.store import Journal, Replay, SessionFile
 from everturn.ports.tasks import Tasks
 from everturn.ports.tool import Modes, Tool
@@ -57,6 +58,8 @@ class Deps(msgspec.Struct, frozen=True, kw_only=True):
     """Makes what runs the command of a goal; called for the first goal."""
     note_job: "Callable[[JobReport], None] | None" = None
     """Takes the state of the session for a list of sessions; None where there is no such list."""
+    servers: Servers | None = None
+    """MCP servers of the session; None where there are none."""
     secrets: Callable[[], Collection[str]] = tuple
     """Returns the credentials that we use, as far as they are known; they are removed from every user message."""
 

@@ -13,7 +13,7 @@ from everturn.core.contexts import Contexts
 from everturn.core.denials import Denial
 from everturn.core.errors import BusyError, ClosedError, OptionError
 from everturn.core.events import Event, ModelUsage, ResultEvent
-from everturn.core.messages import Block, Message
+from everturn.core.messages import Block, Message, ToolResult
 from everturn.core.notes import Goal, Notes
 from everturn.core.state import AbortCause
 from everturn.core.window import LastCompaction, WindowUse
@@ -31,6 +31,7 @@ from everturn.ports.files import FileStates
 from everturn.ports.ledger import Ledger
 from everturn.ports.model import Effort, ModelCard
 from everturn.ports.policy import Policy
+from everturn.ports.servers import ServerReport
 from everturn.ports.store import OpenQuery
 from everturn.ports.tasks import Tasks
 from everturn.ports.tool import Tool
@@ -274,6 +275,8 @@ class Engine:
         self._deps.ledger.close()
         self._deps.journal.close()
         await self._deps.model.aclose()
+        if self._deps.servers is not None:
+            await self._deps.servers.aclose()
         for close in self._parts.closers:
             close()
 
@@ -374,6 +377,35 @@ class Engine:
     def tasks(self) -> Tasks:
         """Commands and agents in the background. They end with the engine."""
         return self._parts.tasks
+
+    async def call_tool(self, name: str, input_: dict[str, Any]) -> ToolResult:
+        """Runs a tool as if the model had asked for it: the same hooks, rules, person and limits. Raises `BusyError`, `ClosedError`.
+
+        The result does not enter the conversation. A call that may not run, or that fails, has an error result.
+        """
+        from everturn.engine.lone_call import run_lone_call
+
+        with self._at_work():
+            return await run_lone_call(self._conversation, self._signal, name, input_)
+
+    @property
+    def servers(self) -> tuple[ServerReport, ...]:
+        """The MCP servers of the session, and how they stand."""
+        return self._deps.servers.list_reports() if self._deps.servers is not None else ()
+
+    async def start_servers(self) -> None:
+        """Starts the MCP servers now instead of with the first prompt, and waits as that would. Raises `BusyError`."""
+        self._refuse_while_busy("the servers run already")
+        if self._deps.servers is not None:
+            self._deps.servers.start()
+            await self._deps.servers.settle()
+            self._conversation.adopt_late_tools()
+
+    async def fill_prompt(self, name: str, arguments: str) -> str:
+        """The text of a prompt of an MCP server, named `mcp__server__prompt`. Raises `EverturnError`."""
+        if self._deps.servers is None:
+            raise OptionError("prompt", f"there is no prompt {name!r:.80}: no MCP server is configured")
+        return await self._deps.servers.fill_prompt(name, arguments)
 
     @property
     def running(self) -> tuple[str, ...]:

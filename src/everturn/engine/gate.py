@@ -16,13 +16,23 @@ from everturn.core.records import ModeChanged
 from everturn.engine import wording
 from everturn.engine.crew import Crew
 from everturn.engine.deps import Deps
-from everturn.engine.hook_calls import NOTIFICATION, REQUEST, call_fields
+from everturn.engine.hook_calls import ELICITATION, ELICITATION_RESULT, NOTIFICATION, REQUEST, call_fields
 from everturn.engine.permission_changes import suggest_change, take_change
 from everturn.engine.recorder import Recorder
-from everturn.ports.abort import AbortSignal
+from everturn.ports.abort import AbortedError, AbortSignal
+from everturn.ports.elicitation import Elicitation, ElicitationAnswer
 from everturn.ports.hooks import NOTHING_SAID, HookRuling, HookVerdict, Occasion
-from everturn.ports.policy import HOST_QUESTION, SETTINGS_QUESTION, Call, Decider, Ruling, Scope, Verdict
-from everturn.ports.tool import Confinement, Inquiry, PatchHunk, Traits
+from everturn.ports.policy import (
+    ELICITATION_QUESTION,
+    HOST_QUESTION,
+    SETTINGS_QUESTION,
+    Call,
+    Decider,
+    Ruling,
+    Scope,
+    Verdict,
+)
+from everturn.ports.tool import Access, Confinement, Inquiry, PatchHunk, Traits
 
 NOBODY = "nobody is here to approve it"
 NOBODY_ANSWERS = "nobody is here to answer"
@@ -164,6 +174,60 @@ class Gate:
             return OTHER_INPUT
         return None if answer.ruling is Ruling.ALLOW else answer.reason
 
+    async def elicit(self, call_id: str, asked: Elicitation, signal: AbortSignal) -> ElicitationAnswer:
+        """Passes on a question of an MCP server to hooks, then to the person. Raises nothing but a cancellation."""
+        try:
+            answer = await signal.guard(self._hear_elicitation(asked))
+            if answer is None:
+                with self._noting_time(call_id):
+                    answer = await signal.guard(self._put_elicitation(call_id, asked))
+            return await signal.guard(self._hear_elicitation(asked, answer)) or answer
+        except AbortedError:
+            return ElicitationAnswer(action="cancel")
+
+    async def _hear_elicitation(
+        self, asked: Elicitation, answer: ElicitationAnswer | None = None
+    ) -> ElicitationAnswer | None:
+        """What hooks answer in place of the person, or of `answer`; None where they leave it."""
+        event = ELICITATION if answer is None else ELICITATION_RESULT
+        if not self._deps.hooks.hears(event):
+            return None
+        fields: dict[str, Any] = {"mcp_server_name": asked.server, "mode": asked.mode}
+        if asked.elicitation_id:
+            fields["elicitation_id"] = asked.elicitation_id
+        if answer is not None:
+            fields |= {"action": answer.action} | ({"content": answer.content} if answer.content is not None else {})
+        else:
+            fields |= {"message": asked.message}
+            fields |= {"url": asked.url} if asked.mode == "url" else {"requested_schema": asked.schema or {}}
+        said = await self._deps.hooks.ask(Occasion(event=event, fields=fields))
+        if said.block is not None or said.stop is not None:
+            return ElicitationAnswer(action="decline")
+        return said.answered
+
+    async def _put_elicitation(self, call_id: str, asked: Elicitation) -> ElicitationAnswer:
+        about = {"url": asked.url} if asked.mode == "url" else {"requested_schema": asked.schema or {}}
+        input_ = {"server": asked.server, "message": asked.message, **about}
+        line = f"answer the MCP server {asked.server}"
+        traits = Traits(access=Access.NETWORK, read_only=True, needs_person=True)
+        call = Call(id=call_id, name=ELICITATION_QUESTION, input=input_, traits=traits, line=line)
+        judged = self._deps.policy.judge(call)
+        if judged.ruling is Ruling.DENY or self._deps.approver is None:
+            told = f"The MCP server {asked.server} asked {asked.message!r:.200}, and {NOBODY_ANSWERS}. It was declined."
+            self._recorder.emit(Noticed(text=told, level=Level.WARNING))
+            return ElicitationAnswer(action="decline")
+        question = msgspec.structs.replace(judged, reason=f"the MCP server {asked.server} asks: {asked.message}")
+        answer = await self._put_in_turn(call, question)
+        if answer.ruling is not Ruling.ALLOW:
+            return ElicitationAnswer(action="decline")
+        content = (answer.input or {}).get("content")
+        content = content if isinstance(content, dict) else {}
+        if missing := asked.list_missing(content):
+            told = f"The MCP server {asked.server} needs {', '.join(missing)}, which nobody filled in. It was declined."
+            self._recorder.emit(Noticed(text=told, level=Level.WARNING))
+            return ElicitationAnswer(action="decline")
+        return ElicitationAnswer(action="accept", content=content)
+
     def take_asked_s(self, call_id: str) -> float:
         """Returns the seconds that a call has waited for answers of a person, and forgets them."""
         return self._asked_s.pop(call_id, 0.0)
@@ -219,7 +283,9 @@ class Gate:
         if self._deps.approver is None:
             return verdict
         call = msgspec.structs.replace(self._prepare(call), grave=verdict.grave)
-        if call.name not in {HOST_QUESTION, SETTINGS_QUESTION} and self._deps.hooks.hears(REQUEST):
+        if call.name not in {HOST_QUESTION, SETTINGS_QUESTION, ELICITATION_QUESTION} and self._deps.hooks.hears(
+            REQUEST
+        ):
             said = await self._hear_hooks(call)
             changed = _find_change(call, said)
             if changed is not None and rewrite is not None and not (call.traits.needs_person or verdict.grave):

@@ -16,6 +16,7 @@ from everturn.ports.tool import ToolResult as Result
 PRE_TOOL, POST_TOOL, POST_FAILURE, POST_BATCH = "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch"
 PROMPT, SESSION_START, SESSION_END = "UserPromptSubmit", "SessionStart", "SessionEnd"
 REQUEST, NOTIFICATION, CWD = "PermissionRequest", "Notification", "CwdChanged"
+ELICITATION, ELICITATION_RESULT = "Elicitation", "ElicitationResult"
 INSTRUCTIONS, FILES = "InstructionsLoaded", "FileChanged"
 MAX_ERROR = 10_000
 """Characters of an error that hooks are given; of a longer one the middle is left out."""

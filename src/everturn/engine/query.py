@@ -1,6 +1,7 @@
 """One query: from a prompt, or from where the last one was cut off, to exactly one `ResultEvent`."""
 
 import asyncio
+from contextlib import suppress
 
 import msgspec
 
@@ -35,6 +36,7 @@ async def run_query(
 ) -> ApproverError | None:
     """Runs a prompt, or goes on with `unfinished`. Returns an error in the caller's approver, which `Engine` raises."""
     conversation.refuse_denied_goal()
+    await settle_servers(conversation, signal)
     awaits = conversation.awaits_verification
     deps, recorder = conversation.deps, conversation.recorder
     started_s, api_s, denied_before = deps.clock.elapsed(), recorder.api_s, len(conversation.denials)
@@ -66,6 +68,14 @@ async def run_query(
         )
     )
     return last.fault if last is not None else None
+
+
+async def settle_servers(conversation: Conversation, signal: AbortSignal) -> None:
+    """Waits for MCP servers that were never seen, as long as the limits say, and not after an interruption."""
+    if (servers := conversation.deps.servers) is not None:
+        servers.start()
+        with suppress(AbortedError):
+            await signal.guard(servers.settle())
 
 
 def open_query(conversation: Conversation, parts: QueryParts, unfinished: OpenQuery | None) -> State:

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +12,13 @@ from everturn.core.errors import EverturnError
 from everturn.core.events import Event, Level, Noticed
 from everturn.core.notes import Goal
 from everturn.core.state import AbortCause
+from everturn.core.window import MCP_PREFIX
 from everturn.frontends.command_prompts import INIT_PROMPT, REVIEW_PROMPT, SECURITY_PROMPT
 from everturn.frontends.engine_controls import EngineControls
 from everturn.frontends.figures import render_count, render_usd
 from everturn.frontends.harmless import make_line
 from everturn.ports.context import Collapses
+from everturn.ports.servers import ServerReport
 
 if TYPE_CHECKING:
     from everturn.frontends.ansi import Style
@@ -77,11 +79,10 @@ class SlashCommand(msgspec.Struct, frozen=True, kw_only=True):
     aliases: tuple[str, ...] = ()
     takes_folder: bool = False
     """Its argument is the path of a folder."""
+    by_server: bool = False
+    """An MCP server knows the prompt that it stands for."""
     beside: bool = False
     """It can be used while a prompt is at work: it only looks, or asks beside the conversation."""
-
-    def make_prompt(self, arguments: str) -> str:
-        return self.prompt.replace("$ARGUMENTS", arguments).strip()
 
     @property
     def usage(self) -> str:
@@ -112,7 +113,17 @@ def parse_command(
     for command in commands:
         if name == command.name or name in command.aliases:
             return Invoked(command=command, arguments=arguments)
+    if name.startswith(MCP_PREFIX):
+        command = SlashCommand(name=match[1], help="A prompt of an MCP server.", arguments="[words]", by_server=True)
+        return Invoked(command=command, arguments=arguments)
     return None if exists(f"/{match[1]}") else Unknown(text=_say_unknown(name, commands))
+
+
+async def make_prompt(command: SlashCommand, arguments: str, conversation: EngineControls) -> str:
+    """The prompt that a command stands for. Raises `EverturnError` where a server does not give it."""
+    if command.by_server:
+        return await conversation.fill_prompt(command.name, arguments)
+    return command.prompt.replace("$ARGUMENTS", arguments).strip()
 
 
 async def run_command(
@@ -307,6 +318,42 @@ def render_line(text: str) -> str:
     return line if len(line) <= MAX_LINE_LENGTH else f"{line[: MAX_LINE_LENGTH - 1]}…"
 
 
+def list_prompts(conversation: EngineControls) -> tuple[SlashCommand, ...]:
+    """The prompts of MCP servers, as commands."""
+    return tuple(
+        SlashCommand(name=name, arguments="[words]", help=f"A prompt of the MCP server {server.name}.", by_server=True)
+        for server in conversation.servers
+        for name in server.prompts
+    )
+
+
+async def run_mcp(asked: CommandRequest) -> AsyncGenerator[Reply]:
+    servers = asked.conversation.servers
+    if not servers:
+        yield CommandOutput(text="No MCP server is configured. `everturn mcp add` adds one.")
+        return
+    yield CommandOutput(
+        text="\n".join(line for server in servers for line in render_server(server)),
+        detail=[msgspec.to_builtins(server) for server in servers],
+    )
+
+
+def render_server(server: ServerReport) -> Iterator[str]:
+    from everturn.frontends.harmless import make_line
+
+    version = f", {server.version}" if server.version else ""
+    yield f"{make_line(server.name)}: {server.state} ({server.kind}{version}; {make_line(server.origin)})"
+    if server.fault:
+        yield f"  {make_line(server.fault)}"
+    for title, names in (
+        ("tools", server.tools),
+        ("prompts", tuple(f"/{name}" for name in server.prompts)),
+        ("left out, since their definition changed", server.left_out),
+    ):
+        if names:
+            yield f"  {title}: {make_line(', '.join(names))}"
+
+
 async def run_clear(asked: CommandRequest) -> AsyncGenerator[Reply]:
     before, something_was_said = asked.conversation.session_id, bool(asked.conversation.transcript)
     after = asked.conversation.clear()
@@ -379,6 +426,7 @@ COMMANDS = (
         run=run_btw,
         beside=True,
     ),
+    SlashCommand(name="mcp", help="List the MCP servers and their tools.", run=run_mcp, beside=True),
     SlashCommand(
         name="collapses",
         arguments="[undo NUMBER]",

@@ -11,6 +11,7 @@ from everturn.core.notes import Goal, Notes
 from everturn.core.state import AbortCause
 from everturn.core.window import WindowUse
 from everturn.ports.context import Collapses
+from everturn.ports.servers import ServerReport
 
 
 class HasText(Protocol):
@@ -58,6 +59,15 @@ class EngineControls(Protocol):
 
     def window(self) -> WindowUse:
         """What the next request would take of the model's window."""
+        ...
+
+    @property
+    def servers(self) -> tuple[ServerReport, ...]:
+        """MCP servers, and how they stand."""
+        ...
+
+    async def fill_prompt(self, name: str, arguments: str) -> str:
+        """The text of a prompt of an MCP server. Raises `EverturnError`."""
         ...
 
     @property

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from everturn.ports.elicitation import ElicitationAnswer
 from everturn.ports.hook_events import (
     CONTEXT,
     HOOK_EVENTS,
@@ -194,9 +195,20 @@ def _judge_special(event: HookEvent, special: dict[str, Any], problems: list[str
             found |= _judge_request(special.get("decision"), problems)
         case "PostToolUse" if special.get("updatedToolOutput") is not None:
             found["output"] = render_output(special["updatedToolOutput"])
+    if "action" in event.answers and "action" in special:
+        found |= _judge_elicitation(special, problems)
     if "watchPaths" in event.answers and "watchPaths" in special:
         found |= _judge_paths(special["watchPaths"], problems)
     return found
+
+
+def _judge_elicitation(special: dict[str, Any], problems: list[str]) -> dict[str, Any]:
+    try:
+        answer = msgspec.convert({"action": special["action"], "content": special.get("content")}, ElicitationAnswer)
+    except (msgspec.ValidationError, UnicodeEncodeError):
+        problems.append("action must be accept, decline or cancel, and content an object; the answer was ignored")
+        return {}
+    return {"answered": answer}
 
 
 def render_output(value: Any) -> str:
@@ -312,6 +324,14 @@ def merge(verdicts: Iterable[HookVerdict]) -> HookVerdict:
         block="\n".join(blocks) if blocks else None,
         stop=next((verdict.stop for verdict in said if verdict.stop is not None), None),
         context=tuple(text for verdict in said for text in verdict.context),
+        answered=next(
+            (
+                verdict.answered
+                for verdict in said
+                if verdict.answered is not None and verdict.answered.action != "accept"
+            ),
+            next((verdict.answered for verdict in said if verdict.answered is not None), None),
+        ),
         output=next((verdict.output for verdict in reversed(said) if verdict.output is not None), None),
         notices=tuple(text for verdict in said for text in verdict.notices),
         permissions=tuple(change for verdict in deciding for change in verdict.permissions),

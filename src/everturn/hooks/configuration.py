@@ -13,7 +13,6 @@ from everturn.hooks.matcher import Matcher
 from everturn.ports.hook_events import (
     AGENT_S,
     HOOK_EVENTS,
-    NOT_YET_KINDS,
     PROMPT_S,
     HookEvent,
     HookKind,
@@ -57,6 +56,11 @@ class HookSpec(msgspec.Struct, frozen=True, kw_only=True):
     prompt: str = ""
     model: str = ""
     continue_on_block: bool = False
+    server: str = ""
+    """The MCP server that is called, and its tool."""
+    tool: str = ""
+    input: Mapping[str, Any] = {}
+    """Arguments of that call. `${path.in.input}` in their texts is a field of the event."""
 
     @property
     def label(self) -> str:
@@ -66,6 +70,8 @@ class HookSpec(msgspec.Struct, frozen=True, kw_only=True):
                 told = " ".join((self.command, *(self.arguments or ())))
             case HookKind.HTTP:
                 told = self.url.partition("?")[0]
+            case HookKind.MCP_TOOL:
+                told = f"{self.server} {self.tool}"
             case _:
                 told = self.prompt
         line = mask_keys(" ".join(told.split()))
@@ -92,6 +98,9 @@ class HookSpec(msgspec.Struct, frozen=True, kw_only=True):
             self.model,
             self.continue_on_block,
             self.condition,
+            self.server,
+            self.tool,
+            msgspec.json.encode(self.input, order="sorted"),
         )
 
 
@@ -219,6 +228,9 @@ def _parse_handler(one: WrittenHooks, event: HookEvent, matcher: str, value: Any
         prompt=_text(value, "prompt", needed=kind in {HookKind.PROMPT, HookKind.AGENT}),
         model=_text(value, "model"),
         continue_on_block=_flag(value, "continueOnBlock"),
+        server=_text(value, "server", needed=kind is HookKind.MCP_TOOL),
+        tool=_text(value, "tool", needed=kind is HookKind.MCP_TOOL),
+        input=_object(value, "input"),
     )
 
 
@@ -233,9 +245,14 @@ def _kind(value: Any, event: HookEvent) -> HookKind:
         raise WrongHookError(f"type must be one of {', '.join(HookKind)}, not {value!r:.60}") from None
     if kind not in event.kinds:
         raise WrongHookError(f"type {kind} is not for {event.name} (possible: {', '.join(event.kinds)})")
-    if kind in NOT_YET_KINDS:
-        raise WrongHookError(f"type {kind} does not run yet: {NOT_YET_KINDS[kind]}")
     return kind
+
+
+def _object(value: dict[str, Any], name: str) -> dict[str, Any]:
+    given = value.get(name, {})
+    if not isinstance(given, dict):
+        raise WrongHookError(f"{name} must be an object, not {given!r:.60}")
+    return given
 
 
 def _text(value: dict[str, Any], name: str, *, needed: bool = False) -> str:

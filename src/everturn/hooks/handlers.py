@@ -33,6 +33,7 @@ MAX_OUTPUT = 1_048_576
 """Bytes of each output of a program, and of an answer, that are kept."""
 _UNINHERITED = "OTEL_"
 _VARIABLE = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
+_FIELD = re.compile(r"\$\{([A-Za-z_][\w.]*)\}")
 _ARGUMENTS = re.compile(r"(\\)?\$ARGUMENTS")
 _SHELLS = {"": ("/bin/sh", ("-c",)), "bash": ("bash", ("-c",)), "powershell": ("pwsh", ("-NoProfile", "-Command"))}
 JUDGE = (
@@ -62,6 +63,10 @@ class Handler(Protocol):
     spec: HookSpec
 
     async def answer(self, told: HookCall) -> HookAnswer: ...
+
+
+CallServer = Callable[[str, str, dict[str, Any]], Awaitable[str]]
+"""Calls a tool of an MCP server that is connected; returns its text. Raises `EverturnError`."""
 
 
 class HookStart(msgspec.Struct, frozen=True, kw_only=True):
@@ -177,6 +182,42 @@ class HttpHook:
             return self._environment.get(name, "") if name in self._allowed else ""
 
         return _VARIABLE.sub(find, value)
+
+
+class McpToolHook:
+    """A tool of an MCP server, whose text is read as the standard output of a program is."""
+
+    def __init__(self, spec: HookSpec, call: CallServer | None) -> None:
+        """`call`: None where there are no servers."""
+        self.spec = spec
+        self._call = call
+
+    async def answer(self, told: HookCall) -> HookAnswer:
+        if self._call is None:
+            return HookAnswer(problem=f"there is no MCP server {self.spec.server!r}")
+        arguments = fill_fields(self.spec.input, msgspec.json.decode(told.body))
+        try:
+            text = await self._call(self.spec.server, self.spec.tool, arguments)
+        except EverturnError as error:
+            return HookAnswer(problem=f"could not be called: {error}")
+        return judge_exit(self.spec.event, 0, text[:MAX_OUTPUT], "")
+
+
+def fill_fields(value: Any, event: Any) -> Any:
+    """Texts with `${a.b}` replaced by that field of the event; what is no text there becomes JSON, what is not there nothing."""
+    if isinstance(value, Mapping):
+        return {name: fill_fields(each, event) for name, each in value.items()}
+    if isinstance(value, list):
+        return [fill_fields(each, event) for each in value]
+    return _FIELD.sub(lambda found: find_field(found[1], event), value) if isinstance(value, str) else value
+
+
+def find_field(path: str, event: Any) -> str:
+    for name in path.split("."):
+        event = event.get(name) if isinstance(event, Mapping) else None
+    if event is None:
+        return ""
+    return event if isinstance(event, str) else msgspec.json.encode(event).decode()
 
 
 class PromptHook:

@@ -13,12 +13,6 @@ class HookKind(StrEnum):
     AGENT = "agent"
 
 
-NOT_YET_KINDS = {
-    HookKind.MCP_TOOL: "MCP servers are not run by this version",
-}
-"""Kinds that settings may name; such hooks are ignored, with this reason."""
-
-
 class ExitTwo(StrEnum):
     """The effect of exit code 2 and of the text on standard error."""
 
@@ -89,9 +83,14 @@ _DECISION = ("decision", "reason")
 CONTEXT = "additionalContext"
 MAX_WATCHED = 1_000
 """Number of files that answers may ask to watch (`watchPaths`): each is checked after every round of tools."""
-AGENTS, TEAMS, MCP = "subagents", "agent teams", "MCP servers"
+AGENTS, TEAMS = "subagents", "agent teams"
 _NEEDS = "it comes with {}"
 
+_ELICITATION = {
+    "mcp_server_name": "name of the server",
+    "mode": "form or url",
+    "elicitation_id": "id of the question, if it has one",
+}
 _ROWS = (
     HookEvent(
         name="PreToolUse",
@@ -289,12 +288,32 @@ _ROWS = (
         answers=("watchPaths",),
         sets_variables=True,
     ),
+    HookEvent(
+        name="Elicitation",
+        when="when an MCP server asks the person something while one of its tools runs, before the person is asked",
+        fields=_ELICITATION
+        | {"message": "what the server asks", "url": "address to open", "requested_schema": "schema of the form"},
+        matched="mcp_server_name",
+        kinds=_PROGRAMS,
+        exit_2=ExitTwo.BLOCKS,
+        blocks="the question is declined, and the person is not asked",
+        answers=(*_DECISION, "action", "content"),
+    ),
+    HookEvent(
+        name="ElicitationResult",
+        when="when there is an answer to such a question, before the server gets it",
+        fields=_ELICITATION | {"action": "accept, decline or cancel", "content": "what the form was filled with"},
+        matched="mcp_server_name",
+        kinds=_PROGRAMS,
+        exit_2=ExitTwo.BLOCKS,
+        blocks="the answer becomes a decline",
+        answers=(*_DECISION, "action", "content"),
+    ),
     *(
         HookEvent(name=name, when="", not_yet=_NEEDS.format(what))
         for what, names in {
             AGENTS: ("SubagentStart", "SubagentStop"),
             TEAMS: ("TeammateIdle", "TaskCreated", "TaskCompleted"),
-            MCP: ("Elicitation", "ElicitationResult"),
             "worktrees": ("WorktreeCreate", "WorktreeRemove"),
             "the mode auto": ("PermissionDenied",),
             "skills and commands": ("UserPromptExpansion",),

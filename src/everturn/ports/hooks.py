@@ -8,6 +8,7 @@ import msgspec
 
 from everturn.core.messages import Message
 from everturn.ports.ask import Ask
+from everturn.ports.elicitation import ElicitationAnswer
 from everturn.ports.policy import Call
 from everturn.ports.tool import ToolResult
 
@@ -132,6 +133,8 @@ class HookVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """PermissionRequest: rules or a mode that a yes also sets."""
     interrupt: bool = False
     """PermissionRequest: a denial also ends the query."""
+    answered: ElicitationAnswer | None = None
+    """Elicitation and ElicitationResult: the answer to the server, in place of the person's."""
     watch: tuple[str, ...] | None = None
     """SessionStart, CwdChanged and FileChanged: files to watch from now on, by absolute paths, besides those that matchers name."""
 

@@ -24,6 +24,13 @@ Its input holds `changes`, a line for each rule or folder, with its file.
 """
 
 
+ELICITATION_QUESTION = "mcp.elicitation"
+"""Name of the call that passes on a question of an MCP server to the person, while one of its tools runs.
+
+Its input holds `server`, `message`, and `requested_schema` or `url`. An approver that fills in the form gives an `input` with `content`.
+"""
+
+
 class Ruling(StrEnum):
     """What a verdict says about a call."""
 
@@ -177,6 +184,7 @@ class Approver(Protocol):
     A call of AskUserQuestion is answered with ALLOW and an `input` whose `answers` map each question to the chosen label
     (several: joined by commas). ExitPlanMode is approved with ALLOW; `mode` may say how to go on, `input` hold another plan.
     A call named `HOST_QUESTION` is about a host that a command in the sandbox wants; when the command ends first, it is cancelled.
+    A call named `ELICITATION_QUESTION` is a question of an MCP server: ALLOW accepts it, and an `input` with `content` fills in its form.
     A call named `SETTINGS_QUESTION` is about settings files that changed and would let more run: ALLOW lets them count from
     now on, anything else holds them back until they change again.
     """

@@ -10,6 +10,7 @@ from everturn.core.hiding import Hiding
 from everturn.core.notes import Notes
 from everturn.ports.abort import AbortSignal
 from everturn.ports.ask import Ask
+from everturn.ports.elicitation import Elicit
 from everturn.ports.files import FileStates
 from everturn.ports.holding import Holding
 from everturn.ports.judged_paths import JudgedPath
@@ -162,6 +163,8 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     """Reads and switches the permission mode; None where the policy has no modes."""
     inquire: Inquire | None = None
     """Function that asks the person something while the call runs; None where nobody can answer."""
+    elicit: Elicit | None = None
+    """Function that passes on a question of an MCP server to hooks and to the person; declines where nobody can answer."""
     tools: "tuple[Tool, ...]" = ()
     """Tools that the model sees."""
     list_running: Callable[[], tuple[str, ...]] = tuple

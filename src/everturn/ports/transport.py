@@ -1,4 +1,4 @@
-"""HTTP as a client of models needs it: one POST, its answer streamed."""
+"""HTTP as clients of models and of MCP servers need it: one request, its answer streamed."""
 
 from collections.abc import AsyncIterator, Mapping
 from typing import Protocol
@@ -29,3 +29,9 @@ class Transport(Protocol):
         ...
 
     async def aclose(self) -> None: ...
+
+
+class HttpTransport(Transport, Protocol):
+    """For those who need more than POST, and to whom a request done twice is a mistake: `send` never repeats one by itself."""
+
+    async def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes = b"") -> Response: ...

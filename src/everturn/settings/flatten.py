@@ -26,8 +26,8 @@ OBJECTS = frozenset(
     ".".join(parts[:depth]) for name in KEYS for parts in [name.split(".")] for depth in range(1, len(parts))
 )
 """What holds further settings: `permissions`, `everturn.limits`."""
-HOOKS_KEY = "hooks"
-"""Checked where hooks are made of it."""
+CHECKED_ELSEWHERE = frozenset({"hooks", "mcpServers"})
+"""Checked where hooks and servers are made of them."""
 LIST_OF_STRANGERS = 8
 IS_NO_PATH = "is not a setting: a dot in a name leads nowhere; write objects inside each other"
 
@@ -78,7 +78,7 @@ def flatten_settings(place: SettingsPlace, text: SettingsText, remarks: Remarks)
             values[name] = value
         elif path[0] in CLOSED and (place.is_strict or _may_protect(name)):
             remarks.problems.append(text.problem(path, f"is not a setting{nearest_key(name)}"))
-        elif name not in PASSED_OVER and name != HOOKS_KEY:
+        elif name not in PASSED_OVER and name not in CHECKED_ELSEWHERE:
             strangers.append(name)
     _tell_strangers(place, text, strangers, remarks)
     return Flat(place=place, text=text, values=values, programs=programs)

@@ -31,6 +31,7 @@ ONLY_MANAGED_RULES = "allowManagedPermissionRulesOnly"
 DEFAULT_MODE = "permissions.defaultMode"
 NO_HOOKS, ONLY_MANAGED_HOOKS = "disableAllHooks", "allowManagedHooksOnly"
 HOOK_URLS, HOOK_VARIABLES = "allowedHttpHookUrls", "httpHookAllowedEnvVars"
+NO_SERVERS = "disabledMcpjsonServers"
 PROGRAMS = ("hooks", "mcpServers", "statusLine", "apiKeyHelper")
 """Settings that name programs to run."""
 NEVER_SET = frozenset({*HOME_VARIABLES, "EVERTURN_TRUST"})
@@ -119,6 +120,12 @@ _UNORDERED: dict[str, SettingsKey] = {
     ),
     HOOK_VARIABLES: SettingsKey(
         check=checks.list_of(checks.text), joins=True, meaning="variables that the headers of http hooks may use"
+    ),
+    NO_SERVERS: SettingsKey(
+        check=checks.list_of(checks.text),
+        joins=True,
+        reach=Reach.ANYWHERE,
+        meaning="MCP servers of `.mcp.json` files that never start",
     ),
     THEME: SettingsKey(
         check=checks.one_of("auto", "dark", "light"),

@@ -62,6 +62,15 @@ def user_context(value: Any) -> str | None:
     return None if callable(value) else checks.text_map(value)
 
 
+def mcp_servers(value: Any) -> str | None:
+    if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
+        return "must map names to servers"
+    for name, server in value.items():
+        if not isinstance(server, Mapping) and not callable(getattr(server, "answer", None)):
+            return f"has a server {name!r:.60} that is neither a definition nor an object with a method `answer`"
+    return None
+
+
 def output_schema(value: Any) -> str | None:
     return None if isinstance(value, Mapping) else "must be a JSON Schema as a map"
 

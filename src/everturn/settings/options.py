@@ -252,6 +252,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     """Decides about calls that need approval, and answers questions of the model: a function of the call and the reason that returns a `Verdict`, or an object with such a method `approve`. None = such calls are denied."""
     tools: Annotated[Sequence[Tool | Callable[..., Any]], Declaration(option_checks.tools)] = ()
     """Own tools, in addition to the built-in ones; a plain function with types and a docstring is one, too."""
+    mcp_servers: Annotated[Mapping[str, Any], Declaration(option_checks.mcp_servers)] = {}
+    """MCP servers by name: a definition as in `.mcp.json`, or a server in this process, which has a method `answer`."""
     builtin_tools: Annotated[
         bool | Sequence[str], Declaration(checks.any_of(checks.flag, checks.list_of(checks.bare_name)))
     ] = True
@@ -312,7 +314,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
                     topic=Topic.LIMITS,
                     takes=Takes.WHOLE,
                     value="N",
-                    help="rounds with the model at most; a run that needs more ends with an error. What a goal or a stop hook sends back belongs to the same round",
+                    help="rounds with the model at most (what a goal sends back is the same round)",
                 ),
             ),
         ),

@@ -1,7 +1,7 @@
 """Flags of the command line over what the settings files say: which of the two wins, and what neither may say. Pure."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -12,6 +12,9 @@ from everturn.settings.places import SettingsRoots
 from everturn.settings.program_files import WAY_OUT, is_of_repository
 from everturn.settings.setup import WrittenSettings
 from everturn.settings.sources import Merged
+
+if TYPE_CHECKING:
+    from everturn.ports.trust import Definition
 
 JOINED = ("allowed_tools", "disallowed_tools")
 """Options whose flags add to the settings. Of all others the flag replaces what the settings say."""
@@ -32,8 +35,10 @@ class JoinedSettings(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...]
 
 
-def join_flags(merged: Merged, flags: Mapping[str, Any]) -> JoinedSettings:
-    """`flags` by the names of `Options`. Raises `OptionError`."""
+def join_flags(
+    merged: Merged, flags: Mapping[str, Any], servers: "tuple[Definition, ...] | None" = None
+) -> JoinedSettings:
+    """`flags` by the names of `Options`; `servers`: the MCP servers, where the command line speaks of them. Raises `OptionError`."""
     fields, warnings = refuse_bypass(merged, flags)
     flags, overruled = obey_administrator(merged, flags)
     joined = {name: [*fields.get(name, ()), *flags.get(name, ())] for name in JOINED}
@@ -42,6 +47,7 @@ def join_flags(merged: Merged, flags: Mapping[str, Any]) -> JoinedSettings:
         permissions=merged.permissions,
         only_managed_rules=merged.only_managed_rules,
         hooks=merged.hooks,
+        servers=merged.servers if servers is None else servers,
         defaults=tuple(name for name in WEAK if name in fields and name not in firm),
     )
     return JoinedSettings(

@@ -32,6 +32,10 @@ class SettingsArguments(msgspec.Struct, frozen=True, kw_only=True):
     """The files that are read (`--setting-sources`)."""
     managed: tuple[str, ...] = MANAGED_FOLDERS
     """Where the administrator's settings lie."""
+    servers: tuple[str, ...] = ()
+    """More MCP servers, each a file or JSON (`--mcp-config`)."""
+    only_these_servers: bool = False
+    """No MCP server counts but `servers` and those of the administrator."""
 
 
 def program_home(env: Mapping[str, str]) -> "Path":

@@ -12,6 +12,7 @@ from everturn.core.limits import Limits
 from everturn.ports.hooks import HookSettings
 from everturn.ports.model import TaskBudget, ThinkingConfig, ThinkingMode
 from everturn.ports.rules import Permissions
+from everturn.ports.trust import Definition
 from everturn.settings.environment import Environment, find_user_home, parse_environment
 from everturn.settings.numbers import LIMITS
 from everturn.settings.option_checks import HOOKS
@@ -31,6 +32,8 @@ class WrittenSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Allow rules count from managed settings alone: a person's yes holds for one call and adds nothing."""
     hooks: HookSettings | None = None
     """Those that may run; None where there are none."""
+    servers: tuple[Definition, ...] = ()
+    """MCP servers that may be started; of two with the same name the last one counts."""
     defaults: tuple[str, ...] = ()
     """Options (model, permission_mode) that the files gave and nobody asked for: a resumed session keeps its own."""
 

@@ -22,6 +22,7 @@ from everturn.settings.keys import (
     LIMIT_PREFIX,
     NO_BYPASS,
     NO_HOOKS,
+    NO_SERVERS,
     ONLY_MANAGED_HOOKS,
     ONLY_MANAGED_RULES,
     RULES,
@@ -31,8 +32,10 @@ from everturn.settings.options import MANUAL
 from everturn.settings.places import (
     CHOSEN,
     COMMAND_LINE,
+    LOCAL,
     MANAGED,
     PROJECT,
+    USER,
     SettingsPlace,
     SettingsRoots,
     find_managed,
@@ -45,6 +48,10 @@ from everturn.settings.trust import HOOKS, MCP_FILE, SERVERS, TrustState, find_d
 if TYPE_CHECKING:
     from everturn.ports.hooks import HookSettings
     from everturn.ports.trust import Definition
+
+
+SERVER_ORDER = (USER, PROJECT, LOCAL, COMMAND_LINE, MANAGED)
+"""Where an MCP server may be defined. Of two with the same name the later one counts, as a whole."""
 
 
 class FoundSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,6 +123,17 @@ class Merged(msgspec.Struct, frozen=True, kw_only=True):
         if _is_on(self.found, ONLY_MANAGED_HOOKS) and source != MANAGED:
             return f"{ONLY_MANAGED_HOOKS} in {self.found[ONLY_MANAGED_HOOKS].origin}"
         return ""
+
+    @property
+    def servers(self) -> "tuple[Definition, ...]":
+        """MCP servers that may be started, in the order of `SERVER_ORDER`."""
+        off = self._list(NO_SERVERS) or ()
+        kept = [
+            one
+            for one in self.definitions
+            if one.kind == SERVERS and not (one.name in off and one.path.endswith(f"/{MCP_FILE}"))
+        ]
+        return tuple(sorted(kept, key=lambda one: SERVER_ORDER.index(one.source)))
 
     def _list(self, name: str) -> tuple[str, ...] | None:
         return tuple(self.found[name].value) if name in self.found else None

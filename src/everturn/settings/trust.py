@@ -19,7 +19,7 @@ MCP_FILE = ".mcp.json"
 BOOK_NAME = "trust.json"
 """Where trust is written down, in our home."""
 HOOKS, SERVERS, HELPER, STATUS_LINE = "hooks", "mcpServers", "apiKeyHelper", "statusLine"
-IDLE = frozenset({SERVERS, STATUS_LINE})
+IDLE = frozenset({STATUS_LINE})
 """Programs that this version knows and does not run."""
 NEVER_FROM_A_REPOSITORY = frozenset(
     {

@@ -64,12 +64,14 @@ def builtin_tools(
     only_reads: Callable[[str], bool] | None = None,
     holder: "Holder | None" = None,
     scratch: Scratch = NO_SCRATCH,
+    list_late: Callable[[], tuple[Tool, ...]] = tuple,
 ) -> tuple[Tool, ...]:
     """Fresh for each session: some of them remember. A tool's code is loaded when it is first called.
 
     ToolSearch is offered only where there are `deferred` tools to be found. `outputs` learns which files commands wrote,
     `shell` where the next one starts; `sandbox` holds them, `holder` those that nobody approved and searches, `limits` say what of the machine
     one may take, and `only_reads` knows those that change nothing. `scratch`: the folder for their temporary files.
+    `list_late`: tools that came later and that ToolSearch finds, too.
     """
     web = web or Web()
     given: dict[str, tuple[Any, ...]] = {
@@ -78,7 +80,7 @@ def builtin_tools(
         "Read": (read_tokens,),
         "WebFetch": (web.net, web.small_model),
         "WebSearch": (web.searcher,),
-        "ToolSearch": (deferred,),
+        "ToolSearch": (deferred, list_late),
     }
     missing = {"WebSearch": web.searcher is None, "ToolSearch": not deferred}
     # What these say of themselves depends on what they were given.

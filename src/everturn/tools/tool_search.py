@@ -1,7 +1,7 @@
 """The ToolSearch tool: finds tools that are not listed because there are many; what it finds is listed from then on."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Annotated
 
 import msgspec
@@ -29,8 +29,11 @@ class ToolSearchInput(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     max_results: Annotated[int, Meta(ge=1, le=MAX_RESULTS, description="At most so many, when searching by words")] = 5
 
 
-def tool_search_tool(deferred: tuple[Tool, ...]) -> FunctionTool:
-    """Its description stays as it is when tools are found: a change would cost the cache once more."""
+def tool_search_tool(deferred: tuple[Tool, ...], list_late: Callable[[], tuple[Tool, ...]] = tuple) -> FunctionTool:
+    """Its description stays as it is when tools are found: a change would cost the cache once more.
+
+    `list_late` returns tools that came later. They are found, too, and not named before.
+    """
 
     @tool(
         name="ToolSearch",
@@ -41,14 +44,15 @@ def tool_search_tool(deferred: tuple[Tool, ...]) -> FunctionTool:
         description=f"{_DESCRIPTION}{_name_all(deferred)}.",
     )
     async def tool_search(call: ToolSearchInput, context: ToolContext) -> ToolResult:
-        found = rank_tools(call.query, deferred, call.max_results)
+        every = tuple({tool.name: tool for tool in (*deferred, *list_late())}.values())
+        found = rank_tools(call.query, every, call.max_results)
         notes = context.notepad.notes
         names = tuple(each.name for each in found)
         listed = tuple(dict.fromkeys((*notes.found_tools, *names)))
         context.notepad.notes = msgspec.structs.replace(notes, found_tools=listed)
         return ToolResult(
-            content=_render(found, deferred),
-            shown=ToolSearchShown(matches=names, query=call.query, total_deferred_tools=len(deferred)),
+            content=_render(found, every),
+            shown=ToolSearchShown(matches=names, query=call.query, total_deferred_tools=len(every)),
         )
 
     return tool_search

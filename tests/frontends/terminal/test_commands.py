@@ -18,6 +18,7 @@ TOLD = {
     "status": ("/status", "Permissions  default"),
     "permissions": ("/permissions", "There are no rules"),
     "hooks": ("/hooks", "No hooks are configured."),
+    "mcp": ("/mcp", "No MCP server is configured."),
     "config": ("/config model", "claude-sonnet-5"),
     "doctor": ("/doctor", "ripgrep"),
     "sandbox": ("/sandbox", "sandbox   off ("),
@@ -366,6 +367,13 @@ async def test_an_added_folder_stays_after_clear():
         await stage.see("Done.")
         assert "what stands there" in stage.results()[0]
         assert "wants to" not in stage.everything
+
+
+async def test_files_are_completed_behind_a_command():
+    async with Stage(files={"docs/a.txt": "a"}) as stage:
+        await stage.ready()
+        await stage.type("/btw what does @a.t")
+        await stage.see("▸ docs/a.txt")
 
 
 async def test_folders_are_completed_behind_add_dir():

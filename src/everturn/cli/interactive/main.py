@@ -156,6 +156,7 @@ async def converse(
                 listen(app)
                 gc.enable()
                 gc.freeze()
+                await engine.start_servers()
                 try:
                     return await app.run(" ".join(arguments.words), goes_on=is_cut_off(engine))
                 finally:
@@ -250,7 +251,7 @@ class InteractiveRun:
 def build_app(engine: "Engine", around: InteractiveRun) -> "TerminalApp":
     from everturn.cli.interactive.choices import has_screen_read, uses_vi
     from everturn.cli.interactive.program import CliProgram
-    from everturn.frontends.commands import COMMANDS
+    from everturn.frontends.commands import COMMANDS, list_prompts
     from everturn.frontends.terminal.app import TerminalApp
     from everturn.frontends.terminal.commands import TerminalCommands
     from everturn.frontends.terminal.completions import Completions
@@ -288,7 +289,9 @@ def build_app(engine: "Engine", around: InteractiveRun) -> "TerminalApp":
         transcript=transcript,
         editor=PromptEditor(vi=uses_vi(launch.merged)),
         past=PromptHistory(str(setup.home), str(setup.folder), writes=setup.options.persist),
-        completions=Completions(lambda: app.work.commands, files=files, list_folders=program.list_folders),
+        completions=Completions(
+            lambda: (*app.work.commands, *list_prompts(app.agent)), files=files, list_folders=program.list_folders
+        ),
         person=person,
         program=program,
         bindings=load_bindings(str(setup.home)),

@@ -11,6 +11,7 @@ from everturn.engine.deps import AgentContext
 from everturn.engine.executor import Executor
 from everturn.engine.found_tools import list_found
 from everturn.engine.hook_calls import POST_BATCH, ask_after_batch, list_told
+from everturn.engine.late_tools import list_late
 from everturn.engine.sampling import switch_model
 from everturn.engine.turn import Turn
 from everturn.ports.abort import AbortedError
@@ -37,6 +38,7 @@ async def perform(turn: Turn) -> CallsFinished:
         take_context(turn, context)
     if turn.agent.deferred:
         add_found_tools(turn)
+    add_late_tools(turn)
     stopped_by = await hear_hooks(turn, executor, results)
     if stopped_by is not None:
         turn.notice(f"A hook stopped the query: {stopped_by}")
@@ -78,6 +80,13 @@ def add_found_tools(turn: Turn) -> None:
     if found is not turn.agent:
         names = ", ".join(tool.name for tool in found.tools[len(turn.agent.tools) :])
         list_tools(turn, found, f"found {names}")
+
+
+def add_late_tools(turn: Turn) -> None:
+    """Lists tools that MCP servers have brought since."""
+    agent, cause = list_late(turn.agent, turn.parts.deps.servers)
+    if agent is not turn.agent:
+        list_tools(turn, agent, cause)
 
 
 def take_context(turn: Turn, context: NewContext) -> None:

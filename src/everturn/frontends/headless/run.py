@@ -10,7 +10,16 @@ from everturn.core.errors import EverturnError, OptionError
 from everturn.core.events import Event, PermissionAsked, ResultEvent
 from everturn.core.state import Exit
 from everturn.engine.prompts import Prompt
-from everturn.frontends.commands import COMMANDS, Invoked, Reply, SlashCommand, Unknown, parse_command, run_command
+from everturn.frontends.commands import (
+    COMMANDS,
+    Invoked,
+    Reply,
+    SlashCommand,
+    Unknown,
+    make_prompt,
+    parse_command,
+    run_command,
+)
 from everturn.frontends.engine_controls import EngineControls
 from everturn.frontends.headless.endings import command_result, refused_result
 from everturn.frontends.headless.sink import Sink
@@ -138,8 +147,8 @@ class Scene:
                     async with aclosing(begun) as events:
                         async for event in events:
                             yield event
-                case Invoked(command=command, arguments=arguments) if command.prompt:
-                    async with aclosing(engine.submit(command.make_prompt(arguments))) as events:
+                case Invoked(command=command, arguments=arguments) if command.prompt or command.by_server:
+                    async with aclosing(engine.submit(await make_prompt(command, arguments, engine))) as events:
                         async for event in events:
                             yield event
                 case Unknown(text=text):

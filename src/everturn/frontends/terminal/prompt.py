@@ -255,11 +255,11 @@ class Prompt:
         before = editor.text[: editor.cursor]
         if command := _COMMAND.fullmatch(before):
             self._offer(self._completions.complete_command(command[1] or ""), self._put_command)
-        elif argument := _ARGUMENT.fullmatch(before):
-            self._offer(self._completions.complete_argument(argument[1], argument[2]), self._put_command)
         elif mention := _MENTION.search(before):
             start = mention.start(1)
             self._offer(self._completions.complete_file(mention[1]), lambda item: self._put_file(item, start))
+        elif argument := _ARGUMENT.fullmatch(before):
+            self._offer(self._completions.complete_argument(argument[1], argument[2]), self._put_command)
         else:
             self.menu = None
 

@@ -20,6 +20,7 @@ from everturn.frontends.commands import (
     Invoked,
     SlashCommand,
     Unknown,
+    make_prompt,
     parse_command,
     run_command,
 )
@@ -84,9 +85,9 @@ class LiveWork:
                 transcript.say(told, RED)
             case Invoked(command=command) if self.is_working and not command.beside:
                 return False
-            case Invoked(command=command, arguments=arguments) if command.prompt:
+            case Invoked(command=command) as invoked if command.prompt or command.by_server:
                 transcript.show_prompt(text)
-                self.begin(self._answer(self.agent.submit(self._tell_shell(command.make_prompt(arguments)))))
+                self.begin(self._answer_command(invoked))
             case Invoked() as invoked:
                 transcript.show_beside(partial(transcript.show_prompt, text))
                 if self.is_working:
@@ -199,6 +200,15 @@ class LiveWork:
                 self.suggestion = text
             case CommandNoted(command_id=command_id, state=CommandState.STARTED) if command_id in self._queued:
                 self._transcript.show_prompt(self._queued.pop(command_id))
+
+    async def _answer_command(self, invoked: Invoked) -> None:
+        """What stands for a prompt: it is made first, perhaps by a server."""
+        try:
+            prompt = await make_prompt(invoked.command, invoked.arguments, self.agent)
+        except EverturnError as error:
+            self._transcript.say(str(error), RED)
+            return
+        await self._answer(self.agent.submit(self._tell_shell(prompt)))
 
     async def _reply_visibly(self, invoked: Invoked) -> None:
         show = partial(self._transcript.show_running, f"/{invoked.command.name}")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from everturn.models.transport.limits import BODY_CAP, CONNECT_S, STALL_S
 from everturn.models.transport.proxy import plan_proxy
-from everturn.ports.transport import Transport
+from everturn.ports.transport import HttpTransport
 
 
 def choose_transport(
@@ -16,7 +16,7 @@ def choose_transport(
     ca_file: str | None = None,
     body_cap: int = BODY_CAP,
     ahead: bool = False,
-) -> Transport:
+) -> HttpTransport:
     """`ahead`: a request is sure to follow, so begin what it needs. Raises `OptionError` for a proxy that cannot be used."""
     ca_file = ca_file or env.get("SSL_CERT_FILE") or env.get("NODE_EXTRA_CA_CERTS") or None
     proxy = plan_proxy(env, url)

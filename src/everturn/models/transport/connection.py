@@ -39,14 +39,17 @@ class Connection:
         """Nothing came that was not asked for, and nobody hung up."""
         return self._wire.quiet
 
-    async def ask(self, path: str, headers: Mapping[str, str], body: bytes, *, stall_s: float) -> HttpReply:
+    async def ask(
+        self, method: str, path: str, headers: Mapping[str, str], body: bytes, *, stall_s: float
+    ) -> HttpReply:
         """The answer, its head read. Raises `Unanswered` where no byte of one came, `ModelFault` for everything else."""
         self._heard = False
         host, reply = self.origin.authority, HttpReply()
-        head = encode_head(host, path, tuple(headers.items()))
+        head = encode_head(method, host, path, tuple(headers.items()))
         self._reply = reply
         try:
-            await self._wire.write(b"%bcontent-length: %d\r\n\r\n" % (head, len(body)), body, stall_s)
+            length = b"content-length: %d\r\n" % len(body) if body or method == "POST" else b""
+            await self._wire.write(b"%b%b\r\n" % (head, length), body, stall_s)
             while not reply.take_head():
                 data = await self._wire.read(stall_s)
                 self._heard = self._heard or bool(data)
@@ -106,7 +109,7 @@ class Connection:
 
 
 @lru_cache(maxsize=64)
-def encode_head(host: str, path: str, headers: tuple[tuple[str, str], ...]) -> bytes:
+def encode_head(method: str, host: str, path: str, headers: tuple[tuple[str, str], ...]) -> bytes:
     """All but the length: that of each turn differs in nothing else. Raises `ModelFault`."""
     fields = (("host", host), *headers)
     if not _PATH.fullmatch(path) or not all(
@@ -115,7 +118,7 @@ def encode_head(host: str, path: str, headers: tuple[tuple[str, str], ...]) -> b
         # The values stay out of the text: they may be secret.
         raise ModelFault(FaultKind.INVALID, UNSENDABLE)
     lines = "".join(f"{name}: {value}\r\n" for name, value in fields)
-    return f"POST {path} HTTP/1.1\r\n{lines}".encode("latin-1")
+    return f"{method} {path} HTTP/1.1\r\n{lines}".encode("latin-1")
 
 
 async def open_connection(origin: Origin, context: ssl.SSLContext | None, *, connect_s: float) -> Connection:

@@ -79,7 +79,7 @@ class Http1Transport:
 
     async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Http1Response:
         origin, path = parse_target(url)
-        headers = {"accept-encoding": "identity", **headers}
+        request = ("POST", path, {"accept-encoding": "identity", **headers}, body)
         if (warming := self._warming.get(origin)) is not None:
             await warming.done.wait()
             if warming.fault is not None:
@@ -88,11 +88,13 @@ class Http1Transport:
         if (idle := await self._take_idle(origin)) is not None:
             # It may have died while it waited; the fresh connection that takes its place gets no second chance.
             with contextlib.suppress(Unanswered):
-                return await self._ask(idle, path, headers, body)
-        try:
-            return await self._ask(await self._open(origin), path, headers, body)
-        except Unanswered as gone:
-            raise ModelFault(FaultKind.CONNECTION, str(gone)) from None
+                return await self._ask(idle, *request)
+        return await self._ask_once(await self._open(origin), *request)
+
+    async def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes = b"") -> Http1Response:
+        origin, path = parse_target(url)
+        connection = await self._take_idle(origin) or await self._open(origin)
+        return await self._ask_once(connection, method, path, {"accept-encoding": "identity", **headers}, body)
 
     async def warm(self, url: str) -> None:
         with contextlib.suppress(ModelFault):
@@ -140,9 +142,19 @@ class Http1Transport:
         context = await self._trust.context() if origin.secure else None
         return await open_connection(origin, context, connect_s=self.connect_s)
 
-    async def _ask(self, connection: Connection, path: str, headers: Mapping[str, str], body: bytes) -> Http1Response:
+    async def _ask_once(
+        self, connection: Connection, method: str, path: str, headers: Mapping[str, str], body: bytes
+    ) -> Http1Response:
         try:
-            answer = await connection.ask(path, headers, body, stall_s=self.stall_s)
+            return await self._ask(connection, method, path, headers, body)
+        except Unanswered as gone:
+            raise ModelFault(FaultKind.CONNECTION, str(gone)) from None
+
+    async def _ask(
+        self, connection: Connection, method: str, path: str, headers: Mapping[str, str], body: bytes
+    ) -> Http1Response:
+        try:
+            answer = await connection.ask(method, path, headers, body, stall_s=self.stall_s)
         except BaseException:
             await connection.close()
             raise

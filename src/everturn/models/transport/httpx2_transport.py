@@ -87,13 +87,18 @@ class Httpx2Transport:
         self._building = asyncio.Lock()
 
     async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Httpx2Response:
+        return await self.send("POST", url, headers, body)
+
+    async def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes = b"") -> Httpx2Response:
         import httpx2
 
         origin, _ = parse_target(url)
         client = await self._ready()
         fields = {"accept-encoding": "identity", **headers}
         try:
-            request = client.build_request("POST", url, headers=fields, content=body)
+            request = client.build_request(
+                method, url, headers=fields, content=body or (b"" if method == "POST" else None)
+            )
             answer = await client.send(request, stream=True)
         except httpx2.HTTPError as error:
             raise self._explain(origin.authority, error) from None

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from everturn.ports.exports import NEVER_KEPT
 from everturn.ports.hooks import FILE_VARIABLES, PROJECT_VARIABLES, Program, Programs
 from everturn.ports.shell_folder import ShellFolder
-from everturn.tools.bash.descendants import MARK
 from everturn.tools.bash.exports import MAX_BYTES, MAX_LENGTH
 from everturn.tools.bash.shell import find_shell
 from everturn.tools.bash.shell_report import VariableChanges, parse_exports, plan_changes
+from everturn.workspace.descendants import MARK
 
 MAX_FILE = 1_048_576
 """Bytes of such a file."""

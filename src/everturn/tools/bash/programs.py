@@ -8,9 +8,9 @@ from collections.abc import Collection
 from contextlib import suppress
 
 from everturn.ports.hooks import Finished, Program
-from everturn.tools.bash.descendants import MARK, end_members, find_members, kill_members
-from everturn.tools.bash.process import watch_exit
-from everturn.tools.bash.watcher import Watcher
+from everturn.workspace.descendants import MARK, end_members, find_members, kill_members
+from everturn.workspace.exit_watch import watch_exit
+from everturn.workspace.watcher import Watcher
 
 _PIECE = 65_536
 _LINGER_S = 0.05

@@ -14,14 +14,14 @@ from everturn.ports.scratch import NO_SCRATCH, Scratch
 from everturn.ports.shell_folder import ShellFolder
 from everturn.ports.tasks import Tasks
 from everturn.ports.tool import ToolContext, ToolResult
-from everturn.tools.bash.descendants import end_members, kill_members
 from everturn.tools.bash.named_files import NamedFiles, remember_printed
 from everturn.tools.bash.output import MAX_IN_FILE, Output, OutputFiles
 from everturn.tools.bash.result import Ended, judge_exit, may_go_on, render_ended
 from everturn.tools.bash.running_command import MAX_PRINTED, CommandEnding, RunningCommand
 from everturn.tools.bash.shell import CommandStart, Shell, render_folder
 from everturn.tools.bash.tool import MAX_CHARACTERS, MAX_TIMEOUT_MS, BashInput
-from everturn.tools.bash.watcher import Watcher
+from everturn.workspace.descendants import end_members, kill_members
+from everturn.workspace.watcher import Watcher
 
 if TYPE_CHECKING:
     from everturn.ports.sandbox import Cell, Holder, Sandbox

@@ -13,7 +13,6 @@ import msgspec
 from everturn.ports.exports import is_handed_on
 from everturn.ports.scratch import NO_SCRATCH, VARIABLE, Scratch
 from everturn.ports.shell_folder import ShellFolder
-from everturn.tools.bash.descendants import MARK, choose_seal, find_members
 from everturn.tools.bash.exports import judge_exports
 from everturn.tools.bash.shell_report import (
     ShellReport,
@@ -25,6 +24,7 @@ from everturn.tools.bash.shell_report import (
     render_seal,
 )
 from everturn.tools.bash.waiting_shell import WaitingShell, can_be_told, mark_environment
+from everturn.workspace.descendants import MARK, choose_seal, find_members
 from everturn.workspace.paths import find_start, is_inside, shorten
 from everturn.workspace.programs import find_program
 

@@ -5,9 +5,9 @@ import signal
 from contextlib import suppress
 
 from everturn.core.patterns import compile_late
-from everturn.tools.bash.descendants import MARK
 from everturn.tools.bash.process import Begun, begin_process
 from everturn.tools.bash.shell_report import WORDS, render_waiting
+from everturn.workspace.descendants import MARK
 
 _MAX_CHARACTERS = 4_000
 """A shell reads them one by one; and so many fit into a pipe, so that we never wait for it."""

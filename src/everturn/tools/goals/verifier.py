@@ -17,14 +17,14 @@ from everturn.ports.scratch import NO_SCRATCH, Scratch
 from everturn.ports.shell_folder import ShellFolder
 from everturn.ports.tool import ToolContext
 from everturn.tools.bash.confinement import run_confining
-from everturn.tools.bash.descendants import end_members, kill_members
 from everturn.tools.bash.output import Output, OutputFiles
 from everturn.tools.bash.result import judge_waiting, name_signal
 from everturn.tools.bash.running_command import CommandEnding, RunningCommand
 from everturn.tools.bash.shell import Shell
 from everturn.tools.bash.tool import BashInput
-from everturn.tools.bash.watcher import Watcher
 from everturn.tools.goals.watched_files import WatchedFiles
+from everturn.workspace.descendants import end_members, kill_members
+from everturn.workspace.watcher import Watcher
 
 if TYPE_CHECKING:
     from everturn.ports.sandbox import Sandbox

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from everturn.tools.bash.process import DescriptorWatch, ThreadWatch, watch_exit
+from everturn.workspace.exit_watch import DescriptorWatch, ThreadWatch, watch_exit
 
 
 def watch_by_descriptor(process, loop, told):

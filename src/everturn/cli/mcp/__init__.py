@@ -1,0 +1,1 @@
+"""`everturn mcp`: which MCP servers are defined, and whether they work."""
