@@ -109,10 +109,11 @@ async def test_cost_and_status_say_what_was_done(bench):
     assert cost.startswith("This session cost $0.")
     assert "claude-sonnet-5: $0." in cost
     assert "1 call," in cost
-    assert [line.split(maxsplit=1) for line in status.splitlines()[:4]] == [
+    assert [line.split(maxsplit=1) for line in status.splitlines()[:5]] == [
         ["Session", engine.session_id],
         ["Model", "claude-sonnet-5"],
         ["Permissions", "default"],
+        ["Folders", engine.folders[0]],
         ["Transcript", "2 messages, 0 tool calls"],
     ]
 

@@ -21,7 +21,7 @@ from everturn.compose.catalog import build_catalog, choose_model
 from everturn.compose.cli import Launch
 from everturn.core.errors import OptionError
 from everturn.frontends.terminal.menu import MenuItem
-from everturn.frontends.terminal.program import SessionFacts
+from everturn.frontends.terminal.program import StatusFacts
 from everturn.workspace.git_branch import load_branch
 from everturn.workspace.programs import clean_path, find_program
 
@@ -160,7 +160,7 @@ class CliProgram:
     def choose_status(self, command: str) -> None:
         self._status = command
 
-    async def read_status(self, facts: SessionFacts) -> str:
+    async def read_status(self, facts: StatusFacts) -> str:
         name = await asyncio.to_thread(self._find_name, facts)
         fields = describe_session(facts, window=self._catalog.card(facts.model).window, name=name)
         words = ("bash", "-c", self._status)
@@ -173,7 +173,7 @@ class CliProgram:
             return ""
         return said.strip().partition("\n")[0] if code == 0 else ""
 
-    def _find_name(self, facts: SessionFacts) -> str:
+    def _find_name(self, facts: StatusFacts) -> str:
         """As the person has called the session; empty where they have not."""
         if not facts.file or not Path(facts.file).exists():
             return ""
@@ -202,7 +202,7 @@ class CliProgram:
                 os.unlink(name)  # noqa: PTH108 (the same)
 
 
-def describe_session(facts: SessionFacts, *, window: int, name: str) -> dict[str, object]:
+def describe_session(facts: StatusFacts, *, window: int, name: str) -> dict[str, object]:
     """As other agents tell it to such commands. What has no value is left out."""
     folder, *added = facts.folders
     fields: dict[str, object] = {

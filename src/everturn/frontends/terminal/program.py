@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from everturn.frontends.terminal.live_engine import LiveEngine
 
 
-class SessionFacts(msgspec.Struct, frozen=True, kw_only=True):
+class StatusFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What the person's own command for the status line is told of the session."""
 
     session_id: str
@@ -104,7 +104,7 @@ class TerminalProgram(Protocol):
         """Another command from here on; empty for none."""
         ...
 
-    async def read_status(self, facts: SessionFacts) -> str:
+    async def read_status(self, facts: StatusFacts) -> str:
         """What that command says; empty where it fails."""
         ...
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from everturn.core.errors import EverturnError
-from everturn.frontends.terminal.program import SessionFacts, TerminalProgram
+from everturn.frontends.terminal.program import StatusFacts, TerminalProgram
 from everturn.frontends.terminal.status_line import Status
 from everturn.frontends.terminal.work import LiveWork
 
@@ -56,7 +56,7 @@ class SessionStatus:
     async def _ask(self) -> None:
         agent = self._work.agent
         tally, spent = self._work.tally, [each.usage for each in agent.usage_by_model.values()]
-        facts = SessionFacts(
+        facts = StatusFacts(
             session_id=agent.session_id,
             file=agent.session_path,
             folders=agent.folders,
