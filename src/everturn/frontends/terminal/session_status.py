@@ -25,13 +25,18 @@ class SessionStatus:
         self._changed = changed
         self._row = ""
         """What the person's own command says; empty without one."""
+        self._is_asking = self._asks_again = False
+        """One command runs at a time: else an older one might speak last."""
         self._percent: int | None = None
         self._branch = ""
 
     def measure(self) -> None:
         self._branch = self._program.read_branch()
         if self._program.has_status:
-            self._work.run_beside(self._ask())
+            self._asks_again = True
+            if not self._is_asking:
+                self._is_asking = True
+                self._work.run_beside(self._ask())
         else:
             self._row = ""
         with suppress(EverturnError):
@@ -54,6 +59,14 @@ class SessionStatus:
         )
 
     async def _ask(self) -> None:
+        try:
+            while self._asks_again:
+                self._asks_again = False
+                await self._ask_once()
+        finally:
+            self._is_asking = False
+
+    async def _ask_once(self) -> None:
         agent = self._work.agent
         tally, spent = self._work.tally, [each.usage for each in agent.usage_by_model.values()]
         facts = StatusFacts(
