@@ -68,7 +68,8 @@ def test_the_metadata_say_what_it_is_what_it_needs_and_under_which_licence(build
     assert metadata["Description-Content-Type"] == "text/markdown"
     assert metadata.get_payload() == (ROOT / "README.md").read_text()
     assert "Typing :: Typed" in metadata.get_all("Classifier")
-    assert all("extra ==" not in needed for needed in metadata.get_all("Requires-Dist"))
+    extra = [needed.partition(">=")[0] for needed in metadata.get_all("Requires-Dist") if "extra ==" in needed]
+    assert (metadata.get_all("Provides-Extra"), extra) == (["mcp"], ["mcp"])
 
 
 @pytest.mark.parametrize(
