@@ -16,12 +16,11 @@ from everturn.core.window import MCP_PREFIX
 from everturn.frontends.command_prompts import INIT_PROMPT, REVIEW_PROMPT, SECURITY_PROMPT
 from everturn.frontends.engine_controls import EngineControls
 from everturn.frontends.figures import render_count, render_usd
-from everturn.frontends.harmless import make_line
 from everturn.ports.context import Collapses
-from everturn.ports.servers import ServerReport
 
 if TYPE_CHECKING:
     from everturn.frontends.ansi import Style
+    from everturn.ports.servers import ServerReport
 
 MAX_COLUMNS = 100
 """Of prose."""
@@ -185,6 +184,8 @@ async def run_context(asked: CommandRequest) -> AsyncGenerator[Reply]:
 
 
 async def run_status(asked: CommandRequest) -> AsyncGenerator[Reply]:
+    from everturn.frontends.harmless import make_line
+
     conversation = asked.conversation
     transcript = conversation.transcript
     calls = sum(len(message.uses) for message in transcript)
@@ -338,7 +339,7 @@ async def run_mcp(asked: CommandRequest) -> AsyncGenerator[Reply]:
     )
 
 
-def render_server(server: ServerReport) -> Iterator[str]:
+def render_server(server: "ServerReport") -> Iterator[str]:
     from everturn.frontends.harmless import make_line
 
     version = f", {server.version}" if server.version else ""
