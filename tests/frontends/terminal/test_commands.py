@@ -323,18 +323,30 @@ async def test_a_folder_that_is_added_is_worked_in_as_inside_and_the_model_and_t
         await stage.type("/add-dir ../other\n")
         await stage.see(f"{other.resolve()} is a working folder, too")
         uses = [(name, {key: value.format(other) for key, value in given.items()}) for name, given in wanted]
-        stage.server.play(
-            script(*(calls(use) for use in uses), calls(("Bash", {"command": f"touch {other}/made"})), "Done.")
-        )
+        stage.server.play(script(*(calls(use) for use in uses), "Done."))
         await stage.type("change it\n")
         await stage.see("Done.")
         assert "wants to" not in stage.everything
         assert (other / "notes.md").read_text() == "b\n"
-        assert (other / "made").exists()
         prompts = [str(message) for request in stage.requests for message in request.body["messages"]]
         assert any("further folders" in told and str(other.resolve()) in told for told in prompts)
         await stage.type("/status\n")
         await stage.see(below("/status", f"project, {other.resolve()}"))
+
+
+@pytest.mark.needs("bubblewrap")
+async def test_a_command_that_edits_unasked_is_held_in_the_added_folder_as_well():
+    async with Stage("--permission-mode", "acceptEdits") as stage:
+        other = stage.folder.parent / "other"
+        other.mkdir()
+        await stage.see("acceptEdits")
+        await stage.type("/add-dir ../other\n")
+        await stage.see(f"{other.resolve()} is a working folder, too")
+        stage.server.play(script(calls(("Bash", {"command": f"touch {other}/made"})), "Done."))
+        await stage.type("make it\n")
+        await stage.see("Done.")
+        assert "wants to" not in stage.everything
+        assert (other / "made").exists()
 
 
 @pytest.mark.parametrize(
