@@ -278,7 +278,6 @@ async def test_the_end_of_the_host_ends_servers_whose_client_nobody_closed(plain
     assert not is_alive(pid)
 
 
-@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="a killed program is tidied up after by /proc")
 async def test_a_deaf_server_does_not_outlive_a_program_that_was_killed():
     program = Path(__file__).with_name("killed_client.py")
     running = await asyncio.create_subprocess_exec(
